@@ -1,0 +1,58 @@
+# Headlight. Every target creates the environment it needs; only Python 3.11 or newer must be there.
+
+PYTHON ?= python3
+PORT   ?= 8501
+OUT    ?= runs/demo
+BENCH  ?= training inference capture app
+
+VENV := .venv
+PY   := $(VENV)/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: app test lint bench train clean help data-given
+.NOTPARALLEL:
+
+app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
+	$(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
+	$(PY) -m pytest -q
+
+lint: $(VENV)/.dev  ## style, types and the direction of imports
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports --no-logo
+
+bench: $(VENV)/.dev  ## side-by-side measurements (BENCH="training inference capture app")
+	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
+
+train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)
+	$(PY) -m training.train --config training/configs/demo.toml --data $(DATA) --out $(OUT)
+
+clean:  ## remove the environment and all caches, never runs/
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+
+data-given:
+	@test -n "$(DATA)" || { echo "Say where the parallel text is: make train DATA=dir" >&2; exit 2; }
+
+# one environment, filled as far as a target needs it; what holds more also stands for what holds less
+EXTRAS :=
+COVERS :=
+$(VENV)/.train: EXTRAS := [train]
+$(VENV)/.train: COVERS := .app
+$(VENV)/.dev:   EXTRAS := [test,lint]
+$(VENV)/.dev:   COVERS := .app .train
+
+# the stamp comes last, so an install that was cut short is done again; a venv without a working pip
+# (Debian without python3-venv leaves one) is made anew
+$(VENV)/.app $(VENV)/.train $(VENV)/.dev: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Headlight needs Python 3.11 or newer; name one with PYTHON=, as in: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.$(EXTRAS)'
+	@touch $@ $(addprefix $(VENV)/,$(COVERS))

@@ -1,0 +1,1 @@
+"""From parallel text to a checkpoint (§5)."""

@@ -1,0 +1,90 @@
+"""Batches of about the same number of tokens, of sentences of about the same length (§5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from training.corpus import EncodedText
+from transformer.config import BOS, EOS, PAD
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences side by side, padded on the right.
+
+    Args:
+        source: `[batch, source]`, ending with `</s>`.
+        target: `[batch, target]`, beginning with `<s>`: what the decoder reads (§3.1).
+        labels: `[batch, target]`, ending with `</s>`: what it is to predict.
+    """
+
+    source: Tensor
+    target: Tensor
+    labels: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch(
+            *(t.to(device, non_blocking=True) for t in (self.source, self.target, self.labels))
+        )
+
+    def tokens(self) -> int:
+        """Real target tokens, `</s>` included."""
+        return int((self.labels != PAD).sum())
+
+
+def make_batch(text: EncodedText, rows: Sequence[int] | np.ndarray) -> Batch:
+    """Pad these sentences to their longest."""
+    source = _pad([[*text.source[i], EOS] for i in rows])
+    target = _pad([[BOS, *text.target[i]] for i in rows])
+    labels = _pad([[*text.target[i], EOS] for i in rows])
+    return Batch(source, target, labels)
+
+
+def _pad(sequences: list[list[int]]) -> Tensor:
+    padded = np.full((len(sequences), max(map(len, sequences))), PAD, dtype=np.int64)
+    for row, ids in enumerate(sequences):
+        padded[row, : len(ids)] = ids
+    return torch.from_numpy(padded)
+
+
+class TokenBatches:
+    """Cuts a text into batches, anew for each epoch.
+
+    Args:
+        text: the encoded sentences.
+        batch_tokens: neither side of a batch holds more tokens, padding included.
+        seed: decides, with the number of the epoch, which sentences meet and in which order.
+    """
+
+    def __init__(self, text: EncodedText, batch_tokens: int, seed: int) -> None:
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+        self.source_lengths = np.array([len(ids) + 1 for ids in text.source])
+        self.target_lengths = np.array([len(ids) + 1 for ids in text.target])
+
+    def epoch(self, number: int) -> list[np.ndarray]:
+        """Row numbers of each batch of this epoch; the same number gives the same batches."""
+        random = np.random.default_rng((self.seed, number))
+        shuffled = random.permutation(len(self.source_lengths))
+        # stable sorts on shuffled rows: within equal lengths the order stays random
+        by_length = np.lexsort((self.source_lengths[shuffled], self.target_lengths[shuffled]))
+        batches = self._cut(shuffled[by_length])
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    def _cut(self, order: np.ndarray) -> list[np.ndarray]:
+        batches: list[np.ndarray] = []
+        start, longest = 0, 0
+        for end, row in enumerate(order):
+            longest_with_row = max(longest, self.source_lengths[row], self.target_lengths[row])
+            if end > start and longest_with_row * (end - start + 1) > self.batch_tokens:
+                batches.append(order[start:end])
+                start, longest = end, 0
+            longest = max(longest, self.source_lengths[row], self.target_lengths[row])
+        batches.append(order[start:])
+        return batches

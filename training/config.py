@@ -1,0 +1,111 @@
+"""A run as one TOML file: model, vocabulary and recipe (§5)."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer.config import TransformerConfig
+from transformer.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How to train, the paper's values where nothing is said (§5).
+
+    Args:
+        steps: updates of the weights.
+        batch_tokens: padded source tokens, and padded target tokens, in one micro-batch.
+        accumulate: micro-batches that make one update.
+        warmup: steps on which the learning rate rises (§5.3).
+        lr_factor: multiplies the paper's learning rate; 1 in the paper.
+        max_pieces: longer training sentences are left out, and counted.
+        bf16: run the matrix products in bfloat16 by autocast.
+        seed: of the weights, the order of the text and dropout.
+        log_every: steps between lines of the run log.
+        save_every: steps between checkpoints.
+        validate_every: steps between measurements on the validation text.
+        validate_sentences: how many validation sentences are translated for BLEU.
+        average: how many of the last checkpoints are averaged in the end (§6.1).
+    """
+
+    steps: int = 100_000
+    batch_tokens: int = 25_000
+    accumulate: int = 1
+    warmup: int = 4_000
+    lr_factor: float = 1.0
+    max_pieces: int = 128
+    bf16: bool = True
+    seed: int = 1
+    log_every: int = 50
+    save_every: int = 1_000
+    validate_every: int = 1_000
+    validate_sentences: int = 500
+    average: int = 5
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("bf16", "seed"):
+                continue
+            kind = float if field.name == "lr_factor" else int
+            if isinstance(value, bool) or not isinstance(value, int | kind) or value <= 0:
+                raise ConfigError(f"[training] {field.name} = {value!r} must be above 0.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """Everything that decides a run, apart from the text."""
+
+    model: TransformerConfig
+    recipe: Recipe
+
+    @classmethod
+    def load(cls, path: Path) -> RunConfig:
+        """Read a run's TOML file.
+
+        Raises:
+            ConfigError: if it cannot be read, or says something that is not known or not possible.
+        """
+        try:
+            return cls.from_dict(tomllib.loads(path.read_text("utf-8")))
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path} is not valid TOML: {error}.") from error
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> RunConfig:
+        """Build from the two tables `[model]` and `[training]`."""
+        if unknown := sorted(set(document) - {"model", "training"}):
+            raise ConfigError(
+                f"The run configuration has no table [{unknown[0]}]; it has [model] and [training]."
+            )
+        model = dict(document.get("model", {}))
+        name = model.pop("preset", "base")
+        presets = {
+            "base": TransformerConfig.base,
+            "big": TransformerConfig.big,
+            "demo": TransformerConfig.demo,
+        }
+        if name not in presets:
+            raise ConfigError(f"[model] preset = {name!r} must be one of {', '.join(presets)}.")
+        known = {field.name for field in dataclasses.fields(TransformerConfig)}
+        if wrong := sorted(set(model) - known):
+            raise ConfigError(
+                f"[model] has no field {wrong[0]!r}; it has {', '.join(sorted(known))}."
+            )
+        recipe = document.get("training", {})
+        known = {field.name for field in dataclasses.fields(Recipe)}
+        if wrong := sorted(set(recipe) - known):
+            raise ConfigError(
+                f"[training] has no field {wrong[0]!r}; it has {', '.join(sorted(known))}."
+            )
+        return cls(model=presets[name](**model), recipe=Recipe(**recipe))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The two tables as plain values."""
+        return {"model": self.model.to_dict(), "training": dataclasses.asdict(self.recipe)}

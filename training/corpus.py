@@ -1,0 +1,113 @@
+"""Parallel text: line N of `train.en` is translated by line N of `train.de`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.errors import HeadlightError
+from transformer.tokenizer import Tokenizer
+
+SOURCE, TARGET = "en", "de"
+
+
+class CorpusError(HeadlightError):
+    """Text files that are missing, unreadable, or do not belong together."""
+
+
+@dataclass(frozen=True)
+class ParallelText:
+    """Sentences and their translations."""
+
+    source: list[str]
+    target: list[str]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __add__(self, other: ParallelText) -> ParallelText:
+        return ParallelText(self.source + other.source, self.target + other.target)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file.
+
+    Raises:
+        CorpusError: if the file cannot be read, or is not UTF-8.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path} is not UTF-8 at byte {error.start}: convert it, for example with iconv."
+        ) from error
+    # not splitlines(): it also cuts at characters that stand inside sentences
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_parallel(prefix: Path) -> ParallelText:
+    """Read `prefix.en` and `prefix.de`.
+
+    Raises:
+        CorpusError: if a file is missing or empty, or the two differ in length.
+    """
+    source_path, target_path = (Path(f"{prefix}.{language}") for language in (SOURCE, TARGET))
+    source, target = read_lines(source_path), read_lines(target_path)
+    if len(source) != len(target):
+        raise CorpusError(
+            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}: "
+            f"each line must stand beside its translation."
+        )
+    if not source:
+        raise CorpusError(f"{source_path} is empty: give at least one sentence.")
+    return ParallelText(source, target)
+
+
+def read_training_text(folders: Sequence[Path]) -> ParallelText:
+    """The training text of all folders together; a folder named twice counts twice."""
+    text = ParallelText([], [])
+    for folder in folders:
+        text += read_parallel(folder / "train")
+    return text
+
+
+def read_validation_text(folder: Path) -> ParallelText:
+    """`valid.*` of a folder, or `val.*`, as Multi30k names it."""
+    name = "val" if (folder / f"val.{SOURCE}").exists() else "valid"
+    return read_parallel(folder / name)
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """Parallel text as token ids, without special pieces.
+
+    Args:
+        source, target: one list of ids for each sentence.
+        left_out: how many pairs were empty or too long.
+    """
+
+    source: list[list[int]]
+    target: list[list[int]]
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def encode(text: ParallelText, tokenizer: Tokenizer, max_pieces: int) -> EncodedText:
+    """Encode every pair; leave out, and count, those with an empty or an overlong side.
+
+    Raises:
+        CorpusError: if no pair is left.
+    """
+    pairs = zip(tokenizer.encode_all(text.source), tokenizer.encode_all(text.target), strict=True)
+    kept = [(s, t) for s, t in pairs if 0 < len(s) < max_pieces and 0 < len(t) < max_pieces]
+    if not kept:
+        raise CorpusError(
+            f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: "
+            f"raise max_pieces or check the files."
+        )
+    return EncodedText([s for s, _ in kept], [t for _, t in kept], len(text) - len(kept))

@@ -1,0 +1,65 @@
+"""Where a run computes: one CPU, one GPU, or several processes started by torchrun."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+
+import torch
+from torch import distributed
+
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4  # of mallopt(3)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """This process among those of the run.
+
+    Args:
+        device: where its tensors are.
+        rank: its number, from 0; rank 0 writes the files.
+        world: how many processes there are.
+    """
+
+    device: torch.device
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes files and speaks."""
+        return self.rank == 0
+
+
+def place() -> Placement:
+    """Choose the device, and join the other processes when torchrun started this one."""
+    gpu = torch.cuda.is_available()
+    rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    device = (
+        torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if gpu else torch.device("cpu")
+    )
+    if gpu:
+        torch.cuda.set_device(device)
+        torch.backends.cuda.matmul.allow_tf32 = True
+    else:
+        _keep_freed_memory()
+    if world > 1:
+        distributed.init_process_group("nccl" if gpu else "gloo")
+    return Placement(device, rank, world)
+
+
+def _keep_freed_memory() -> None:
+    """Ask glibc to keep freed memory for the next step instead of returning it.
+
+    Each step frees and takes the same large buffers; getting them back from the system page
+    by page was measured to cost about a sixth of a step.
+    """
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_MMAP_MAX, 0)
+        libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+        libc.mallopt(_M_TOP_PAD, 2**28)

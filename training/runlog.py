@@ -1,0 +1,41 @@
+"""The run log: one JSON object a line, readable while the run goes on. Imports no torch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeAlias
+
+Record: TypeAlias = dict[str, float | int | str]
+
+
+class RunLog:
+    """Appends records to `run.jsonl`.
+
+    Args:
+        path: the file; made if it is not there.
+        after_step: drop what an interrupted run wrote after this step.
+    """
+
+    def __init__(self, path: Path, after_step: int = 0) -> None:
+        self.path = path
+        kept = [record for record in read(path) if int(record["step"]) <= after_step]
+        path.write_text("".join(_line(record) for record in kept), "utf-8")
+
+    def write(self, **record: float | int | str) -> None:
+        """Append one record; `step` belongs in each."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(record))
+
+
+def read(path: Path) -> list[Record]:
+    """All whole records; a last line that is still being written is left for the next time."""
+    if not path.exists():
+        return []
+    text = path.read_text("utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    return [json.loads(line) for line in whole.splitlines() if line]
+
+
+def _line(record: Record) -> str:
+    return json.dumps(record) + "\n"

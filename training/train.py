@@ -1,0 +1,102 @@
+"""python -m training.train: from parallel text to a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+from torch import distributed
+
+from training.config import RunConfig
+from training.corpus import ParallelText, encode, read_training_text, read_validation_text
+from training.devices import Placement, place
+from training.trainer import Trainer
+from transformer import checkpoint
+from transformer.errors import ConfigError, HeadlightError
+from transformer.tokenizer import Tokenizer
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    try:
+        train(options.config, options.data, options.out, options.resume, options.steps)
+    except HeadlightError as error:
+        print(f"training.train: {error}", file=sys.stderr)
+        return 2
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+    return 0
+
+
+def train(
+    config_path: Path, data: list[Path], out: Path, resume: bool, steps: int | None = None
+) -> None:
+    """Train, or go on training, and average the last checkpoints in the end.
+
+    Raises:
+        HeadlightError: one sentence on what is wrong.
+    """
+    placement = place()
+    config = RunConfig.load(config_path)
+    if steps is not None:
+        config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
+    text = read_training_text(data)
+    validation = read_validation_text(data[0])
+    tokenizer = _tokenizer(out, text, config.model.vocab_size, resume, placement)
+    encoded = encode(text, tokenizer, config.recipe.max_pieces)
+    trainer = Trainer(config, tokenizer, encoded, validation, out, placement)
+    if resume:
+        trainer.resume()
+    if placement.leads:
+        print(
+            f"{len(encoded):,} sentence pairs ({encoded.left_out:,} left out), "
+            f"{trainer.model.number_of_parameters():,} parameters, {placement.device.type}, "
+            f"{placement.world} process(es), step {trainer.place.step:,} of {config.recipe.steps:,}"
+        )
+    if trainer.run():
+        if placement.leads:
+            print(f"Done. The average of the last checkpoints is in {trainer.average()}.")
+    elif placement.leads:
+        print(f"Stopped at step {trainer.place.step:,}. Go on with the same command and --resume.")
+
+
+def _tokenizer(
+    out: Path, text: ParallelText, vocab_size: int, resume: bool, placement: Placement
+) -> Tokenizer:
+    """Learn the vocabulary on the training text alone, or take up that of the run."""
+    path = out / checkpoint.TOKENIZER
+    if not resume and placement.leads:
+        if path.exists():
+            raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(Tokenizer.train(text.source + text.target, vocab_size).model)
+    if placement.world > 1:
+        distributed.barrier()
+    return Tokenizer.load(path)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m training.train", description=__doc__)
+    parser.add_argument(
+        "--config", type=Path, required=True, help="a TOML file of training/configs"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        nargs="+",
+        help="folders with train.en and train.de; the first also holds valid.* or val.*; "
+        "a folder named twice counts twice",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the run's folder")
+    parser.add_argument("--resume", action="store_true", help="go on from where the run stopped")
+    parser.add_argument("--steps", type=int, help="instead of the steps of the configuration")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""How good a model is on text that it was not trained on: loss, perplexity, BLEU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import sacrebleu
+import torch
+
+from training.batching import TokenBatches, make_batch
+from training.corpus import EncodedText
+from training.loss import label_smoothed_loss
+from transformer.config import EOS
+from transformer.decoding import Hypothesis
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+from transformer.tokenizer import Tokenizer
+
+Search = Callable[[torch.Tensor], list[Hypothesis]]
+
+
+@dataclass(frozen=True)
+class Score:
+    """BLEU with the signature that makes it comparable (sacreBLEU: 13a, cased)."""
+
+    bleu: float
+    chrf: float
+    signature: str
+
+
+@torch.inference_mode()
+def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) -> float:
+    """Cross-entropy of each piece without smoothing, in nats; its exponential is the perplexity."""
+    total, tokens = 0.0, 0
+    for rows in TokenBatches(text, batch_tokens, seed=0).epoch(0):
+        batch = make_batch(text, rows).to(model.device)
+        mask = padding_mask(batch.source)
+        decoded = model.decode(batch.target, model.encode(batch.source, mask), mask)
+        loss = label_smoothed_loss(decoded, model.shared_embedding, batch.labels, epsilon_ls=0)
+        total += float(loss)
+        tokens += batch.tokens()
+    return total / tokens
+
+
+def perplexity(loss: float) -> float:
+    """e^loss, per piece (§6.2 notes that it is not per word)."""
+    return math.exp(min(loss, 700))
+
+
+def translate_all(
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    tokenizer: Tokenizer,
+    device: torch.device,
+    batch_tokens: int = 2_000,
+    progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda batches: batches,
+) -> list[str]:
+    """Translate encoded sentences, longest first, and give them back in their own order."""
+    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
+    translations = [""] * len(sources)
+    for rows in progress(_cut(order, sources, batch_tokens)):
+        longest = max(len(sources[i]) for i in rows)
+        padded = [[*sources[i], EOS, *[0] * (longest - len(sources[i]))] for i in rows]
+        found = search(torch.tensor(padded, device=device))
+        for row, hypothesis in zip(rows, found, strict=True):
+            translations[row] = tokenizer.decode(hypothesis.tokens)
+    return translations
+
+
+def _cut(order: list[int], sources: Sequence[Sequence[int]], batch_tokens: int) -> list[list[int]]:
+    """Cut rows, longest first, into batches of at most `batch_tokens` padded tokens."""
+    batches: list[list[int]] = []
+    for row in order:
+        longest = len(sources[batches[-1][0]]) + 1 if batches else 0
+        if not batches or longest * (len(batches[-1]) + 1) > batch_tokens:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
+
+
+def score(translations: Sequence[str], references: Sequence[str]) -> Score:
+    """sacreBLEU and chrF of the whole text."""
+    bleu = sacrebleu.BLEU()
+    return Score(
+        bleu=bleu.corpus_score(list(translations), [list(references)]).score,
+        chrf=sacrebleu.CHRF().corpus_score(list(translations), [list(references)]).score,
+        signature=str(bleu.get_signature()),
+    )

@@ -1,0 +1,70 @@
+"""python -m transformer: translate a sentence, or standard input line by line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from transformer import HeadlightError, InputError, Translator
+from transformer.decoding import BEAM_SIZE
+
+LINES_AT_ONCE = 32
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    # one sentence is decoded fastest on one thread: the cores would wait for each other
+    torch.set_num_threads(1)
+    try:
+        translator = Translator.load(options.checkpoint)
+        if options.text is None:
+            for line in _lines(translator, options.beam):
+                print(line, flush=True)
+        else:
+            translation = translator.translate(options.text, beam_size=options.beam)
+            for notice in translation.notices:
+                print(notice, file=sys.stderr)
+            print(translation.text)
+    except HeadlightError as error:
+        print(f"transformer: {error}", file=sys.stderr)
+        return 2
+    except UnicodeDecodeError as error:
+        print(f"transformer: standard input is not UTF-8: {error.reason}.", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _lines(translator: Translator, beam_size: int) -> Iterator[str]:
+    """Translate standard input, some lines at a time, in order."""
+    lines = [line.rstrip("\r\n") for line in sys.stdin]
+    for start in range(0, len(lines), LINES_AT_ONCE):
+        block = lines[start : start + LINES_AT_ONCE]
+        try:
+            yield from translator.translate_lines(block, beam_size=beam_size)
+        except InputError as error:
+            raise InputError(f"Lines {start + 1} to {start + len(block)}: {error}") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
+    parser.add_argument("text", nargs="?", help="English text; standard input unless given")
+    parser.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    parser.add_argument(
+        "--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given"
+    )
+    return parser
+
+
+def _beam(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

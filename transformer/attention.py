@@ -1,0 +1,113 @@
+"""Scaled dot-product attention and multi-head attention (§3.2)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.config import TransformerConfig
+from transformer.hooks import HookPoint
+from transformer.masks import causal_mask
+
+
+def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
+    """QKᵀ / √d_k, with -∞ where the mask forbids (§3.2.1).
+
+    Args:
+        q: `[batch, head, query, d_k]`.
+        k: `[batch, head, key, d_k]`.
+        mask: broadcasts to `[batch, head, query, key]`, True where the query may see the key.
+
+    Returns:
+        `[batch, head, query, key]`.
+    """
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    return scores if mask is None else scores.masked_fill(~mask, -math.inf)
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (§3.2.2).
+
+    The h projections of one kind are one matrix, head after head, without bias.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.h = config.h
+        self.W_Q = nn.Linear(config.d_model, config.h * config.d_k, bias=False)
+        self.W_K = nn.Linear(config.d_model, config.h * config.d_k, bias=False)
+        self.W_V = nn.Linear(config.d_model, config.h * config.d_v, bias=False)
+        self.W_O = nn.Linear(config.h * config.d_v, config.d_model, bias=False)
+        self.hook_q = HookPoint()  # [batch, head, query, d_k]
+        self.hook_k = HookPoint()  # [batch, head, key, d_k]
+        self.hook_v = HookPoint()  # [batch, head, key, d_v]
+        self.hook_attn_scores = HookPoint()  # [batch, head, query, key]
+        self.hook_pattern = HookPoint()  # [batch, head, query, key]
+        self.hook_z = HookPoint()  # [batch, head, query, d_v]
+        self.hook_result = HookPoint()  # [batch, head, query, d_model]
+
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Let each query position look at the key positions.
+
+        Args:
+            queries: `[batch, query, d_model]`.
+            keys: `[batch, key, d_model]`, what keys and values are made of.
+            mask: broadcasts to `[batch, head, query, key]`, True where seen.
+            is_causal: no query sees a later key.
+
+        Returns:
+            `[batch, query, d_model]`.
+        """
+        return self.attend(queries, *self.keys_and_values(keys), mask, is_causal)
+
+    def keys_and_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Project to K and V, each `[batch, head, key, d_k or d_v]`."""
+        k = self.hook_k(self._split(self.W_K(x)))
+        v = self.hook_v(self._split(self.W_V(x)))
+        return k, v
+
+    def attend(
+        self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, is_causal: bool = False
+    ) -> Tensor:
+        """Attend from x to keys and values that were projected before, as a cache holds them."""
+        q = self.hook_q(self._split(self.W_Q(x)))  # [batch, head, query, d_k]
+        explicit = self._explicit(q)
+        # the kernel's own causal mask counts both ends from 0, so it fits equal lengths alone
+        if is_causal and (explicit or q.size(2) != k.size(2)):
+            causal = causal_mask(q.size(2), k.size(2), q.device)
+            mask = causal if mask is None else mask & causal
+            is_causal = False
+        if explicit:
+            scores = self.hook_attn_scores(attention_scores(q, k, mask))
+            z = self.hook_pattern(scores.softmax(-1)) @ v
+        else:
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+        z = self.hook_z(z)  # [batch, head, query, d_v]
+        if not self.hook_result.watched:
+            return self.W_O(z.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        W_O = self.W_O.weight.view(-1, self.h, z.size(-1))  # [d_model, head, d_v]
+        result = torch.einsum("bhqv,mhv->bhqm", z, W_O)
+        return self.hook_result(result).sum(1)  # type: ignore[no-any-return]
+
+    def _split(self, x: Tensor) -> Tensor:
+        """Cut `[batch, position, head * width]` into `[batch, head, position, width]`."""
+        batch, position, _ = x.shape
+        return x.view(batch, position, self.h, -1).transpose(1, 2)
+
+    def _explicit(self, q: Tensor) -> bool:
+        """Whether the weights have to exist as a tensor of their own.
+
+        They do when somebody watches. They also do when gradients are wanted on a CPU, where
+        the backward pass of the fused kernel takes longer than all matrix products together.
+        """
+        watched = self.hook_attn_scores.watched or self.hook_pattern.watched
+        return watched or (q.device.type == "cpu" and torch.is_grad_enabled())

@@ -1,0 +1,119 @@
+"""The shape of a model: every knob of the paper's Table 3, in the paper's own symbols."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from transformer.errors import ConfigError
+
+Positions = Literal["sinusoidal", "learned"]
+
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
+"""Token ids of the four special pieces; every tokenizer here is made with them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """Hyper-parameters of one encoder-decoder Transformer (Table 3).
+
+    Args:
+        vocab_size: size of the vocabulary that both languages share (§5.1).
+        N: layers in each stack (§3.1).
+        d_model: width of the residual stream (§3.1).
+        d_ff: inner width of the feed-forward networks (§3.3).
+        h: attention heads (§3.2.2).
+        d_k: width of one head's queries and keys; `None` means d_model / h.
+        d_v: width of one head's values; `None` means d_model / h.
+        P_drop: dropout rate (§5.4).
+        epsilon_ls: label smoothing (§5.4).
+        positions: sinusoidal, or learned as in row (E) (§3.5).
+        max_length: longest sequence, in pieces, that the model accepts.
+
+    Raises:
+        ConfigError: if a value is out of range, or h does not divide d_model
+            while d_k or d_v is left open.
+    """
+
+    vocab_size: int
+    N: int = 6
+    d_model: int = 512
+    d_ff: int = 2048
+    h: int = 8
+    # whole numbers from the moment that the object exists
+    d_k: int = None  # type: ignore[assignment]
+    d_v: int = None  # type: ignore[assignment]
+    P_drop: float = 0.1
+    epsilon_ls: float = 0.1
+    positions: Positions = "sinusoidal"
+    max_length: int = 1024
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
+            _require_positive_integer(name, getattr(self, name))
+        for name in ("d_k", "d_v"):
+            if getattr(self, name) is not None:
+                _require_positive_integer(name, getattr(self, name))
+            elif self.d_model % self.h:
+                raise ConfigError(
+                    f"d_model = {self.d_model} cannot be divided among h = {self.h} heads: "
+                    f"choose an h that divides d_model, or give d_k and d_v."
+                )
+            else:
+                object.__setattr__(self, name, self.d_model // self.h)
+        for name in ("P_drop", "epsilon_ls"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ConfigError(f"{name} = {value!r} must be a number from 0 to below 1.")
+        if self.positions not in get_args(Positions):
+            raise ConfigError(
+                f"positions = {self.positions!r} must be one of {', '.join(get_args(Positions))}."
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ConfigError(
+                f"d_model = {self.d_model} must be even: each sine of the positions has its cosine."
+            )
+
+    @classmethod
+    def base(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
+        """The paper's base model: 65 M parameters (Table 3)."""
+        return cls(vocab_size=vocab_size, **changes)
+
+    @classmethod
+    def big(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
+        """The paper's big model: 213 M parameters (Table 3)."""
+        shape: dict[str, Any] = {"d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}
+        return cls(vocab_size=vocab_size, **(shape | changes))
+
+    @classmethod
+    def demo(cls, vocab_size: int = 8_000, **changes: Any) -> TransformerConfig:
+        """The model that comes with the app: the paper's shape at half its width."""
+        shape: dict[str, Any] = {"d_model": 256, "d_ff": 1024}
+        return cls(vocab_size=vocab_size, **(shape | changes))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TransformerConfig:
+        """Build from a plain mapping, as `config.json` holds it.
+
+        Raises:
+            ConfigError: if a key is unknown or missing, or a value is out of range.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise ConfigError(
+                f"The model configuration has no field {unknown[0]!r}; "
+                f"its fields are {', '.join(sorted(known))}."
+            )
+        if "vocab_size" not in values:
+            raise ConfigError("The model configuration lacks the field 'vocab_size'.")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+def _require_positive_integer(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} = {value!r} must be a whole number of at least 1.")

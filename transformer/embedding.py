@@ -1,0 +1,76 @@
+"""Token embeddings times √d_model, and positions: sinusoidal or learned (§3.4, §3.5)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.dropout import Dropout
+from transformer.errors import InputError
+from transformer.hooks import HookPoint
+
+
+def sinusoidal_positions(length: int, d_model: int) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(the same) (§3.5).
+
+    Sines and cosines alternate, so that each pair of neighbours is one wave.
+
+    Returns:
+        `[length, d_model]`, computed in float64 and given as float32.
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]  # [length, 1]
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64)  # [d_model / 2]
+    angle = position / 10_000 ** (two_i / d_model)  # [length, d_model / 2]
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
+
+
+class Embedding(nn.Module):
+    """Dropout(embedding · √d_model + position), the foot of each stack (§3.4, §3.5, §5.4).
+
+    Args:
+        table: `[vocab_size, d_model]`, the matrix that both stacks and the projection share.
+    """
+
+    positions: Tensor
+
+    def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
+        super().__init__()
+        self.table = table
+        self.scale = math.sqrt(config.d_model)
+        if config.positions == "sinusoidal":
+            waves = sinusoidal_positions(config.max_length, config.d_model)
+            # a formula needs no place in the checkpoint
+            self.register_buffer("positions", waves, persistent=False)
+        else:
+            # as large as the sinusoids (RMS 1/√2), or the tokens would drown it
+            std = math.sqrt(0.5)
+            self.positions = nn.Parameter(torch.randn(config.max_length, config.d_model) * std)
+        self.dropout = Dropout(config.P_drop)
+        self.hook_tokens = HookPoint()  # [batch, position, d_model]
+        self.hook_positions = HookPoint()  # [1, position, d_model]
+
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Embed a batch of token ids.
+
+        Args:
+            tokens: `[batch, position]`.
+            start: position of the first one, when decoding goes on from a cache.
+
+        Returns:
+            `[batch, position, d_model]`.
+
+        Raises:
+            InputError: if the sequence is longer than the model accepts.
+        """
+        end = start + tokens.size(1)
+        if end > self.positions.size(0):
+            raise InputError(
+                f"The sequence has {end} pieces, but this model takes at most "
+                f"{self.positions.size(0)}: shorten the text."
+            )
+        embedded = self.hook_tokens(nn.functional.embedding(tokens, self.table) * self.scale)
+        position = self.hook_positions(self.positions[start:end][None])
+        return self.dropout(embedded + position)  # type: ignore[no-any-return]

@@ -1,0 +1,21 @@
+"""Errors that a person can cause and a person can mend: one plain sentence each."""
+
+
+class HeadlightError(Exception):
+    """What is wrong, where, and what to do, in one sentence; shown to people as it stands."""
+
+
+class ConfigError(HeadlightError):
+    """A configuration that describes no possible model or run."""
+
+
+class InputError(HeadlightError):
+    """A text that cannot be translated as it is."""
+
+
+class CheckpointError(HeadlightError):
+    """A checkpoint folder that is missing, damaged, or not one of ours."""
+
+
+class HookError(HeadlightError):
+    """A hook name that the model does not have, or an edit that does not fit."""

@@ -1,0 +1,128 @@
+"""Named points in the model that can be read and edited while it runs.
+
+Hook points stand in the modules for good and hold nothing but their name. What is watched
+or edited travels in a `ContextVar`, so that two people on one shared model never meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from transformer.errors import HookError
+
+Hook: TypeAlias = Callable[[Tensor, str], Tensor | None]
+"""Called with the value and the name of the point; what it returns, if anything, replaces it."""
+
+_active: ContextVar[Mapping[HookPoint, tuple[Hook, ...]]] = ContextVar("hooks")
+
+
+class HookPoint(nn.Module):
+    """An identity in the model at which a value can be read or edited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = ""  # the dotted path, given once by `name_hook_points`
+
+    @property
+    def watched(self) -> bool:
+        """Whether a hook of the running context is on this point."""
+        # a compiled graph holds no hooks: it is traced once and serves everybody
+        return not torch.compiler.is_compiling() and self in _active.get({})
+
+    def forward(self, value: Tensor) -> Tensor:
+        """Pass the value through the hooks of the running context, first registered first."""
+        if not self.watched:
+            return value
+        for hook in _active.get()[self]:
+            edited = hook(value, self.name)
+            if edited is not None:
+                if edited.shape != value.shape:
+                    raise HookError(
+                        f"The hook on '{self.name}' returned shape {list(edited.shape)} "
+                        f"instead of {list(value.shape)}."
+                    )
+                value = edited
+        return value
+
+
+class Hooked(nn.Module):
+    """A model with named hook points: `hooks` to edit, `run_with_cache` to read."""
+
+    def name_hook_points(self) -> None:
+        """Tell each point its own name; called once, when the model is complete."""
+        for name, point in self.hook_points().items():
+            point.name = name
+
+    def hook_points(self) -> dict[str, HookPoint]:
+        """All points by name, in the order of the modules."""
+        return {name: m for name, m in self.named_modules() if isinstance(m, HookPoint)}
+
+    @contextmanager
+    def hooks(self, hooks: Mapping[str, Hook]) -> Iterator[None]:
+        """Call these hooks inside the `with` block, in this thread or task alone.
+
+        Blocks nest; the outer block's hooks run first.
+
+        Raises:
+            HookError: if the model has no point of that name.
+        """
+        points = self.hook_points()
+        active = dict(_active.get({}))
+        for name, hook in hooks.items():
+            if name not in points:
+                raise HookError(
+                    f"The model has no hook point '{name}'; "
+                    f"a name looks like '{next(iter(points))}'."
+                )
+            active[points[name]] = (*active.get(points[name], ()), hook)
+        token = _active.set(active)
+        try:
+            yield
+        finally:
+            _active.reset(token)
+
+    def run_with_cache(
+        self, *inputs: Tensor, names: Callable[[str], bool] | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Run the model once and keep what passes the hook points.
+
+        Args:
+            inputs: the arguments of the model's `forward`.
+            names: which points to keep; all of them unless told.
+
+        Returns:
+            The output, and the value at each point by its name.
+        """
+        cache: dict[str, Tensor] = {}
+
+        def keep(value: Tensor, name: str) -> None:
+            cache[name] = value
+
+        with self.hooks(
+            {name: keep for name in self.hook_points() if names is None or names(name)}
+        ):
+            output: Tensor = self(*inputs)
+        return output, cache
+
+
+def silence(head: int) -> Hook:
+    """A hook for `hook_z` that takes one head away.
+
+    Args:
+        head: which head, counted from 0.
+    """
+
+    def hook(z: Tensor, name: str) -> Tensor:
+        if not 0 <= head < z.size(1):
+            raise HookError(f"'{name}' has {z.size(1)} heads, counted from 0: there is no {head}.")
+        z = z.clone()
+        z[:, head] = 0
+        return z
+
+    return hook

@@ -1,0 +1,98 @@
+"""Feed-forward network, residual connection, encoder layer and decoder layer (§3.1, §3.3)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from transformer.attention import MultiHeadAttention
+from transformer.cache import LayerCache
+from transformer.config import TransformerConfig
+from transformer.dropout import Dropout
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3, equation 2)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(config.d_model, config.d_ff)
+        self.W_2 = nn.Linear(config.d_ff, config.d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`[batch, position, d_model]` to the same, each position by itself."""
+        return self.W_2(self.W_1(x).relu())  # type: ignore[no-any-return]
+
+
+class AddAndNorm(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))): post-norm, as the paper has it (§3.1, §5.4)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.dropout = Dropout(config.P_drop)
+        self.norm = nn.LayerNorm(config.d_model)
+
+    def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
+        """Add to x what the sub-layer made of it, and normalise: `[batch, position, d_model]`."""
+        return self.norm(x + self.dropout(sublayer_of_x))  # type: ignore[no-any-return]
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then the feed-forward network (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config)
+        self.self_attention_norm = AddAndNorm(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = AddAndNorm(config)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """`[batch, source, d_model]` to the same; `mask` as in `masks.padding_mask`."""
+        x = self.self_attention_norm(x, self.self_attention(x, x, mask))
+        return self.feed_forward_norm(x, self.feed_forward(x))  # type: ignore[no-any-return]
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, attention over the encoder's output, feed-forward network (§3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config)
+        self.self_attention_norm = AddAndNorm(config)
+        self.cross_attention = MultiHeadAttention(config)
+        self.cross_attention_norm = AddAndNorm(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = AddAndNorm(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        memory_mask: Tensor | None = None,
+        cache: LayerCache | None = None,
+    ) -> Tensor:
+        """Decode positions that may see themselves, what came before, and the source.
+
+        Args:
+            x: `[batch, target, d_model]`; with a cache, only the new positions.
+            memory: `[batch, source, d_model]`, the encoder's output.
+            memory_mask: `[batch, 1, 1, source]`, True at real tokens.
+            cache: keys and values of earlier positions, extended here by the new ones.
+
+        Returns:
+            `[batch, target, d_model]`.
+        """
+        k, v = self.self_attention.keys_and_values(x)
+        if cache is not None:
+            k, v = cache.extend_self(k, v)
+        # one new position sees all there is: no mask, and the kernel's shortest way
+        attended = self.self_attention.attend(x, k, v, is_causal=x.size(1) > 1)
+        x = self.self_attention_norm(x, attended)
+
+        if cache is None:
+            k, v = self.cross_attention.keys_and_values(memory)
+        else:
+            k, v = cache.cross(self.cross_attention, memory)
+        x = self.cross_attention_norm(x, self.cross_attention.attend(x, k, v, memory_mask))
+
+        return self.feed_forward_norm(x, self.feed_forward(x))  # type: ignore[no-any-return]

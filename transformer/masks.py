@@ -1,0 +1,56 @@
+"""Who may see whom: the padding mask, the causal mask, and both together (§3.1, §3.2.3).
+
+Masks are boolean and True where a query may see a key, with shapes that broadcast to
+`[batch, head, query, key]`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer.config import PAD
+
+
+def padding_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
+    """True at the keys that are real tokens.
+
+    Args:
+        tokens: `[batch, key]` token ids.
+
+    Returns:
+        `[batch, 1, 1, key]`.
+    """
+    return (tokens != pad)[:, None, None, :]
+
+
+def causal_mask(
+    queries: int, keys: int | None = None, device: torch.device | None = None
+) -> Tensor:
+    """True where the key does not come later than the query (§3.2.3).
+
+    With more keys than queries, the queries are the last ones, as in decoding from a cache.
+
+    Returns:
+        `[1, 1, query, key]`.
+    """
+    keys = queries if keys is None else keys
+    position_of_query = torch.arange(keys - queries, keys, device=device)[:, None]
+    position_of_key = torch.arange(keys, device=device)[None, :]
+    return (position_of_key <= position_of_query)[None, None]
+
+
+def padding_and_causal_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
+    """True at the keys that are real tokens and do not come later.
+
+    The decoder does not need it while padding stands on the right, where the causal mask
+    hides it from every real query; sequences padded on the left, and people who want to
+    see the two masks combined, do.
+
+    Args:
+        tokens: `[batch, position]` token ids.
+
+    Returns:
+        `[batch, 1, query, key]`.
+    """
+    return padding_mask(tokens, pad) & causal_mask(tokens.size(1), device=tokens.device)

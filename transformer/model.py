@@ -1,0 +1,120 @@
+"""The Transformer: encoder stack, decoder stack, and the projection to the vocabulary (§3)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.cache import Cache
+from transformer.config import TransformerConfig
+from transformer.embedding import Embedding
+from transformer.hooks import Hooked
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.masks import padding_mask
+
+
+class Encoder(nn.Module):
+    """N encoder layers on the embedded source; no further norm after them (§3.1)."""
+
+    def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, table)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.N))
+
+    def forward(self, source: Tensor, mask: Tensor) -> Tensor:
+        """`[batch, source]` token ids to `[batch, source, d_model]`."""
+        x = self.embedding(source)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x  # type: ignore[no-any-return]
+
+
+class Decoder(nn.Module):
+    """N decoder layers on the embedded target, shifted right by one (§3.1)."""
+
+    def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, table)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.N))
+
+    def forward(
+        self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
+    ) -> Tensor:
+        """`[batch, target]` token ids to `[batch, target, d_model]`."""
+        x = self.embedding(target, start=cache.length if cache else 0)
+        for index, layer in enumerate(self.layers):
+            x = layer(x, memory, memory_mask, cache.layers[index] if cache else None)
+        if cache is not None:
+            cache.length += target.size(1)
+        return x  # type: ignore[no-any-return]
+
+
+class Transformer(Hooked):
+    """The paper's encoder-decoder model (Figure 1).
+
+    One matrix serves both embeddings and the projection before the softmax (§3.4).
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.shared_embedding = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
+        self.encoder = Encoder(config, self.shared_embedding)
+        self.decoder = Decoder(config, self.shared_embedding)
+        self.initialise()
+        self.name_hook_points()
+
+    def initialise(self) -> None:
+        """Glorot for each matrix by itself, N(0, 1/√d_model) for the shared embedding.
+
+        Times √d_model, the embedding then has RMS 1 beside positions of RMS 1/√2.
+        """
+        nn.init.normal_(self.shared_embedding, std=1 / math.sqrt(self.config.d_model))
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits of each next piece, given all that come before it.
+
+        Args:
+            source: `[batch, source]` token ids, padded on the right.
+            target: `[batch, target]` token ids, beginning with `<s>`, padded on the right.
+
+        Returns:
+            `[batch, target, vocab_size]`.
+        """
+        mask = padding_mask(source)
+        return self.logits(self.decode(target, self.encode(source, mask), mask))
+
+    def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor:
+        """`[batch, source]` token ids to the encoder's output, `[batch, source, d_model]`."""
+        mask = padding_mask(source) if source_mask is None else source_mask
+        return self.encoder(source, mask)  # type: ignore[no-any-return]
+
+    def decode(
+        self, target: Tensor, memory: Tensor, memory_mask: Tensor, cache: Cache | None = None
+    ) -> Tensor:
+        """`[batch, target]` token ids to the decoder's output, `[batch, target, d_model]`.
+
+        With a cache, `target` holds the positions that are new.
+        """
+        return self.decoder(target, memory, memory_mask, cache)  # type: ignore[no-any-return]
+
+    def logits(self, decoded: Tensor) -> Tensor:
+        """Project `[..., d_model]` to `[..., vocab_size]` by the shared matrix (§3.4)."""
+        return F.linear(decoded, self.shared_embedding)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.shared_embedding.device
+
+    def number_of_parameters(self) -> int:
+        """All that is learnt, the shared matrix counted once."""
+        return sum(parameter.numel() for parameter in self.parameters())

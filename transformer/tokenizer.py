@@ -1,0 +1,153 @@
+"""SentencePiece for both languages at once; pieces to words and back (§5.1)."""
+
+from __future__ import annotations
+
+import io
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sentencepiece
+
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.errors import CheckpointError, ConfigError
+
+WORD_START = "▁"  # SentencePiece writes a space as this character
+SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
+_STAND_IN = "\0"  # for a special piece, where words are told apart
+_WORD = re.compile(r"\0|\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One token as the model reads it and as a person wrote it.
+
+    Args:
+        id: row of the embedding.
+        text: the piece, a leading space written as `▁`; an unknown one as it was typed.
+        word: index of the word it belongs to, in reading order.
+    """
+
+    id: int
+    text: str
+    word: int
+
+
+class Tokenizer:
+    """A joint vocabulary of byte-pair-encoded pieces.
+
+    Args:
+        model: the serialised SentencePiece model, as `tokenizer.model` holds it.
+
+    Raises:
+        CheckpointError: if this is no SentencePiece model, or its special pieces are not ours.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+            special = [
+                self._processor.PieceToId(piece) for piece in ("<pad>", "<unk>", "<s>", "</s>")
+            ]
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise CheckpointError(
+                "tokenizer.model is not a SentencePiece model: copy the checkpoint again."
+            ) from error
+        if special != [PAD, UNK, BOS, EOS]:
+            raise CheckpointError(
+                "tokenizer.model numbers its special pieces in another way than this program: "
+                "train it with training.train."
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Read `tokenizer.model`."""
+        try:
+            return cls(path.read_bytes())
+        except OSError as error:
+            raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
+
+    @classmethod
+    def train(cls, lines: Iterable[str], vocab_size: int) -> Tokenizer:
+        """Learn byte-pair encoding on the training text of both languages together (§5.1).
+
+        Raises:
+            ConfigError: if the text is too small for a vocabulary of this size.
+        """
+        written = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.Train(
+                sentence_iterator=iter(lines),
+                model_writer=written,
+                model_type="bpe",
+                vocab_size=vocab_size,
+                character_coverage=0.9999,
+                normalization_rule_name="nfkc",
+                pad_id=PAD,
+                unk_id=UNK,
+                bos_id=BOS,
+                eos_id=EOS,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise ConfigError(
+                f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
+                f"choose a smaller [vocabulary] size or bring more text."
+            ) from error
+        return cls(written.getvalue())
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces, the four special ones included."""
+        return int(self._processor.GetPieceSize())
+
+    def encode(self, text: str) -> list[int]:
+        """Text to token ids, without `<s>` and `</s>`."""
+        return list(self._processor.EncodeAsIds(text))
+
+    def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
+        """Many texts at once, on all cores."""
+        return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Token ids to text; special pieces are left out."""
+        return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Text to pieces that know their word, and show what stands for `<unk>`.
+
+        Punctuation is a word of its own; a word goes on through its later pieces.
+        """
+        # of an unknown piece SentencePiece's own spelling is what was typed
+        texts = self._processor.EncodeAsPieces(text)
+        return _with_words(self.encode(text), texts)
+
+    def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
+        """Token ids to pieces that know their word; special ones stand alone."""
+        return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
+
+
+def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
+    """Number the words: punctuation and special pieces are words of their own.
+
+    A piece that spans two words, such as a letter with its full stop, belongs to the first.
+    """
+    shown = [
+        _STAND_IN if id_ in SPECIAL else text.replace(WORD_START, " ")
+        for id_, text in zip(ids, texts, strict=True)
+    ]
+    line = "".join(shown)
+    starts = [match.start() for match in _WORD.finditer(line)]
+    result: list[Piece] = []
+    numbers: dict[int, int] = {}  # a word without a piece of its own gets no number
+    position = 0
+    for id_, text, as_shown in zip(ids, texts, shown, strict=True):
+        # where its first letter stands; of a lone space, where the word behind it begins
+        letter = position + len(as_shown) - len(as_shown.lstrip())
+        word = bisect_right(starts, letter) - 1
+        result.append(Piece(id_, text, numbers.setdefault(word, len(numbers))))
+        position += len(as_shown)
+    return result

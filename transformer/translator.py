@@ -1,0 +1,193 @@
+"""Text in; translation and trace out. The one way that app, commands and notebooks walk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from transformer import checkpoint, decoding
+from transformer.checkpoint import Checkpoint
+from transformer.config import PAD, UNK
+from transformer.decoding import BEAM_SIZE, Hypothesis
+from transformer.errors import InputError
+from transformer.model import Transformer
+from transformer.tokenizer import Piece, Tokenizer
+from transformer.trace import AttentionTrace, trace, with_end
+
+BUNDLED = Path(__file__).parent.parent / "assets" / "model"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One hypothesis of the search as text.
+
+    Args:
+        text: the translation.
+        pieces: what was written, `</s>` last if the model ended the sentence.
+        hypothesis: its tokens, log-probabilities and score.
+    """
+
+    text: str
+    pieces: tuple[Piece, ...]
+    hypothesis: Hypothesis
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What a search found.
+
+    Args:
+        source: the text as it was typed.
+        candidates: best first.
+        notices: plain sentences on what a reader should know, such as unknown characters.
+        seconds: wall-clock time of the search.
+    """
+
+    source: str
+    candidates: tuple[Candidate, ...]
+    notices: tuple[str, ...]
+    seconds: float
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate with the best score."""
+        return self.candidates[0]
+
+    @property
+    def text(self) -> str:
+        """The best translation."""
+        return self.best.text
+
+    @property
+    def log_prob(self) -> float:
+        """log P of the best translation, in nats."""
+        return self.best.hypothesis.log_prob
+
+
+class Translator:
+    """A model and its tokenizer behind two calls, `translate` and `trace`.
+
+    Holds no state of any request: one translator serves many threads.
+    """
+
+    def __init__(self, loaded: Checkpoint) -> None:
+        self.model: Transformer = loaded.model
+        self.tokenizer: Tokenizer = loaded.tokenizer
+        self.folder: Path = loaded.folder
+        self.checksum: str = loaded.checksum
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None) -> Translator:
+        """Load a checkpoint folder, the bundled one unless told.
+
+        Raises:
+            CheckpointError: naming the file and what is wrong with it.
+        """
+        return cls(checkpoint.load(BUNDLED if folder is None else Path(folder)))
+
+    def translate(self, text: str, *, beam_size: int = BEAM_SIZE) -> Translation:
+        """Translate one text by beam search; a beam of 1 is greedy search.
+
+        Raises:
+            InputError: if there is nothing to translate, or more than the model accepts.
+        """
+        started = time.perf_counter()
+        pieces = self._read(text)
+        hypotheses = self._search([[piece.id for piece in pieces]], beam_size)[0]
+        return Translation(
+            source=text,
+            candidates=tuple(self._candidate(hypothesis) for hypothesis in hypotheses),
+            notices=self._notices(pieces, hypotheses[0]),
+            seconds=time.perf_counter() - started,
+        )
+
+    def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
+        """Translate many texts as one batch; an empty line stays empty.
+
+        Raises:
+            InputError: if a line is longer than the model accepts.
+        """
+        ids = [[p.id for p in self._read(line)] if line.strip() else [] for line in lines]
+        found = iter(self._search([row for row in ids if row], beam_size))
+        return [self.tokenizer.decode(next(found)[0].tokens) if row else "" for row in ids]
+
+    def trace(
+        self, text: str, target: str | None = None, *, beam_size: int = BEAM_SIZE
+    ) -> AttentionTrace:
+        """What every head looks at while the translation is written.
+
+        Args:
+            text: the source.
+            target: a translation to force; the model's own unless given.
+
+        Raises:
+            InputError: if a text is empty, or longer than the model accepts.
+        """
+        if target is None:
+            return self.trace_of(self.translate(text, beam_size=beam_size))
+        pieces = self._read(text)
+        return trace(self.model, text, target, pieces, self._read(target, "translation"))
+
+    def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
+        """The trace of a translation that was found before."""
+        chosen = translation.candidates[candidate]
+        pieces = self._read(translation.source)
+        return trace(self.model, translation.source, chosen.text, pieces, list(chosen.pieces))
+
+    def _read(self, text: str, name: str = "text") -> list[Piece]:
+        """Text to pieces, `</s>` last."""
+        if not text.strip():
+            wanted = "an English sentence" if name == "text" else "a German sentence"
+            raise InputError(f"The {name} is empty: type {wanted}.")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"The {name} has a broken character at position {error.start + 1}: type it again."
+            ) from error
+        pieces = self.tokenizer.pieces(text)
+        if not pieces:
+            raise InputError(f"The {name} has no visible character: type a sentence.")
+        most = self.model.config.max_length - 1  # </s> needs a place too
+        if len(pieces) > most:
+            raise InputError(
+                f"The {name} has {len(pieces):,} pieces, but this model takes at most {most:,}: "
+                f"shorten it."
+            )
+        return with_end(pieces)
+
+    def _search(self, rows: list[list[int]], beam_size: int) -> list[list[Hypothesis]]:
+        if not rows:
+            return []
+        longest = max(map(len, rows))
+        source = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+        return decoding.beam_search(self.model, source.to(self.model.device), beam_size=beam_size)
+
+    def _candidate(self, hypothesis: Hypothesis) -> Candidate:
+        pieces = self.tokenizer.pieces_of(hypothesis.tokens)
+        return Candidate(self.tokenizer.decode(hypothesis.tokens), tuple(pieces), hypothesis)
+
+    @staticmethod
+    def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
+        notices = []
+        if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
+            shown = ", ".join(f"“{text}”" for text in list(unknown)[:5])
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            notices.append(f"The model has never seen {shown}{more} and reads a blank there.")
+        if not best.complete:
+            notices.append(
+                f"The model did not end the sentence within {len(best.tokens)} pieces, "
+                f"its limit for this text."
+            )
+        return tuple(notices)
+
+
+def _visible(text: str) -> str:
+    """The text itself, or the code points of what has no shape on screen."""
+    if text.isprintable():
+        return text
+    return " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)

@@ -33,6 +33,10 @@ class Batch:
             *(t.to(device, non_blocking=True) for t in (self.source, self.target, self.labels))
         )
 
+    def pin_memory(self) -> Batch:
+        """The same in memory from which a GPU copies beside its work."""
+        return Batch(*(t.pin_memory() for t in (self.source, self.target, self.labels)))
+
     def tokens(self) -> int:
         """Real target tokens, `</s>` included."""
         return int((self.labels != PAD).sum())

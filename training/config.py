@@ -30,6 +30,10 @@ class Recipe:
         validate_every: steps between measurements on the validation text.
         validate_sentences: how many validation sentences are translated for BLEU.
         average: how many of the last checkpoints are averaged in the end (§6.1).
+        patience: stop after this many validations without a lower loss; 0 never does.
+        compile: let torch.compile fuse each layer; worth its wait on a GPU.
+        r_drop: α of R-Drop, which is not in the paper; 0 leaves it away.
+        bpe_dropout: chance that a merge is left away, anew in each epoch; not in the paper.
     """
 
     steps: int = 100_000
@@ -45,15 +49,31 @@ class Recipe:
     validate_every: int = 1_000
     validate_sentences: int = 500
     average: int = 5
+    patience: int = 0
+    compile: bool = False
+    r_drop: float = 0.0
+    bpe_dropout: float = 0.0
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name in ("bf16", "seed"):
-                continue
-            kind = float if field.name == "lr_factor" else int
-            if isinstance(value, bool) or not isinstance(value, int | kind) or value <= 0:
-                raise ConfigError(f"[training] {field.name} = {value!r} must be above 0.")
+            value, default = getattr(self, field.name), field.default
+            right = (
+                isinstance(value, bool)
+                if isinstance(default, bool)
+                else isinstance(value, int if isinstance(default, int) else int | float)
+                and not isinstance(value, bool)
+            )
+            if not right:
+                kind = {bool: "true or false", int: "a whole number", float: "a number"}
+                raise ConfigError(
+                    f"[training] {field.name} = {value!r} must be {kind[type(default)]}."
+                )
+            # what is 0 unless told is an option that 0 switches off
+            if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
+                limit = "above 0" if default else "0 or more"
+                raise ConfigError(f"[training] {field.name} = {value!r} must be {limit}.")
+        if self.bpe_dropout >= 1:
+            raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from transformer.config import PAD
 
@@ -40,6 +41,52 @@ def label_smoothed_loss(
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         flat, projection, labels.reshape(-1), epsilon_ls, pad, rows
     )
+    return loss
+
+
+def r_drop_loss(
+    decoded_twice: Tensor,
+    projection: Tensor,
+    labels: Tensor,
+    epsilon_ls: float,
+    weight: float,
+    pad: int = PAD,
+) -> Tensor:
+    """Mean loss of two passes plus how far they disagree. Not in the paper (Wu et al. 2021).
+
+    (L_1 + L_2) / 2 + weight · (KL(P_1 ‖ P_2) + KL(P_2 ‖ P_1)) / 4, which is the published
+    loss halved, so that one sentence weighs what it weighs without R-Drop.
+
+    Args:
+        decoded_twice: `[2 * batch, target, d_model]`, the same batch under two dropout masks.
+        labels: `[batch, target]`.
+        weight: α of R-Drop.
+
+    Returns:
+        A scalar in nats, float32.
+    """
+    real = labels != pad
+    halves = decoded_twice.unflatten(0, (2, -1))[:, real]  # [2, real, d_model]
+    total = torch.zeros((), device=decoded_twice.device)
+    for start in range(0, halves.size(1), ROWS):
+        rows, chunk = halves[:, start : start + ROWS], labels[real][start : start + ROWS]
+        total += checkpoint(
+            _r_drop_rows, rows, projection, chunk, epsilon_ls, weight, use_reentrant=False
+        )
+    return total
+
+
+def _r_drop_rows(
+    rows: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float
+) -> Tensor:
+    """One chunk; its logits are computed again in the backward pass instead of being kept."""
+    log_p = F.log_softmax(F.linear(rows, projection).float(), dim=-1)  # [2, rows, vocab]
+    label = labels.expand(2, -1).unsqueeze(-1)
+    smoothed = -(1 - epsilon_ls) * log_p.gather(2, label).sum() - epsilon_ls * log_p.mean(2).sum()
+    first, second = log_p
+    # KL both ways: Σ (P_1 - P_2) (log P_1 - log P_2)
+    divergence = ((first.exp() - second.exp()) * (first - second)).sum()
+    loss: Tensor = smoothed / 2 + weight * divergence / 4
     return loss
 
 

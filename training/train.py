@@ -10,9 +10,10 @@ from pathlib import Path
 from torch import distributed
 
 from training.config import RunConfig
-from training.corpus import ParallelText, encode, read_training_text, read_validation_text
+from training.corpus import ParallelText, read_training_text, read_validation_text
 from training.devices import Placement, place
-from training.trainer import Trainer
+from training.state import has_state
+from training.trainer import STATE, Trainer
 from transformer import checkpoint
 from transformer.errors import ConfigError, HeadlightError
 from transformer.tokenizer import Tokenizer
@@ -47,13 +48,13 @@ def train(
     text = read_training_text(data)
     validation = read_validation_text(data[0])
     tokenizer = _tokenizer(out, text, config.model.vocab_size, resume, placement)
-    encoded = encode(text, tokenizer, config.recipe.max_pieces)
-    trainer = Trainer(config, tokenizer, encoded, validation, out, placement)
-    if resume:
-        trainer.resume()
+    trainer = Trainer(config, tokenizer, text, validation, out, placement)
+    if resume and (warning := trainer.resume()) and placement.leads:
+        print(warning, file=sys.stderr)
     if placement.leads:
         print(
-            f"{len(encoded):,} sentence pairs ({encoded.left_out:,} left out), "
+            f"{len(trainer.feed.encoded):,} sentence pairs "
+            f"({trainer.feed.encoded.left_out:,} left out as empty or too long), "
             f"{trainer.model.number_of_parameters():,} parameters, {placement.device.type}, "
             f"{placement.world} process(es), step {trainer.place.step:,} of {config.recipe.steps:,}"
         )
@@ -69,9 +70,12 @@ def _tokenizer(
 ) -> Tokenizer:
     """Learn the vocabulary on the training text alone, or take up that of the run."""
     path = out / checkpoint.TOKENIZER
+    begun = has_state(out / STATE)
+    if resume and not begun:
+        raise ConfigError(f"{out} holds no run to resume: leave --resume away.")
+    if begun and not resume:
+        raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
     if not resume and placement.leads:
-        if path.exists():
-            raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
         out.mkdir(parents=True, exist_ok=True)
         path.write_bytes(Tokenizer.train(text.source + text.target, vocab_size).model)
     if placement.world > 1:

@@ -1,67 +1,44 @@
-"""The training loop: batches, loss, Adam, schedule, validation, checkpoints (§5)."""
+"""The training loop: updates, the log, validation, checkpoints, and how it stops (§5)."""
 
 from __future__ import annotations
 
-import math
 import shutil
 import signal
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor, distributed, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import distributed
 from tqdm import tqdm
 
 from training.average import average
-from training.batching import Batch, TokenBatches, make_batch
 from training.config import RunConfig
-from training.corpus import EncodedText, ParallelText, encode
+from training.corpus import ParallelText
 from training.devices import Placement
-from training.loss import label_smoothed_loss
+from training.feed import Feed, Step
+from training.probes import save_probes
 from training.runlog import RunLog
-from training.schedule import learning_rate
 from training.state import Place, load_state, save_state
-from training.validation import mean_loss, perplexity, score, translate_all
+from training.update import Updater
+from training.validation import Validation, perplexity
 from transformer import checkpoint
-from transformer.decoding import greedy
 from transformer.errors import HeadlightError
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
-STATE, CHECKPOINTS, AVERAGED, LOG = "state", "checkpoints", "averaged", "run.jsonl"
+STATE, CHECKPOINTS, AVERAGED, PROBES, LOG = (
+    "state",
+    "checkpoints",
+    "averaged",
+    "probes",
+    "run.jsonl",
+)
 
 
 class TrainingError(HeadlightError):
     """A run that cannot go on."""
-
-
-class SummedLoss(nn.Module):
-    """Model and loss as one module, which is what data parallelism wants to wrap."""
-
-    def __init__(self, model: Transformer) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
-        """Sum of the label-smoothed losses of all real target tokens, in nats."""
-        mask = padding_mask(source)
-        decoded = self.model.decode(target, self.model.encode(source, mask), mask)
-        return label_smoothed_loss(
-            decoded, self.model.shared_embedding, labels, self.model.config.epsilon_ls
-        )
-
-
-@dataclass
-class _Window:
-    """Sums since the last line of the log, kept where the tensors are: no waiting in the step."""
-
-    loss: Tensor
-    tokens: int = 0
-    seconds: float = 0.0
 
 
 class Trainer:
@@ -70,7 +47,7 @@ class Trainer:
     Args:
         config: the run.
         tokenizer: learnt on the training text alone.
-        text: the encoded training text.
+        text: the training text.
         validation: text to measure on as the run goes.
         out: the run's folder.
         placement: this process among those of the run.
@@ -80,81 +57,62 @@ class Trainer:
         self,
         config: RunConfig,
         tokenizer: Tokenizer,
-        text: EncodedText,
+        text: ParallelText,
         validation: ParallelText,
         out: Path,
         placement: Placement,
     ) -> None:
         self.config, self.recipe = config, config.recipe
-        self.tokenizer, self.text, self.validation = tokenizer, text, validation
-        self.encoded_validation = encode(validation, tokenizer, config.model.max_length)
-        self.out, self.placement = out, placement
+        self.tokenizer, self.out, self.placement = tokenizer, out, placement
+        self.feed = Feed(text, tokenizer, self.recipe, placement)
         torch.manual_seed(self.recipe.seed)
         self.model = Transformer(config.model).to(placement.device).train()
-        self.optimizer = torch.optim.Adam(
-            self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True
+        torch.manual_seed(self.recipe.seed + placement.rank)  # dropout of each process for itself
+        self.validation = Validation(
+            validation, tokenizer, self.model, self.recipe.validate_sentences
         )
-        self.loss: nn.Module = SummedLoss(self.model)
-        if placement.world > 1:
-            torch.manual_seed(self.recipe.seed + 1 + placement.rank)  # another dropout in each
-            self.loss = DistributedDataParallel(self.loss)
-        self.batches = TokenBatches(text, self.recipe.batch_tokens, self.recipe.seed)
+        self.updater = Updater(self.model, config, placement)
         self.place = Place()
-        self.stop_asked = False
+        self.signalled = False  # somebody asked this process to stop
+        self.stop_asked = False  # all processes know
 
-    def resume(self) -> None:
-        """Go back to the last saved state.
-
-        Raises:
-            CheckpointError: if there is none, it is damaged, or the configuration changed.
-        """
-        self.place = load_state(self.out / STATE, self.model, self.optimizer, self.config.to_dict())
-
-    def run(self) -> bool:
-        """Train until the last step, or until somebody asks to stop.
+    def resume(self) -> str:
+        """Go back to the last state that is whole.
 
         Returns:
-            Whether the last step was reached.
+            A sentence to tell if that was not the last one; empty otherwise.
+
+        Raises:
+            CheckpointError: if there is none, or the configuration changed.
+        """
+        self.place, warning = load_state(
+            self.out / STATE, self.model, self.updater.optimizer, self._identity(), self.placement
+        )
+        if self.placement.leads:
+            for folder in self._checkpoints():
+                if int(folder.name.removeprefix("step-")) > self.place.step:
+                    shutil.rmtree(folder)
+        return warning
+
+    def run(self) -> bool:
+        """Train until the last step, until nothing is gained, or until somebody asks to stop.
+
+        Returns:
+            Whether the run is complete.
+
+        Raises:
+            TrainingError: if the loss is no longer finite, or the disk is full.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
-        log = RunLog(self.out / LOG, after_step=self.place.step) if self.placement.leads else None
-        window = self._new_window()
-        bar = tqdm(
-            total=self.recipe.steps,
-            initial=self.place.step,
-            unit="step",
-            disable=not self.placement.leads,
-            mininterval=1.0,
-            smoothing=0.02,
-        )
-        started = time.monotonic()
-        for group, place in self._groups():
-            if self.place.step >= self.recipe.steps or self.stop_asked:
-                break
-            tokens, rate = self._step(group, window)
-            now = time.monotonic()
-            elapsed, started = now - started, now
-            window.tokens += tokens
-            window.seconds += elapsed
-            self.place = replace(
-                place, step=self.place.step + 1, seconds=self.place.seconds + elapsed
-            )
-            step = self.place.step
-            bar.update()
-            if step % self.recipe.log_every == 0 and log:
-                bar.set_postfix_str(self._log(log, window, rate))
-                window = self._new_window()
-            last = step == self.recipe.steps
-            if (step % self.recipe.validate_every == 0 or last) and log:
-                self._validate(log, bar)
-            if (step % self.recipe.save_every == 0 or last) and log:
-                self._save()
-            started = time.monotonic()
-        bar.close()
-        if self.stop_asked and log:
-            self._save_state()
-        return self.place.step >= self.recipe.steps
+        try:
+            self._run()
+        except OSError as error:
+            raise TrainingError(
+                f"{error.filename or self.out} cannot be written: {error.strerror}. "
+                f"Make room and go on with --resume."
+            ) from error
+        return not self.stop_asked
 
     def average(self) -> Path:
         """Average the last checkpoints into a folder of the run (§6.1)."""
@@ -163,88 +121,91 @@ class Trainer:
         checkpoint.save(folder, averaged.model, self.tokenizer, dtype=torch.float16)
         return folder
 
-    def _groups(self) -> Iterator[tuple[list[Batch], Place]]:
-        """The micro-batches of each update, and the place in the text behind them, without end."""
-        world, rank = self.placement.world, self.placement.rank
-        size = self.recipe.accumulate * world
-        epoch, start = self.place.epoch, self.place.batch
-        while True:
-            rows = self.batches.epoch(epoch)
-            # the last group of an epoch may be short, but every process needs one batch of it
-            ends = range(start + size, len(rows) + 1, size) if len(rows) >= size else ()
-            for end in ends:
-                mine = rows[end - size : end][rank::world]
-                batches = [make_batch(self.text, batch) for batch in mine]
-                yield batches, Place(epoch=epoch, batch=end, seconds=self.place.seconds)
-            if not ends and len(rows) < size:
-                raise TrainingError(
-                    f"The text makes {len(rows)} batches an epoch, fewer than the {size} of one "
-                    f"update: lower batch_tokens or accumulate."
-                )
-            epoch, start = epoch + 1, 0
+    def _run(self) -> None:
+        log = RunLog(self.out / LOG, self.place.step) if self.placement.leads else None
+        bar = tqdm(
+            total=self.recipe.steps, initial=self.place.step, unit="step", mininterval=1.0,
+            disable=not self.placement.leads, smoothing=0.02,
+        )  # fmt: skip
+        tokens, seconds, started = 0, 0.0, time.monotonic()
+        steps = self.feed.steps(self.place)
+        while not self._finished() and not self.stop_asked:
+            step = next(steps)
+            self._update(step)
+            tokens += step.tokens
+            if self._due(self.recipe.log_every):
+                loss = self.updater.take_summed_loss() / tokens
+            self._agree_to_stop()
+            elapsed = time.monotonic() - started
+            seconds += elapsed
+            self.place = replace(self.place, seconds=self.place.seconds + elapsed)
+            bar.update()
+            if self._due(self.recipe.log_every):
+                bar.set_postfix_str(self._log(log, loss, tokens / seconds))
+                tokens, seconds = 0, 0.0
+            if self._due(self.recipe.validate_every):
+                self._validate(log, bar)
+            if self._due(self.recipe.save_every):
+                self._save()
+            started = time.monotonic()
+        bar.close()
+        if self.stop_asked:
+            self._save_state()
 
-    def _step(self, group: list[Batch], window: _Window) -> tuple[int, float]:
-        """One update: the gradient of the mean loss over all tokens of all micro-batches."""
-        step = self.place.step + 1
-        rate = learning_rate(
-            step, self.config.model.d_model, self.recipe.warmup, self.recipe.lr_factor
+    def _update(self, step: Step) -> None:
+        number = self.place.step + 1
+        self.updater.update(number, step.batches, step.tokens)
+        self.place = replace(
+            self.place, step=number, epoch=step.place.epoch, batch=step.place.batch
         )
-        for parameters in self.optimizer.param_groups:
-            parameters["lr"] = rate
-        device = self.placement.device
-        tokens = sum(batch.tokens() for batch in group)
-        if self.placement.world > 1:
-            counted = torch.tensor(tokens, device=device)
-            distributed.all_reduce(counted)
-            tokens = int(counted)
-        for index, batch in enumerate(group):
-            moved = batch.to(device)
-            with torch.autocast(device.type, torch.bfloat16, enabled=self.recipe.bf16):
-                loss = self.loss(moved.source, moved.target, moved.labels)
-            if isinstance(self.loss, DistributedDataParallel):
-                self.loss.require_backward_grad_sync = index == len(group) - 1
-            # processes average their gradients: times their number gives the sum
-            (loss * (self.placement.world / tokens)).backward()
-            window.loss += loss.detach()
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        return tokens, rate
+        # reading it waits for a GPU, so there it is read at each line of the log
+        if self.placement.device.type == "cpu" or self._due(self.recipe.log_every):
+            self._refuse_bad_step()
 
-    def _log(self, log: RunLog, window: _Window, rate: float) -> str:
-        if self.placement.world > 1:
-            window.loss *= self.placement.world  # of this process alone: an estimate
-        loss = float(window.loss) / window.tokens
-        if not math.isfinite(loss):
+    def _refuse_bad_step(self) -> None:
+        if bad := int(self.updater.first_bad_step):
+            saved = [int(f.name.removeprefix("step-")) for f in self._checkpoints()]
+            last = f"step {max(saved):,}" if saved else "the beginning"
             raise TrainingError(
-                f"The loss is {loss} near step {self.place.step}: lower lr_factor and go on "
-                f"from the last checkpoint with --resume."
+                f"The loss or a gradient is not finite at step {bad:,} (epoch {self.place.epoch}, "
+                f"batch {self.place.batch}); the weights were left as they were. The last good "
+                f"checkpoint is that of {last}: lower lr_factor and train again."
             )
-        speed = window.tokens / window.seconds
-        log.write(
-            step=self.place.step,
-            epoch=self.place.epoch,
-            loss=round(loss, 5),
-            lr=rate,
-            tokens_per_second=round(speed, 1),
-            seconds=round(self.place.seconds, 1),
-        )
+
+    def _due(self, every: int) -> bool:
+        return self.place.step % every == 0 or self.place.step >= self.recipe.steps
+
+    def _finished(self) -> bool:
+        patience = self.recipe.patience
+        tired = patience > 0 and self.place.without_gain >= patience
+        return self.place.step >= self.recipe.steps or tired
+
+    def _log(self, log: RunLog | None, loss: float, speed: float) -> str:
+        rate = self.updater.rate(self.place.step)
+        if log:
+            log.write(
+                step=self.place.step,
+                epoch=self.place.epoch,
+                loss=round(loss, 5),
+                lr=rate,
+                tokens_per_second=round(speed, 1),
+                seconds=round(self.place.seconds, 1),
+            )
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
-    def _validate(self, log: RunLog, bar: tqdm[None]) -> None:
-        random = torch.get_rng_state()
-        self.model.eval()
-        loss = mean_loss(self.model, self.encoded_validation)
-        n = self.recipe.validate_sentences
-        translations = translate_all(
-            self.encoded_validation.source[:n],
-            lambda source: greedy(self.model, source),
-            self.tokenizer,
-            self.placement.device,
+    def _validate(self, log: RunLog | None, bar: tqdm) -> None:
+        """Measure; every process measures the loss, so that all stop at the same validation."""
+        loss = self.validation.loss()
+        gained = self.place.best_loss is None or loss < self.place.best_loss
+        self.place = replace(
+            self.place,
+            best_loss=loss if gained else self.place.best_loss,
+            without_gain=0 if gained else self.place.without_gain + 1,
         )
-        references = [self.tokenizer.decode(ids) for ids in self.encoded_validation.target[:n]]
-        result = score(translations, references)
-        self.model.train()
-        torch.set_rng_state(random)
+        if log is None:
+            return
+        result = self.validation.score()
+        save_probes(self.out / PROBES, self.place.step, self.model, self.tokenizer)
         log.write(
             step=self.place.step,
             validation_loss=round(loss, 5),
@@ -258,20 +219,40 @@ class Trainer:
         )
 
     def _save(self) -> None:
-        folder = self.out / CHECKPOINTS / f"step-{self.place.step:08d}"
-        checkpoint.save(folder, self.model, self.tokenizer)
-        for old in self._checkpoints()[: -self.recipe.average]:
-            shutil.rmtree(old)
+        if self.placement.leads:
+            folder = self.out / CHECKPOINTS / f"step-{self.place.step:08d}"
+            checkpoint.save(folder, self.model, self.tokenizer)
         self._save_state()
+        if self.placement.leads:
+            # last: whatever moment the run is cut at, the checkpoints to average are there
+            for old in self._checkpoints()[: -self.recipe.average]:
+                shutil.rmtree(old)
 
     def _save_state(self) -> None:
-        save_state(self.out / STATE, self.place, self.model, self.optimizer, self.config.to_dict())
+        save_state(
+            self.out / STATE,
+            self.place,
+            self.model,
+            self.updater.optimizer,
+            self._identity(),
+            self.placement,
+        )
+
+    def _identity(self) -> dict[str, dict[str, Any]]:
+        """What must be the same for a run to be the same run."""
+        return {**self.config.to_dict(), "run": {"processes": self.placement.world}}
 
     def _checkpoints(self) -> list[Path]:
-        return sorted((self.out / CHECKPOINTS).glob("step-*"))
-
-    def _new_window(self) -> _Window:
-        return _Window(torch.zeros((), device=self.placement.device))
+        return sorted((self.out / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
     def _ask_to_stop(self, *_: object) -> None:
-        self.stop_asked = True
+        self.signalled = True
+
+    def _agree_to_stop(self) -> None:
+        """Stop if a signal came; several processes, signalled apart, stop at the same step."""
+        if self.placement.world == 1:
+            self.stop_asked = self.signalled
+        elif self._due(self.recipe.log_every):
+            asked = torch.tensor(int(self.signalled), device=self.placement.device)
+            distributed.all_reduce(asked)
+            self.stop_asked = bool(asked)

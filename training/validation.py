@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import sacrebleu
 import torch
 
 from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText
+from training.corpus import EncodedText, ParallelText, encode
 from training.loss import label_smoothed_loss
 from transformer.config import EOS
-from transformer.decoding import Hypothesis
+from transformer.decoding import Hypothesis, greedy
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
@@ -28,6 +29,49 @@ class Score:
     bleu: float
     chrf: float
     signature: str
+
+
+class Validation:
+    """Measures a model in training on a fixed text, and leaves no trace of having done so.
+
+    Args:
+        text: sentences and references.
+        tokenizer: of the model.
+        model: the one in training.
+        sentences: how many of them are translated for BLEU; the loss takes all.
+    """
+
+    def __init__(
+        self, text: ParallelText, tokenizer: Tokenizer, model: Transformer, sentences: int
+    ) -> None:
+        self.encoded = encode(text, tokenizer, model.config.max_length)
+        self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
+
+    def loss(self) -> float:
+        """Mean cross-entropy without smoothing and dropout, in nats."""
+        with _evaluating(self.model):
+            return mean_loss(self.model, self.encoded)
+
+    def score(self) -> Score:
+        """BLEU and chrF of greedy translations of the first sentences."""
+        with _evaluating(self.model):
+            translations = translate_all(
+                self.encoded.source[: self.sentences],
+                lambda source: greedy(self.model, source),
+                self.tokenizer,
+                self.model.device,
+            )
+        references = [self.tokenizer.decode(t) for t in self.encoded.target[: self.sentences]]
+        return score(translations, references)
+
+
+@contextmanager
+def _evaluating(model: Transformer) -> Iterator[None]:
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train()
 
 
 @torch.inference_mode()

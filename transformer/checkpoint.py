@@ -13,6 +13,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer.atomic import replace_folder
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError
 from transformer.model import Transformer
@@ -49,11 +50,10 @@ def save(
     """Write a checkpoint folder.
 
     Args:
-        folder: made if it is not there; files of the same names are replaced.
+        folder: what stands there is replaced, all at once and only when all is written.
         dtype: type of the weights on disk; loading always gives float32.
         extra: further text files by name, such as a model card; they get a checksum too.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
     files: dict[str, bytes] = {
         WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
@@ -61,18 +61,12 @@ def save(
         TOKENIZER: tokenizer.model,
         **{name: text.encode() for name, text in (extra or {}).items()},
     }
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    write_manifest(folder, sorted(files))
-
-
-def write_manifest(folder: Path, names: list[str]) -> None:
-    """Write `MANIFEST.json`: the format, and the SHA-256 of each of these files."""
-    manifest = {
-        "format": FORMAT,
-        "sha256": {name: _sha256((folder / name).read_bytes()) for name in names},
-    }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
+    checksums = {name: _sha256(content) for name, content in sorted(files.items())}
+    manifest = {"format": FORMAT, "sha256": checksums}
+    files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
+    with replace_folder(folder) as new:
+        for name, content in files.items():
+            (new / name).write_bytes(content)
 
 
 def load(folder: Path) -> Checkpoint:

@@ -171,10 +171,11 @@ class _Beams:
         self.open = [self.open[index] for index in still_open]
 
     def _finish(self, sentence: int, row: Tensor, piece: Tensor, log_p: Tensor) -> None:
+        # with more beams than beginnings, some rows stand for nothing
+        if math.isinf(self.total.view(-1)[row] + log_p[row, piece]):
+            return
         tokens = (*self.tokens[row, 1:].tolist(), int(piece))
         log_probs = (*self.log_probs[row].tolist(), float(log_p[row, piece]))
-        if math.isinf(sum(log_probs)):
-            return
         score = sum(log_probs) / length_penalty(len(tokens), self.alpha)
         self.finished[sentence].append(Hypothesis(tokens, log_probs, score))
 

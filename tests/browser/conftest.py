@@ -13,8 +13,12 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -46,7 +50,7 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium_path: str) -> Iterator[sync_api.Browser]:
+def browser(chromium_path: str) -> Iterator[Browser]:
     """One browser for all tests; each opens its own page, `browser.new_page(viewport=…)`."""
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=list(QUIET))

@@ -1,0 +1,20 @@
+"""The app: one sentence bar, and a page for each way to look. `make app` serves it."""
+
+import streamlit as st
+
+from viz import sentence_bar
+from viz.look import ABOUT, STYLE
+from viz.pages import heads, translate
+
+st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
+st.html(STYLE)
+
+page = st.navigation(
+    [
+        st.Page(translate.show, title="Translate", url_path="translate", default=True),
+        st.Page(heads.show, title="Heads", url_path="heads"),
+    ],
+    position="top",
+)
+sentence_bar.show()
+page.run()

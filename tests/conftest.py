@@ -1,0 +1,94 @@
+"""What every test may ask for: home-made sentences, and a tiny model that was made from them."""
+
+import itertools
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from transformer import Tokenizer, Transformer, TransformerConfig, Translator, checkpoint
+from transformer.config import EOS
+
+torch.set_num_threads(1)  # the models are so small that a second thread would only wait
+
+
+class Pair(NamedTuple):
+    """An English sentence and its German translation."""
+
+    english: str
+    german: str
+
+
+SUBJECTS = [
+    Pair("The dog", "Der Hund"),
+    Pair("The old cat", "Die alte Katze"),
+    Pair("A small bird", "Ein kleiner Vogel"),
+    Pair("My brother", "Mein Bruder"),
+    Pair("The tired teacher", "Die müde Lehrerin"),
+    Pair("A green frog", "Ein grüner Frosch"),
+    Pair("Our neighbour", "Unser Nachbar"),
+    Pair("The baker", "Der Bäcker"),
+    Pair("A quiet child", "Ein stilles Kind"),
+    Pair("Her horse", "Ihr Pferd"),
+]
+VERBS = [
+    Pair("sleeps", "schläft"),
+    Pair("sings", "singt"),
+    Pair("waits", "wartet"),
+    Pair("eats", "frisst"),
+    Pair("sits", "sitzt"),
+]
+PLACES = [
+    Pair("under the table", "unter dem Tisch"),
+    Pair("in the garden", "im Garten"),
+    Pair("beside the river", "neben dem Fluss"),
+    Pair("on the roof", "auf dem Dach"),
+]
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[Pair]:
+    """200 sentence pairs: ten subjects, five verbs, four places."""
+    return [
+        Pair(f"{s.english} {v.english} {p.english}.", f"{s.german} {v.german} {p.german}.")
+        for s, v, p in itertools.product(SUBJECTS, VERBS, PLACES)
+    ]
+
+
+@pytest.fixture(scope="session")
+def tokenizer(pairs) -> Tokenizer:
+    """A joint vocabulary so small that some words fall into several pieces."""
+    return Tokenizer.train([text for pair in pairs for text in pair], vocab_size=160)
+
+
+@pytest.fixture(scope="session")
+def model(tokenizer) -> Transformer:
+    """Random weights, two layers, four heads; shared by all tests, so nobody may change it."""
+    config = TransformerConfig(
+        vocab_size=tokenizer.vocab_size, N=2, d_model=32, d_ff=64, h=4, max_length=256
+    )
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(17)
+        model = Transformer(config)
+        for name, parameter in model.named_parameters():
+            if "W_Q" in name or "W_K" in name:
+                parameter.mul_(2)  # heads that prefer some tokens to others
+        # sentences that end: one piece in ten is </s>
+        last = model.decoder.layers[-1].feed_forward_norm.norm
+        last.bias.add_(3 * model.shared_embedding[EOS])
+    return model.eval()
+
+
+@pytest.fixture(scope="session")
+def checkpoint_folder(tmp_path_factory, model, tokenizer) -> Path:
+    """The tiny model as a checkpoint folder; whoever wants to damage it takes a copy."""
+    folder = tmp_path_factory.mktemp("checkpoint") / "model"
+    checkpoint.save(folder, model, tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def translator(checkpoint_folder) -> Translator:
+    """The tiny model, loaded the way people load theirs."""
+    return Translator.load(checkpoint_folder)

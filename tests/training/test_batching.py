@@ -1,0 +1,60 @@
+"""Batches hold what they may, waste little, and come again the same."""
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from training.batching import TokenBatches, make_batch
+from training.corpus import EncodedText
+from transformer.config import BOS, EOS, PAD
+
+
+def _text(lengths: list[tuple[int, int]]) -> EncodedText:
+    return EncodedText([[5] * s for s, _ in lengths], [[6] * t for _, t in lengths])
+
+
+def test_target_is_the_labels_shifted_right() -> None:
+    text = EncodedText([[7, 8], [9]], [[10, 11, 12], [13]])
+    batch = make_batch(text, [0, 1])
+    assert batch.source.tolist() == [[7, 8, EOS], [9, EOS, PAD]]
+    assert batch.target.tolist() == [[BOS, 10, 11, 12], [BOS, 13, PAD, PAD]]
+    assert batch.labels.tolist() == [[10, 11, 12, EOS], [13, EOS, PAD, PAD]]
+    assert batch.tokens() == 6
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80),
+    st.integers(31, 200),
+)
+def test_every_sentence_comes_once_and_no_batch_is_too_large(
+    lengths: list[tuple[int, int]], budget: int
+) -> None:
+    text = _text(lengths)
+    batches = TokenBatches(text, budget, seed=3).epoch(0)
+    assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
+    for rows in batches:
+        batch = make_batch(text, rows)
+        assert batch.source.numel() <= budget
+        assert batch.target.numel() <= budget
+
+
+def test_an_epoch_is_the_same_each_time_and_another_one_differs() -> None:
+    text = _text([(i % 7 + 1, i % 5 + 1) for i in range(200)])
+    batches = TokenBatches(text, 60, seed=1)
+    first, again, second = batches.epoch(0), batches.epoch(0), batches.epoch(1)
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(first, second, strict=False))
+    other_seed = TokenBatches(text, 60, seed=2).epoch(0)
+    assert not all(np.array_equal(a, b) for a, b in zip(first, other_seed, strict=False))
+
+
+def test_bucketing_by_length_wastes_little() -> None:
+    random = np.random.default_rng(0)
+    lengths = random.integers(3, 30, 2000)
+    text = _text([(int(n), int(max(1, n + random.integers(-2, 3)))) for n in lengths])
+    batches = [make_batch(text, rows) for rows in TokenBatches(text, 1000, seed=0).epoch(0)]
+    padded = sum(batch.labels.numel() for batch in batches)
+    assert sum(batch.tokens() for batch in batches) / padded > 0.95
+    assert all(isinstance(batch.labels, torch.Tensor) for batch in batches)

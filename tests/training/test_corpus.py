@@ -1,0 +1,63 @@
+"""Parallel text that belongs together is read whole; what does not is refused in one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.training.conftest import sentence_pairs, write_pairs
+from training.corpus import (
+    CorpusError,
+    ParallelText,
+    encode,
+    read_lines,
+    read_parallel,
+    read_training_text,
+    read_validation_text,
+)
+from transformer.tokenizer import Tokenizer
+
+
+def test_lines_are_cut_at_line_feeds_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.en"
+    path.write_text("one\u2028still one\nthe other\x0bstill\n", "utf-8")
+    assert read_lines(path) == ["one\u2028still one", "the other\x0bstill"]
+
+
+def test_different_lengths_are_refused_with_both_counts(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "train", sentence_pairs(5))
+    with (tmp_path / "train.de").open("a", encoding="utf-8") as file:
+        file.write("Einer zu viel.\n")
+    with pytest.raises(CorpusError, match=r"train\.en has 5 lines and .*train\.de has 6"):
+        read_parallel(tmp_path / "train")
+
+
+def test_a_missing_file_an_empty_file_and_latin_1_are_each_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"x\.en cannot be read: No such file"):
+        read_parallel(tmp_path / "x")
+    for language in ("en", "de"):
+        (tmp_path / f"y.{language}").write_text("")
+    with pytest.raises(CorpusError, match=r"y\.en is empty"):
+        read_parallel(tmp_path / "y")
+    (tmp_path / "z.en").write_bytes("Grüße\n".encode("latin-1"))
+    with pytest.raises(CorpusError, match=r"z\.en is not UTF-8 at byte 2"):
+        read_lines(tmp_path / "z.en")
+
+
+def test_a_folder_named_twice_counts_twice(data: Path) -> None:
+    assert len(read_training_text([data, data])) == 2 * len(read_training_text([data]))
+
+
+def test_validation_text_may_be_called_val_as_multi30k_does(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "val", sentence_pairs(3))
+    assert len(read_validation_text(tmp_path)) == 3
+
+
+def test_what_is_too_long_or_empty_is_left_out_and_counted(data: Path) -> None:
+    text = read_training_text([data])
+    tokenizer = Tokenizer.train(text.source + text.target, 120)
+    odd = text + ParallelText(["", "The dog " * 50], ["Ein Hund.", "Der Hund."])
+    encoded = encode(odd, tokenizer, max_pieces=40)
+    assert (len(encoded), encoded.left_out) == (300, 2)
+    assert tokenizer.decode(encoded.target[0]) == text.target[0]
+    with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
+        encode(text, tokenizer, max_pieces=2)

@@ -1,0 +1,72 @@
+"""The chunked loss against plain NumPy in float64 and PyTorch's own cross-entropy."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from training.loss import label_smoothed_loss
+
+V, D = 23, 6
+
+
+def _example(rows: int = 13) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    torch.manual_seed(0)
+    x = torch.randn(rows, D, dtype=torch.float64, requires_grad=True)
+    W = torch.randn(V, D, dtype=torch.float64, requires_grad=True)
+    labels = torch.randint(1, V, (rows,))
+    labels[::5] = 0  # padding
+    return x, W, labels
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.3])
+def test_value_is_the_formula(epsilon: float) -> None:
+    x, W, labels = _example()
+    logits = x.detach().numpy() @ W.detach().numpy().T
+    log_p = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    target = np.full((len(labels), V), epsilon / V)
+    target[np.arange(len(labels)), labels] += 1 - epsilon
+    expected = -(target * log_p).sum(1)[labels.numpy() != 0].sum()
+    assert float(label_smoothed_loss(x, W, labels, epsilon, rows=4)) == pytest.approx(
+        expected, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 4, 13, 500])
+def test_gradients_are_those_of_pytorch_whatever_the_chunks(rows: int) -> None:
+    x, W, labels = _example()
+    label_smoothed_loss(x, W, labels, 0.1, rows=rows).mul(0.7).backward()
+    ours = x.grad.clone(), W.grad.clone()
+    x.grad = W.grad = None
+    reference = F.cross_entropy(
+        x @ W.T, labels, ignore_index=0, label_smoothing=0.1, reduction="sum"
+    )
+    reference.mul(0.7).backward()
+    torch.testing.assert_close(ours[0], x.grad, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(ours[1], W.grad, rtol=1e-5, atol=1e-6)
+
+
+def test_padding_counts_nothing() -> None:
+    x, W, labels = _example()
+    real = labels != 0
+    everything = label_smoothed_loss(x, W, labels, 0.1)
+    alone = label_smoothed_loss(x[real], W, labels[real], 0.1)
+    assert float(everything) == pytest.approx(float(alone))
+    everything.backward()
+    assert (x.grad[~real] == 0).all()
+
+
+def test_it_computes_in_the_type_of_autocast() -> None:
+    x, W, labels = (t.float().detach() if t.is_floating_point() else t for t in _example())
+    exact = label_smoothed_loss(x, W, labels, 0.1)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = label_smoothed_loss(x, W, labels, 0.1)
+    assert rounded.dtype == torch.float32
+    assert float(rounded) == pytest.approx(float(exact), rel=0.02)
+    assert float(rounded) != float(exact)
+
+
+def test_nothing_is_computed_for_gradients_that_nobody_wants() -> None:
+    x, W, labels = _example()
+    with torch.no_grad():
+        assert not label_smoothed_loss(x, W, labels, 0.1).requires_grad

@@ -1,0 +1,30 @@
+"""The learning rate against the paper's equation 3 and its spot values."""
+
+import math
+
+import numpy as np
+import pytest
+
+from training.schedule import learning_rate
+
+
+def test_peak_of_the_base_model_is_the_papers() -> None:
+    assert learning_rate(4000, d_model=512, warmup=4000) == pytest.approx(6.99e-4, rel=1e-3)
+
+
+def test_it_follows_equation_3_on_both_sides_of_the_peak() -> None:
+    steps = np.arange(1, 20_000, 37, dtype=np.float64)
+    expected = 512**-0.5 * np.minimum(1 / np.sqrt(steps), steps / math.sqrt(4000) ** 3)
+    actual = [learning_rate(int(step), 512, 4000) for step in steps]
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
+
+
+def test_it_rises_to_the_warmup_and_falls_after_it() -> None:
+    rates = [learning_rate(step, 256, 100) for step in range(1, 300)]
+    assert np.argmax(rates) == 99
+    assert rates[0] == pytest.approx(rates[99] / 100)
+    assert rates[299 - 1 - 99 + 99] < rates[99]
+
+
+def test_the_factor_multiplies() -> None:
+    assert learning_rate(7, 64, 10, factor=3) == pytest.approx(3 * learning_rate(7, 64, 10))

@@ -1,0 +1,304 @@
+"""A run learns, can be cut anywhere, and goes on as if it had not been."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+from tests.training.conftest import RECIPE
+from training import runlog
+from training.state import has_state
+from training.train import main
+from transformer import checkpoint
+
+ROOT = Path(__file__).parents[2]
+
+
+def _command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
+    return ["--config", str(recipe), "--data", str(data), "--out", str(out), *more]
+
+
+def _start(recipe: Path, data: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "training.train", *_command(recipe, data, out, *more)],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _weights(out: Path) -> dict[str, torch.Tensor]:
+    last = max((out / "checkpoints").iterdir())
+    return safetensors.torch.load_file(last / "model.safetensors")
+
+
+def _same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def _losses(out: Path) -> dict[int, float]:
+    return {int(r["step"]): float(r["loss"]) for r in runlog.read(out / "run.jsonl") if "loss" in r}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """The folder of a run that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("finished")
+    recipe = folder / "tiny.toml"
+    recipe.write_text(RECIPE, "utf-8")
+    assert main(_command(recipe, data, folder / "out")) == 0
+    return folder / "out"
+
+
+def test_the_loss_falls_far_below_guessing(data: Path, recipe: Path, tmp_path: Path) -> None:
+    longer = RECIPE.replace("steps = 24", "steps = 150").replace("lr_factor = 1.0", "lr_factor = 2")
+    recipe.write_text(longer.replace("P_drop = 0.1", "P_drop = 0.0\nepsilon_ls = 0.0"))
+    assert main(_command(recipe, data, tmp_path / "out")) == 0
+    losses = list(_losses(tmp_path / "out").values())
+    assert losses[0] > 4
+    assert losses[-1] < 1.6
+
+
+def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path) -> None:
+    records = runlog.read(finished / "run.jsonl")
+    assert [r["step"] for r in records if "loss" in r] == [4, 8, 12, 16, 20, 24]
+    assert {"step", "epoch", "loss", "lr", "tokens_per_second", "seconds"} <= records[0].keys()
+    measured = [r for r in records if "validation_loss" in r]
+    assert [r["step"] for r in measured] == [12, 24]
+    assert {"validation_perplexity", "validation_bleu", "validation_chrf"} <= measured[0].keys()
+    kept = sorted(path.name for path in (finished / "checkpoints").iterdir())
+    assert kept == ["step-00000016", "step-00000024"]
+    assert len(list((finished / "probes").glob("*.npz"))) == 6
+    assert checkpoint.load(finished / "averaged").model.config.d_model == 32
+
+
+def test_the_average_is_the_mean_of_the_last_checkpoints(finished: Path) -> None:
+    first, second = (
+        safetensors.torch.load_file(path / "model.safetensors")
+        for path in sorted((finished / "checkpoints").iterdir())
+    )
+    averaged = safetensors.torch.load_file(finished / "averaged" / "model.safetensors")
+    for name, value in averaged.items():
+        mean = (first[name].double() + second[name].double()) / 2
+        torch.testing.assert_close(value.double(), mean, rtol=1e-3, atol=1e-6)
+    assert not _same(first, second)
+
+
+def test_the_same_run_gives_the_same_weights(
+    finished: Path, data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    assert main(_command(recipe, data, tmp_path / "again")) == 0
+    assert _same(_weights(tmp_path / "again"), _weights(finished))
+
+
+def test_killed_runs_end_in_the_weights_of_the_run_that_was_never_stopped(
+    finished: Path, data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "killed"
+    moments = random.Random(7)
+    kills = 0
+    for attempt in range(12):
+        started = has_state(out / "state")
+        process = _start(recipe, data, out, *(["--resume"] if started else []))
+        if attempt < 6:
+            _wait_for_steps(process, out)
+            time.sleep(moments.uniform(0, 0.15))
+            kills += process.poll() is None
+            process.kill()
+            process.communicate()
+        else:
+            _, errors = process.communicate(timeout=100)
+            assert process.returncode == 0, errors
+            break
+    assert kills >= 3
+    assert _same(_weights(out), _weights(finished))
+    assert _losses(out) == _losses(finished)
+
+
+def _wait_for_steps(process: subprocess.Popen[str], out: Path) -> None:
+    """Until the run has written something new, or ended."""
+    before = _stamp(out)
+    while process.poll() is None and _stamp(out) == before:
+        time.sleep(0.01)
+
+
+def _stamp(out: Path) -> object:
+    log = out / "run.jsonl"
+    return log.stat().st_mtime_ns if log.exists() else None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
+    number: signal.Signals, finished: Path, data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "stopped"
+    process = _start(recipe, data, out)
+    _wait_for_steps(process, out)
+    process.send_signal(number)
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    if "Done." not in printed:  # a slow signal may come after the last step
+        assert "--resume" in printed
+        assert "Traceback" not in errors
+        assert main(_command(recipe, data, out, "--resume")) == 0
+    assert _same(_weights(out), _weights(finished))
+
+
+def _interrupted(data: Path, recipe: Path, out: Path) -> None:
+    """A run that has states of steps 8 and 16."""
+    assert main(_command(recipe, data, out, "--steps", "16")) == 0
+
+
+def test_a_run_can_be_made_longer(finished: Path, data: Path, recipe: Path, tmp_path: Path) -> None:
+    _interrupted(data, recipe, tmp_path / "out")
+    assert main(_command(recipe, data, tmp_path / "out", "--resume")) == 0
+    assert _same(_weights(tmp_path / "out"), _weights(finished))
+
+
+@pytest.mark.parametrize("name", ["state.safetensors", "state.json"])
+def test_a_damaged_state_falls_back_to_the_one_before(
+    name: str,
+    finished: Path,
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    _interrupted(data, recipe, out)
+    path = out / "state" / name
+    path.write_bytes(path.read_bytes()[:-20])
+    assert main(_command(recipe, data, out, "--resume")) == 0
+    assert "The state before it is whole" in capsys.readouterr().err
+    assert _same(_weights(out), _weights(finished))
+
+
+def test_two_damaged_states_are_one_sentence(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    _interrupted(data, recipe, out)
+    for folder in ("state", "state.before"):
+        (out / folder / "state.json").write_text("{")
+    assert main(_command(recipe, data, out, "--resume")) == 2
+    assert capsys.readouterr().err.count("is damaged") == 2
+
+
+def test_a_changed_configuration_is_refused_by_name(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    _interrupted(data, recipe, out)
+    recipe.write_text(RECIPE.replace("warmup = 12", "warmup = 13"))
+    assert main(_command(recipe, data, out, "--resume")) == 2
+    assert "[training] warmup was 12 when the run began and is 13 now" in capsys.readouterr().err
+
+
+def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe.write_text(RECIPE.replace("lr_factor = 1.0", "lr_factor = 1e38"))
+    assert main(_command(recipe, data, tmp_path / "out")) == 2
+    error = capsys.readouterr().err
+    assert "is not finite at step" in error
+    assert "batch" in error
+    assert "last good checkpoint" in error
+    for folder in (tmp_path / "out").glob("checkpoints/*"):
+        assert all(p.isfinite().all() for p in checkpoint.load(folder).model.parameters())
+
+
+def test_no_run_to_resume_and_a_run_in_the_way_are_said(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(recipe, data, tmp_path / "none", "--resume")) == 2
+    assert "holds no run" in capsys.readouterr().err
+    _interrupted(data, recipe, tmp_path / "out")
+    assert main(_command(recipe, data, tmp_path / "out")) == 2
+    assert "holds a run already" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_sentence(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "state.safetensors")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("training.train._tokenizer", lambda *_: _tokenizer_of(data))
+    (tmp_path / "out").mkdir()
+    assert main(_command(recipe, data, tmp_path / "out")) == 2
+    error = capsys.readouterr().err
+    assert "No space left on device" in error
+    assert "--resume" in error
+
+
+def _tokenizer_of(data: Path) -> object:
+    from training.corpus import read_training_text
+    from transformer.tokenizer import Tokenizer
+
+    text = read_training_text([data])
+    return Tokenizer.train(text.source + text.target, 120)
+
+
+def test_patience_ends_a_run_that_gains_nothing(data: Path, recipe: Path, tmp_path: Path) -> None:
+    idle = RECIPE.replace("lr_factor = 1.0", "lr_factor = 1e-12\npatience = 2")
+    recipe.write_text(idle.replace("validate_every = 12", "validate_every = 4"))
+    assert main(_command(recipe, data, tmp_path / "out")) == 0
+    assert max(_losses(tmp_path / "out")) <= 16
+
+
+def test_two_processes_give_the_curve_of_one_with_twice_the_batch(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    recipe.write_text(RECIPE.replace("P_drop = 0.1", "P_drop = 0.0"))
+    twice = tmp_path / "twice.toml"
+    twice.write_text(recipe.read_text() + "accumulate = 2\n")
+    assert main(_command(twice, data, tmp_path / "one")) == 0
+    launched = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29517",
+         "-m", "training.train", *_command(recipe, data, tmp_path / "two")],
+        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+        check=False, timeout=100,
+    )  # fmt: skip
+    assert launched.returncode == 0, launched.stderr
+    one, two = _losses(tmp_path / "one"), _losses(tmp_path / "two")
+    assert one.keys() == two.keys()
+    for step, loss in one.items():
+        assert two[step] == pytest.approx(loss, rel=2e-5), step
+
+
+@pytest.mark.parametrize("flag", ["r_drop = 5.0", "bpe_dropout = 0.2", "bf16 = true"])
+def test_options_train_and_resume_like_the_rest(
+    flag: str, data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    text = RECIPE.replace("bf16 = false", "") if "bf16" in flag else RECIPE
+    recipe.write_text(text + flag)
+    assert main(_command(recipe, data, tmp_path / "whole")) == 0
+    assert main(_command(recipe, data, tmp_path / "cut", "--steps", "16")) == 0
+    assert main(_command(recipe, data, tmp_path / "cut", "--resume")) == 0
+    assert _same(_weights(tmp_path / "whole"), _weights(tmp_path / "cut"))
+
+
+def test_the_state_on_disk_is_json_and_safetensors(finished: Path) -> None:
+    state = json.loads((finished / "state" / "state.json").read_text())
+    assert state["place"]["step"] == 24
+    assert {path.name for path in (finished / "state").iterdir()} == {
+        "state.json",
+        "state.safetensors",
+    }

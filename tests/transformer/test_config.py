@@ -1,0 +1,132 @@
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import ConfigError, Transformer, TransformerConfig
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, "8", True, None])
+@pytest.mark.parametrize("name", ["vocab_size", "N", "d_model", "d_ff", "h", "max_length"])
+def test_a_size_that_is_no_positive_whole_number_is_refused(name, value):
+    with pytest.raises(ConfigError) as caught:
+        TransformerConfig(**{"vocab_size": 100, name: value})
+    assert str(caught.value).startswith(f"{name} = {value!r} ")
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, "8", True])
+@pytest.mark.parametrize("name", ["d_k", "d_v"])
+def test_a_head_width_that_is_no_positive_whole_number_is_refused(name, value):
+    with pytest.raises(ConfigError, match=name) as caught:
+        TransformerConfig(**{"vocab_size": 100, name: value})
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("value", [-0.1, 1, 1.5, math.nan, math.inf, "0.1", None, True])
+@pytest.mark.parametrize("name", ["P_drop", "epsilon_ls"])
+def test_a_rate_outside_zero_to_one_is_refused(name, value):
+    with pytest.raises(ConfigError, match=name) as caught:
+        TransformerConfig(**{"vocab_size": 100, name: value})
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("value", ["Sinusoidal", "rotary", "", None, 1, []])
+def test_unknown_positions_are_refused(value):
+    with pytest.raises(ConfigError, match="positions") as caught:
+        TransformerConfig(vocab_size=100, positions=value)
+    assert "sinusoidal, learned" in str(caught.value)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused():
+    with pytest.raises(ConfigError, match=r"d_model = 64 .* h = 5") as caught:
+        TransformerConfig(vocab_size=100, d_model=64, h=5)
+    assert is_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("given", [{"d_k": 13}, {"d_v": 13}])
+def test_one_width_given_does_not_excuse_the_other(given):
+    with pytest.raises(ConfigError, match="d_k and d_v"):
+        TransformerConfig(vocab_size=100, d_model=64, h=5, **given)
+
+
+def test_heads_need_not_divide_the_width_once_both_widths_are_given():
+    config = TransformerConfig(vocab_size=100, d_model=64, h=5, d_k=7, d_v=9)
+    assert (config.d_k, config.d_v) == (7, 9)
+
+
+def test_an_odd_width_has_no_cosine_for_its_last_sine():
+    with pytest.raises(ConfigError, match="even") as caught:
+        TransformerConfig(vocab_size=100, d_model=15, h=3)
+    assert is_one_sentence(str(caught.value))
+    assert TransformerConfig(vocab_size=100, d_model=15, h=3, positions="learned").d_k == 5
+
+
+# the rows "base" and "big" of Table 3
+def test_base_is_the_papers_base():
+    config = TransformerConfig.base()
+    assert dataclasses.astuple(config)[:9] == (37_000, 6, 512, 2048, 8, 64, 64, 0.1, 0.1)
+    assert config.positions == "sinusoidal"
+
+
+def test_big_is_the_papers_big():
+    config = TransformerConfig.big()
+    assert dataclasses.astuple(config)[:9] == (37_000, 6, 1024, 4096, 16, 64, 64, 0.3, 0.1)
+
+
+def test_demo_has_the_papers_shape_at_half_the_width():
+    base, demo = TransformerConfig.base(), TransformerConfig.demo()
+    assert (demo.N, demo.h) == (base.N, base.h)
+    assert (2 * demo.d_model, 2 * demo.d_ff) == (base.d_model, base.d_ff)
+
+
+def test_a_preset_takes_changes():
+    config = TransformerConfig.big(vocab_size=50, P_drop=0.1, N=2)
+    assert (config.vocab_size, config.P_drop, config.N, config.d_model) == (50, 0.1, 2, 1024)
+
+
+def test_a_config_survives_its_dictionary():
+    config = TransformerConfig.demo(123, d_k=16, positions="learned", P_drop=0)
+    assert TransformerConfig.from_dict(config.to_dict()) == config
+
+
+def test_a_config_cannot_be_changed_afterwards():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        TransformerConfig(vocab_size=100).N = 3
+
+
+@pytest.mark.parametrize(
+    ("values", "named"), [({"vocab_size": 9, "n_layers": 6}, "n_layers"), ({"N": 6}, "vocab_size")]
+)
+def test_an_unknown_or_missing_field_is_named(values, named):
+    with pytest.raises(ConfigError, match=f"'{named}'") as caught:
+        TransformerConfig.from_dict(values)
+    assert is_one_sentence(str(caught.value))
+
+
+# rows (A) to (E) of Table 3, with the base model an eighth as wide
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"h": h} for h in (1, 4, 16, 32)),
+        *({"d_k": d_k} for d_k in (2, 4, 16, 32)),
+        *({"d_v": d_v} for d_v in (3, 16)),
+        *({"N": N} for N in (2, 4, 8)),
+        *({"d_model": d_model} for d_model in (32, 128)),
+        *({"d_ff": d_ff} for d_ff in (128, 512)),
+        *({"P_drop": P_drop} for P_drop in (0.0, 0.2)),
+        {"positions": "learned"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad])
+def test_every_row_of_table_3_can_be_built_and_run(change, mode):
+    shape = {"N": 1, "d_model": 64, "d_ff": 256, "h": 8, "max_length": 16}
+    config = TransformerConfig(vocab_size=30, **(shape | change))
+    with mode():
+        logits = Transformer(config)(torch.randint(4, 30, (2, 7)), torch.randint(4, 30, (2, 5)))
+    assert logits.shape == (2, 5, 30)
+    assert logits.isfinite().all()

@@ -1,0 +1,108 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.dropout import Dropout
+
+RATES = pytest.mark.parametrize("rate", [0.1, 0.25, 0.3, 0.5, 0.9])
+MANY = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(5)
+
+
+def dropped(rate, *shape):
+    """1 where an element was dropped, 0 where it was kept."""
+    return (Dropout(rate)(torch.ones(*shape)) == 0).float()
+
+
+def five_sigma(rate, draws):
+    return 5 * math.sqrt(rate * (1 - rate) / draws)
+
+
+@RATES
+def test_as_many_elements_are_dropped_as_the_rate_says(rate):
+    assert dropped(rate, MANY).mean().item() == pytest.approx(rate, abs=five_sigma(rate, MANY))
+
+
+@RATES
+def test_each_of_the_four_elements_of_a_draw_is_dropped_at_the_rate(rate):
+    rates = dropped(rate, MANY // 4, 4).mean(0)
+    assert rates.tolist() == pytest.approx([rate] * 4, abs=five_sigma(rate, MANY // 4))
+
+
+@RATES
+def test_what_is_kept_grows_so_that_the_mean_stays(rate):
+    x = torch.rand(MANY) + 1
+    y = Dropout(rate)(x)
+    kept = y != 0
+    torch.testing.assert_close(y[kept], x[kept] / (1 - rate))
+    assert y.mean().item() == pytest.approx(x.mean().item(), rel=0.02)
+
+
+@pytest.mark.parametrize("apart", [1, 2, 3, 4, 5, 8, 64])
+def test_neighbours_are_dropped_independently(apart):
+    """Four neighbours share one 64-bit draw: nobody may notice."""
+    rate = 0.3
+    gone = dropped(rate, MANY)
+    together = (gone[apart:] * gone[:-apart]).mean().item()
+    assert together == pytest.approx(rate**2, abs=five_sigma(rate**2, MANY))
+
+
+def test_two_calls_drop_independently():
+    rate = 0.3
+    together = (dropped(rate, MANY) * dropped(rate, MANY)).mean().item()
+    assert together == pytest.approx(rate**2, abs=five_sigma(rate**2, MANY))
+
+
+def test_a_seed_brings_the_same_mask_back():
+    x, dropout = torch.randn(100), Dropout(0.5)
+    torch.manual_seed(1)
+    first = dropout(x)
+    torch.manual_seed(1)
+    assert torch.equal(dropout(x), first)
+    assert not torch.equal(dropout(x), first)
+
+
+@given(st.lists(st.integers(1, 7), max_size=4))
+def test_any_shape_comes_back_in_its_shape(shape):
+    y = Dropout(0.5)(torch.ones(shape))
+    assert y.shape == torch.Size(shape)
+    assert set(y.flatten().tolist()) <= {0.0, 2.0}
+
+
+def test_nothing_at_all_comes_back_as_nothing():
+    assert Dropout(0.5)(torch.ones(0, 3)).shape == (0, 3)
+
+
+def test_a_transposed_tensor_keeps_its_elements_in_place():
+    x = torch.arange(1.0, 13).view(3, 4).T
+    y = Dropout(0.5)(x)
+    assert torch.equal(y[y != 0], 2 * x[y != 0])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_the_type_stays(dtype):
+    assert Dropout(0.5)(torch.ones(9, dtype=dtype)).dtype == dtype
+
+
+def test_gradients_flow_where_values_did():
+    x = torch.randn(1000, requires_grad=True)
+    y = Dropout(0.25)(x)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, (y != 0) / 0.75)
+
+
+def test_nothing_is_dropped_outside_training():
+    x = torch.randn(1000)
+    assert torch.equal(Dropout(0.5).eval()(x), x)
+
+
+def test_nothing_is_dropped_at_rate_zero():
+    x = torch.randn(1000)
+    assert torch.equal(Dropout(0)(x), x)

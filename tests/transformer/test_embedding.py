@@ -1,0 +1,144 @@
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from tests.transformer import reference
+from tests.transformer.reference import is_one_sentence
+from transformer import InputError, Transformer, TransformerConfig
+from transformer.embedding import Embedding, sinusoidal_positions
+
+
+def config(**changes):
+    shape = {"vocab_size": 50, "N": 1, "d_model": 32, "d_ff": 16, "h": 2, "max_length": 40}
+    return TransformerConfig(**(shape | changes))
+
+
+def embedding(**changes):
+    c = config(**changes)
+    table = nn.Parameter(torch.randn(c.vocab_size, c.d_model))
+    return Embedding(c, table).eval()
+
+
+@pytest.mark.parametrize(("length", "d_model"), [(1, 2), (40, 6), (30, 32), (300, 4)])
+def test_positions_are_the_papers_waves(length, d_model):
+    """§3.5: sines at even dimensions, cosines at odd ones, interleaved."""
+    expected = reference.positions(length, d_model)
+    np.testing.assert_allclose(sinusoidal_positions(length, d_model), expected, atol=1e-6)
+
+
+@given(pos=st.integers(0, 200), offset=st.integers(0, 200))
+def test_a_shifted_position_is_a_linear_function_of_the_position(pos, offset):
+    """§3.5: PE(pos + k) = M_k PE(pos), with an M_k that does not know pos."""
+    d_model = 16
+    M = np.zeros((d_model, d_model))
+    for i in range(0, d_model, 2):
+        angle = offset / 10000 ** (i / d_model)
+        c, s = math.cos(angle), math.sin(angle)
+        M[i : i + 2, i : i + 2] = [[c, s], [-s, c]]
+    table = sinusoidal_positions(401, d_model).double().numpy()
+    np.testing.assert_allclose(M @ table[pos], table[pos + offset], atol=1e-6)
+
+
+def test_the_wavelengths_run_from_two_pi_to_ten_thousand_times_two_pi():
+    """§3.5; far positions stay exact, because the angle is computed in float64."""
+    table = sinusoidal_positions(5001, 512)
+    assert table[5000, 0].item() == pytest.approx(math.sin(5000), abs=1e-6)
+    assert table[5000, 510].item() == pytest.approx(math.sin(5000 / 10000 ** (510 / 512)), abs=1e-6)
+
+
+def test_an_embedding_is_its_row_times_the_root_of_the_width_plus_the_position():
+    """§3.4 and §3.5."""
+    e = embedding()
+    tokens = torch.tensor([[3, 7, 7], [9, 0, 1]])
+    rows = e.table.detach().double().numpy()[tokens.numpy()]
+    expected = rows * math.sqrt(32) + reference.positions(3, 32)
+    np.testing.assert_allclose(e(tokens).detach(), expected, atol=1e-5)
+
+
+def test_scaled_embeddings_begin_with_rms_one():
+    """N(0, 1/√d_model) times √d_model, beside waves of RMS 1/√2."""
+    model = Transformer(config(vocab_size=4000))
+    _, cache = model.run_with_cache(
+        torch.arange(4000).view(100, 40), torch.ones(100, 1, dtype=torch.long)
+    )
+    tokens, waves = (cache[f"encoder.embedding.hook_{n}"] for n in ("tokens", "positions"))
+    assert rms(tokens) == pytest.approx(1, abs=0.01)  # 128,000 draws: standard error 0.002
+    assert rms(waves) == pytest.approx(math.sqrt(0.5), abs=1e-6)
+
+
+def test_a_later_start_takes_later_positions():
+    e = embedding()
+    tokens = torch.randint(4, 50, (2, 9))
+    assert torch.equal(e(tokens[:, 4:], start=4), e(tokens)[:, 4:])
+
+
+def test_the_longest_sequence_fits_and_one_more_piece_does_not():
+    e = embedding()
+    e(torch.zeros(1, 40, dtype=torch.long))
+    e(torch.zeros(1, 1, dtype=torch.long), start=39)
+    for length, start in ((41, 0), (1, 40)):
+        with pytest.raises(InputError, match=r"41 pieces.*at most 40") as caught:
+            e(torch.zeros(1, length, dtype=torch.long), start=start)
+        assert is_one_sentence(str(caught.value))
+
+
+def test_one_matrix_serves_both_embeddings_and_the_projection():
+    """§3.4: whoever changes one changes all three."""
+    model = copy.deepcopy(Transformer(config())).double()
+    assert model.encoder.embedding.table is model.shared_embedding
+    assert model.decoder.embedding.table is model.shared_embedding
+    assert [n for n, _ in model.named_parameters() if "table" in n] == []
+    x = torch.randn(2, 32).double()
+    assert torch.equal(model.logits(x), x @ model.shared_embedding.T)
+
+
+def test_sinusoids_are_a_formula_and_not_part_of_a_checkpoint():
+    model = Transformer(config())
+    assert not any("positions" in name for name in model.state_dict())
+
+
+def test_learned_positions_are_parameters_of_each_stack():
+    """Table 3, row (E)."""
+    model = Transformer(config(positions="learned"))
+    parameters = dict(model.named_parameters())
+    ours = parameters["encoder.embedding.positions"], parameters["decoder.embedding.positions"]
+    assert [p.shape for p in ours] == [(40, 32)] * 2
+    assert not torch.equal(*ours)
+    model(torch.tensor([[4, 5, 6]]), torch.tensor([[2, 7]])).sum().backward()
+    # a position learns when something stands on it, and only then
+    assert ours[0].grad.any(-1).tolist() == [True] * 3 + [False] * 37
+    assert ours[1].grad.any(-1).tolist() == [True] * 2 + [False] * 38
+
+
+def test_learned_positions_begin_as_large_as_the_waves():
+    positions = embedding(positions="learned", max_length=2000).positions
+    assert rms(positions) == pytest.approx(math.sqrt(0.5), abs=0.01)
+
+
+def test_learned_positions_are_added_where_the_waves_would_be():
+    e = embedding(positions="learned")
+    tokens = torch.tensor([[3, 7]])
+    expected = e.table[tokens] * math.sqrt(32) + e.positions[5:7]
+    torch.testing.assert_close(e(tokens, start=5), expected)
+
+
+def test_dropout_falls_on_the_sum_of_embedding_and_position():
+    """§5.4: an element is dropped with its position or not at all."""
+    torch.manual_seed(0)
+    e = embedding(P_drop=0.5)
+    tokens = torch.randint(4, 50, (8, 20))
+    whole = e.eval()(tokens)
+    dropped = e.train()(tokens)
+    kept = dropped != 0
+    assert kept.float().mean().item() == pytest.approx(0.5, abs=0.05)
+    torch.testing.assert_close(dropped[kept], 2 * whole[kept])
+
+
+def rms(x):
+    return x.detach().square().mean().sqrt().item()

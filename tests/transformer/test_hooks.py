@@ -1,0 +1,311 @@
+import asyncio
+import copy
+import sys
+import threading
+
+import pytest
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import HookError, Transformer, TransformerConfig, silence
+from transformer.hooks import HookPoint
+
+SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0]])
+TARGET = torch.tensor([[2, 12, 13], [2, 15, 16]])
+TOKENS, POSITIONS = "encoder.embedding.hook_tokens", "encoder.embedding.hook_positions"
+CROSS = "decoder.layers.1.cross_attention."
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(2)
+    config = TransformerConfig(vocab_size=20, N=2, d_model=16, d_ff=24, h=4, d_k=3, d_v=5)
+    return Transformer(config).eval()
+
+
+def add_one(value, name):
+    return value + 1
+
+
+def fail(value, name):
+    raise ZeroDivisionError
+
+
+def test_the_points_bear_the_names_that_researchers_know(model):
+    attentions = [f"encoder.layers.{n}.self_attention" for n in range(2)]
+    attentions += [
+        f"decoder.layers.{n}.{kind}_attention" for n in range(2) for kind in ("self", "cross")
+    ]
+    inside = ("q", "k", "v", "attn_scores", "pattern", "z", "result")
+    expected = {f"{attention}.hook_{point}" for attention in attentions for point in inside}
+    expected |= {
+        f"{stack}.embedding.hook_{p}"
+        for stack in ("encoder", "decoder")
+        for p in ("tokens", "positions")
+    }
+    assert set(model.hook_points()) == expected
+    assert all(point.name == name for name, point in model.hook_points().items())
+
+
+def test_every_value_has_the_shape_that_is_promised(model):
+    _, cache = model.run_with_cache(SOURCE, TARGET)
+    expected = {
+        "hook_q": (2, 4, 3, 3),  # [batch, head, query, d_k]
+        "hook_k": (2, 4, 5, 3),  # [batch, head, key, d_k]
+        "hook_v": (2, 4, 5, 5),  # [batch, head, key, d_v]
+        "hook_attn_scores": (2, 4, 3, 5),  # [batch, head, query, key]
+        "hook_pattern": (2, 4, 3, 5),
+        "hook_z": (2, 4, 3, 5),  # [batch, head, query, d_v]
+        "hook_result": (2, 4, 3, 16),  # [batch, head, query, d_model]
+    }
+    assert {name: tuple(cache[CROSS + name].shape) for name in expected} == expected
+    assert cache[TOKENS].shape == (2, 5, 16)
+    assert cache[POSITIONS].shape == (1, 5, 16)
+
+
+def test_the_values_of_one_head_are_what_the_names_say(model):
+    _, cache = model.run_with_cache(SOURCE, TARGET)
+    scores, pattern, v, z = (
+        cache[CROSS + f"hook_{n}"] for n in ("attn_scores", "pattern", "v", "z")
+    )
+    torch.testing.assert_close(scores.softmax(-1), pattern)
+    torch.testing.assert_close(pattern @ v, z)
+
+
+def test_the_results_of_the_heads_add_up_to_the_output(model):
+    attention = model.decoder.layers[1].cross_attention
+    outputs = []
+    handle = attention.W_O.register_forward_hook(lambda *args: outputs.append(args[-1]))
+    model(SOURCE, TARGET)
+    handle.remove()
+    _, cache = model.run_with_cache(SOURCE, TARGET)
+    torch.testing.assert_close(cache[CROSS + "hook_result"].sum(1), outputs[-1])
+
+
+def test_a_result_is_its_heads_z_times_its_slice_of_the_output_matrix(model):
+    """§3.2.2: Concat(head_1, ..., head_h) W^O is a sum over heads."""
+    _, cache = model.run_with_cache(SOURCE, TARGET)
+    W_O = model.decoder.layers[1].cross_attention.W_O.weight  # [d_model, head * d_v]
+    for head in range(4):
+        expected = cache[CROSS + "hook_z"][:, head] @ W_O[:, 5 * head : 5 * head + 5].T
+        torch.testing.assert_close(cache[CROSS + "hook_result"][:, head], expected)
+
+
+def test_names_choose_what_is_kept(model):
+    _, cache = model.run_with_cache(SOURCE, TARGET, names=lambda name: name == CROSS + "hook_z")
+    assert list(cache) == [CROSS + "hook_z"]
+
+
+@pytest.mark.parametrize("path", [torch.enable_grad, torch.no_grad])
+@pytest.mark.parametrize(
+    "name",
+    [
+        TOKENS,
+        POSITIONS,
+        *(CROSS + f"hook_{p}" for p in ("q", "k", "v", "attn_scores", "pattern", "z", "result")),
+    ],
+)
+def test_an_edit_at_any_point_reaches_the_output(model, name, path):
+    def half(value, name):
+        return torch.cat((value[..., :1] * 0.5, value[..., 1:]), dim=-1)
+
+    with path():
+        plain = model(SOURCE, TARGET)
+        with model.hooks({name: half}):
+            edited = model(SOURCE, TARGET)
+        assert (edited - plain).abs().max() > 1e-3
+        assert torch.equal(model(SOURCE, TARGET), plain)
+
+
+def test_a_hook_that_returns_nothing_changes_nothing(model):
+    plain = model(SOURCE, TARGET)
+    with model.hooks({name: lambda value, name: None for name in model.hook_points()}):
+        torch.testing.assert_close(model(SOURCE, TARGET), plain)
+
+
+def test_a_hook_is_told_the_name_of_its_point(model):
+    told = []
+    with model.hooks({TOKENS: lambda value, name: told.append(name)}):
+        model(SOURCE, TARGET)
+    assert told == [TOKENS]
+
+
+def test_blocks_nest_and_the_outer_hook_runs_first(model):
+    seen = []
+    outer, inner = {TOKENS: lambda v, name: v + 1}, {TOKENS: lambda v, name: v * 3}
+    with model.hooks(outer), model.hooks(inner), model.hooks({POSITIONS: add_one}):
+        value = model.encoder.embedding.hook_tokens(torch.ones(1))
+        seen.append(model.encoder.embedding.hook_positions(torch.ones(1)).item())
+    assert value.item() == (1 + 1) * 3
+    assert seen == [2]
+
+
+def test_the_inner_block_ends_before_the_outer_one(model):
+    point = model.encoder.embedding.hook_tokens
+    with model.hooks({TOKENS: add_one}):
+        with model.hooks({TOKENS: add_one}):
+            assert point(torch.zeros(1)).item() == 2
+        assert point(torch.zeros(1)).item() == 1
+    assert point(torch.zeros(1)).item() == 0
+
+
+def test_a_reader_inside_an_editors_block_sees_the_edit(model):
+    with model.hooks({CROSS + "hook_z": silence(2)}):
+        _, cache = model.run_with_cache(SOURCE, TARGET)
+    assert not cache[CROSS + "hook_z"][:, 2].any()
+
+
+def test_hooks_on_one_model_leave_another_alone(model):
+    twin = copy.deepcopy(model)
+    with model.hooks({TOKENS: fail}):
+        twin(SOURCE, TARGET)
+
+
+def test_an_unknown_name_is_refused_with_an_example(model):
+    with (
+        pytest.raises(HookError, match=r"'encoder\.hook_patern'.*looks like 'encoder") as caught,
+        model.hooks({TOKENS: add_one, "encoder.hook_patern": add_one}),
+    ):
+        pass
+    assert is_one_sentence(str(caught.value))
+    assert not watched(model)
+
+
+def test_an_edit_of_another_shape_is_refused(model):
+    with (
+        pytest.raises(
+            HookError, match=r"hook_z' returned shape \[2, 4, 3, 4\] .* \[2, 4, 3, 5\]"
+        ) as caught,
+        model.hooks({CROSS + "hook_z": lambda z, name: z[..., :-1]}),
+    ):
+        model(SOURCE, TARGET)
+    assert is_one_sentence(str(caught.value))
+
+
+def watched(model):
+    return [name for name, point in model.hook_points().items() if point.watched]
+
+
+def test_only_the_hooked_points_are_watched_and_only_inside_the_block(model):
+    with model.hooks({TOKENS: add_one}):
+        assert watched(model) == [TOKENS]
+    assert watched(model) == []
+
+
+def test_hooks_do_not_outlive_an_exception(model):
+    with pytest.raises(ZeroDivisionError), model.hooks({TOKENS: fail, POSITIONS: add_one}):
+        model(SOURCE, TARGET)
+    assert watched(model) == []
+    with pytest.raises(IndexError):
+        model.run_with_cache(SOURCE + 100, TARGET)
+    assert watched(model) == []
+
+
+@pytest.mark.parametrize("path", [torch.enable_grad, torch.no_grad])
+def test_to_silence_a_head_is_to_zero_its_slice_of_the_output_matrix(model, path):
+    without = copy.deepcopy(model)
+    with torch.no_grad():
+        without.decoder.layers[1].cross_attention.W_O.weight[:, 5 * 2 : 5 * 3] = 0
+    with path():
+        with model.hooks({CROSS + "hook_z": silence(head=2)}):
+            silenced = model(SOURCE, TARGET)
+        torch.testing.assert_close(silenced, without(SOURCE, TARGET))
+        assert not torch.allclose(silenced, model(SOURCE, TARGET), atol=1e-3)
+
+
+def test_to_silence_a_head_leaves_the_tensor_it_was_given_alone():
+    z = torch.ones(1, 4, 2, 3)
+    silence(1)(z, "hook_z")
+    assert z.all()
+
+
+@pytest.mark.parametrize("head", [-1, 4])
+def test_a_head_that_is_not_there_cannot_be_silenced(model, head):
+    with (
+        pytest.raises(HookError, match=f"4 heads, counted from 0: there is no {head}") as caught,
+        model.hooks({CROSS + "hook_z": silence(head)}),
+    ):
+        model(SOURCE, TARGET)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_two_threads_on_one_model_never_see_each_others_values(model):
+    """Each thread watches and edits by itself, while the other does the same."""
+    sentences = [torch.randint(4, 20, (1, length)) for length in (3, 4, 6, 9)]
+    truth = [once(model, sentence, head) for head, sentence in enumerate(sentences)]
+    wrong, start = [], threading.Barrier(len(sentences))
+
+    def person(head, sentence):
+        start.wait()
+        for _ in range(60):
+            output, cache = once(model, sentence, head)
+            same = torch.equal(output, truth[head][0]) and cache.keys() == truth[head][1].keys()
+            if not (same and all(torch.equal(cache[n], truth[head][1][n]) for n in cache)):
+                wrong.append(head)
+
+    run_threads([threading.Thread(target=person, args=pair) for pair in enumerate(sentences)])
+    assert wrong == []
+
+
+def once(model, sentence, head):
+    with torch.no_grad(), model.hooks({CROSS + "hook_z": silence(head)}):
+        return model.run_with_cache(sentence, TARGET[:1])
+
+
+def run_threads(threads):
+    """Run them while the interpreter switches between them as often as it can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_thread_that_is_started_inside_a_block_is_not_watched(model):
+    inside = []
+    with model.hooks({TOKENS: fail}):
+        run_threads([threading.Thread(target=lambda: inside.append(watched(model)))])
+    assert inside == [[]]
+
+
+def test_two_tasks_on_one_event_loop_never_see_each_others_values(model):
+    seen = {3: [], 5: []}
+
+    async def person(length):
+        keep = {TOKENS: lambda value, name: seen[length].append(value.size(1))}
+        for _ in range(10):
+            with model.hooks(keep):
+                await asyncio.sleep(0)  # the other one enters its block here
+                model.encode(torch.randint(4, 20, (1, length)))
+                await asyncio.sleep(0)
+
+    async def both():
+        await asyncio.gather(person(3), person(5))
+
+    asyncio.run(both())
+    assert seen == {3: [3] * 10, 5: [5] * 10}
+
+
+def test_a_compiled_graph_holds_no_hooks(model):
+    """It is traced once and serves everybody; `fullgraph` fails if the points break it."""
+    compiled = torch.compile(model.encoder, backend="eager", fullgraph=True)
+    mask = (SOURCE != 0)[:, None, None]
+    with torch.no_grad(), model.hooks({TOKENS: fail}):
+        encoded = compiled(SOURCE, mask)
+    with torch.no_grad():
+        torch.testing.assert_close(encoded, model.encoder(SOURCE, mask))
+
+
+def test_no_point_is_watched_while_compiling(model, monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    with model.hooks({TOKENS: fail}):
+        assert watched(model) == []
+
+
+def test_a_point_by_itself_is_the_identity():
+    value = torch.randn(3)
+    assert HookPoint()(value) is value

@@ -1,0 +1,49 @@
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+
+BATCHES = st.integers(1, 6).flatmap(
+    lambda width: st.lists(
+        st.lists(st.integers(0, 3), min_size=width, max_size=width), min_size=1, max_size=4
+    )
+)
+
+
+@given(BATCHES)
+def test_padding_is_hidden_and_every_real_token_is_seen(rows):
+    mask = padding_mask(torch.tensor(rows))
+    assert mask.shape == (len(rows), 1, 1, len(rows[0]))
+    assert mask.flatten(1).tolist() == [[token != 0 for token in row] for row in rows]
+
+
+def test_another_token_may_be_the_padding():
+    assert padding_mask(torch.tensor([[0, 7]]), pad=7).tolist() == [[[[True, False]]]]
+
+
+@given(st.integers(1, 12))
+def test_no_query_sees_a_later_key(length):
+    """§3.2.3: position i may attend to positions up to and including i."""
+    expected = [[key <= query for key in range(length)] for query in range(length)]
+    assert causal_mask(length).tolist() == [[expected]]
+
+
+@given(queries=st.integers(1, 8), earlier=st.integers(0, 8))
+def test_fewer_queries_than_keys_are_the_last_ones(queries, earlier):
+    whole = causal_mask(queries + earlier)
+    assert torch.equal(causal_mask(queries, queries + earlier), whole[:, :, earlier:])
+
+
+@given(BATCHES)
+def test_both_masks_together_hide_what_either_hides(rows):
+    mask = padding_and_causal_mask(torch.tensor(rows))
+    width = range(len(rows[0]))
+    expected = [[[[row[k] != 0 and k <= q for k in width] for q in width]] for row in rows]
+    assert mask.tolist() == expected
+
+
+def test_masks_are_boolean():
+    tokens = torch.tensor([[1, 0]])
+    masks = padding_mask(tokens), causal_mask(2), padding_and_causal_mask(tokens)
+    assert all(mask.dtype == torch.bool for mask in masks)

@@ -1,0 +1,28 @@
+"""The attention of a few sentences, kept every so often, for watching heads form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from transformer.model import Transformer
+from transformer.tokenizer import Tokenizer
+from transformer.trace import trace, with_end
+
+PROBES = (
+    ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),
+    ("Two dogs are running through the snow.", "Zwei Hunde rennen durch den Schnee."),
+    ("I do not know where she lives.", "Ich weiß nicht, wo sie wohnt."),
+)
+
+
+def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
+    """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    was_training = model.training
+    model.eval()
+    for number, (source, target) in enumerate(PROBES, start=1):
+        pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
+        trace(model, source, target, *pieces).save(
+            folder / f"step-{step:08d}-sentence-{number}.npz"
+        )
+    model.train(was_training)

@@ -1,0 +1,103 @@
+"""The two components as Streamlit mounts them: a thin shell around the JavaScript modules.
+
+Python says what is to be drawn in one run of bytes; all that follows a pointer or a key happens in
+the browser. Only the choice of a head comes back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from viz.components.bundle import script, style
+from viz.components.packet import grid_packet, map_packet
+
+if TYPE_CHECKING:
+    from transformer.trace import Kind, Labels
+
+# the shadow root keeps Streamlit's styles out and these in
+_attention_map = st.components.v2.component(
+    "headlight_attention_map", js=script("attention_map.js"), css=style()
+)
+_head_grid = st.components.v2.component(
+    "headlight_head_grid", js=script("head_grid.js"), css=style()
+)
+
+
+def attention_map(
+    weights: NDArray[np.float32],
+    labels: Labels,
+    kind: Kind,
+    *,
+    title: str,
+    key: str,
+    reads: tuple[str, ...] | None = None,
+) -> None:
+    """Draw one head large: queries down, keys across, each weight a hover away.
+
+    Args:
+        weights: `[query, key]`, 0 to 1; they reach the browser exactly.
+        labels: the tokens along both axes, pieces or whole words.
+        kind: gives the colour and the words on the axes.
+        title: such as `L3 H5 · cross-attention`.
+        key: names the component in the session; one key, one place on the page.
+        reads: `[query]`, what the decoder reads at each position, for the text on hover.
+
+    Raises:
+        ValueError: if a label is missing or too many, or a weight is not a number.
+    """
+    _attention_map(key=key, data=map_packet(weights, labels, kind, title=title, reads=reads))
+
+
+def head_grid(
+    weights: NDArray[np.float32],
+    labels: Labels,
+    kind: Kind,
+    *,
+    selected: tuple[int, int],
+    key: str,
+) -> tuple[int, int]:
+    """Draw every head small, layers down and heads across, and let one be chosen.
+
+    Args:
+        weights: `[layer, head, query, key]`, 0 to 1; one byte each travels.
+        labels: the tokens along both axes of every map.
+        kind: gives the colour.
+        selected: layer and head from 0. A new value here moves the selection; the same value
+            again leaves it where the person put it.
+        key: names the component in the session; one key, one place on the page.
+
+    Returns:
+        The layer and the head that are selected now.
+
+    Raises:
+        ValueError: if a label is missing or too many, or a weight is not a number.
+    """
+    memory = f"_headlight_{key}"
+    asked, now = st.session_state.get(memory, (selected, selected))
+    if asked != selected or not _is_head(now, weights):  # another model may have fewer heads
+        now = selected
+    st.session_state[memory] = (selected, now)
+
+    def pick() -> None:
+        # runs before the script does, so even the first drawing after a click has the new outline
+        picked = st.session_state[key].get("picked")
+        if _is_head(picked, weights):
+            st.session_state[memory] = (selected, (picked[0], picked[1]))
+
+    _head_grid(
+        key=key, data=grid_packet(weights, labels, kind, selected=now), on_picked_change=pick
+    )
+    return now
+
+
+def _is_head(value: object, weights: NDArray) -> bool:
+    """Whether this is a layer and a head; what a browser sends can be anything."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(type(n) is int and 0 <= n < size for n, size in zip(value, weights.shape))
+    )

@@ -1,0 +1,100 @@
+"""One scale of colour for each kind of attention: its hue, even in lightness, for both themes.
+
+Lightness is that of OKLab (Ottosson 2020): equal steps there look equally large, so a weight of
+0.4 looks twice as far from nothing as one of 0.2. Where the scale has the lightness of the kind's
+own colour it has that very colour; towards the ends chroma falls, as far as sRGB asks for it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from transformer.trace import Kind
+
+Theme = Literal["light", "dark"]
+Floats = NDArray[np.float64]
+
+# Okabe and Ito's: they stay apart in the common kinds of colour blindness
+COLOR: dict[Kind, str] = {
+    "encoder_self": "#009E73",
+    "decoder_self": "#0072B2",
+    "cross": "#D55E00",
+}
+# lightness of weight 0 and of weight 1: weight 0 is just seen on the page, weight 1 farthest off it
+ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255, 0.9)}
+
+_TO_LMS = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+@cache
+def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
+    """The colours of weights 0/255 to 255/255.
+
+    Returns:
+        `[256, 3]`, sRGB, not to be written to.
+    """
+    own_lightness, a, b = oklab(_parse(COLOR[kind]))  # of the kind's own colour
+    own_chroma, hue = np.hypot(a, b), np.arctan2(b, a)
+    first, last = ENDS[theme]
+    lightness = np.linspace(first, last, 256)
+    # at the ends a tenth and two thirds of the chroma: a tinted page, and a deep or bright weight 1
+    chroma = own_chroma * np.interp(
+        np.linspace(0, 1, 256), [0, (own_lightness - first) / (last - first), 1], [0.1, 1, 0.67]
+    )
+    chroma = _into_gamut(lightness, chroma, hue)
+    colors = np.rint(255 * np.clip(_srgb(lightness, chroma, hue), 0, 1)).astype(np.uint8)
+    colors.flags.writeable = False
+    return colors
+
+
+def colorscale(kind: Kind, theme: Theme, steps: int = 16) -> list[tuple[float, str]]:
+    """The same scale as Plotly and CSS write it: `[(0.0, "#f3f7f5"), …, (1.0, …)]`."""
+    at = np.rint(np.linspace(0, 255, steps)).astype(int)
+    return [(float(i / 255), "#" + table(kind, theme)[i].tobytes().hex()) for i in at]
+
+
+def oklab(srgb: NDArray) -> Floats:
+    """Lightness, a and b of colours given as `[..., 3]` in 0..1."""
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    return np.cbrt(linear @ _TO_LMS.T) @ _TO_LAB.T
+
+
+def _srgb(lightness: Floats, chroma: Floats, hue: float) -> Floats:
+    """The way back, from `[n]` and `[n]` to `[n, 3]`; outside of 0..1 where sRGB has no such."""
+    lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=-1)
+    linear = (lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
+    curved = 1.055 * np.clip(linear, 0, None) ** (1 / 2.4) - 0.055
+    return np.where(linear <= 0.0031308, 12.92 * linear, curved)
+
+
+def _into_gamut(lightness: Floats, chroma: Floats, hue: float) -> Floats:
+    """Take chroma, never lightness or hue, from the colours that no screen can show."""
+    low, high = np.zeros_like(chroma), chroma
+    for _ in range(20):  # bisection
+        middle = (low + high) / 2
+        color = _srgb(lightness, middle, hue)
+        fits = ((color > -1e-4) & (color < 1 + 1e-4)).all(axis=-1)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low
+
+
+def _parse(color: str) -> Floats:
+    return np.frombuffer(bytes.fromhex(color.removeprefix("#")), dtype=np.uint8) / 255

@@ -1,0 +1,126 @@
+// What both maps need: the data's way in, the page's theme, sharp canvases, and text that is only
+// ever text. No framework: `render(element, data, options)` works in any page.
+
+const COLORS = 256;
+
+/**
+ * Read what packet.py wrote.
+ * @param {Uint8Array} bytes
+ * @returns {object} the header's fields, `palette` {light, dark} and `weights`, a typed array
+ */
+export function unpack(bytes) {
+  const own = bytes.slice(); // starts at 0, so that the numbers below stand aligned
+  const length = new DataView(own.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(own.subarray(4, 4 + length)));
+  const at = 4 + length;
+  const palette = {
+    light: own.slice(at, at + 3 * COLORS),
+    dark: own.slice(at + 3 * COLORS, at + 6 * COLORS),
+  };
+  const rest = own.slice(at + 6 * COLORS);
+  const weights = header.dtype === "uint8" ? rest : new Float32Array(rest.buffer);
+  return { ...header, palette, weights };
+}
+
+/** An element with attributes and children. Strings become text nodes: nothing is parsed as HTML. */
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+/**
+ * The view that lives in `element`, made on the first call. A host that runs its script again calls
+ * `render` again: the same view then draws the new data in place, and keeps focus, scroll and pin.
+ */
+export function mounted(element, views, create) {
+  let view = views.get(element);
+  if (!view) {
+    view = create();
+    views.set(element, view);
+    element.append(view.root);
+  }
+  return view;
+}
+
+/** Draw again when the width changes, or when a font arrives and the words have another length. */
+export function watch(root, redraw) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth === width) return; // the height is of our own making
+    width = root.clientWidth;
+    redraw();
+  });
+  observer.observe(root);
+  document.fonts?.addEventListener("loadingdone", redraw);
+  return () => {
+    observer.disconnect();
+    document.fonts?.removeEventListener("loadingdone", redraw);
+  };
+}
+
+/** Colours and font of the page; maps.css says which of its variables they come from. */
+export function readTheme(root, context, forced) {
+  const style = getComputedStyle(root);
+  const color = (name) => {
+    context.fillStyle = style.getPropertyValue(name).trim();
+    return context.fillStyle; // the canvas writes any opaque CSS colour as #rrggbb
+  };
+  const paper = color("--hl-paper");
+  return {
+    paper,
+    ink: color("--hl-ink"),
+    line: color("--hl-line"),
+    font: style.fontFamily,
+    name: forced ?? (luma(paper) < 128 ? "dark" : "light"),
+  };
+}
+
+function luma(hex) {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b;
+}
+
+/** Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen. */
+export function size(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** A token among other text: its own direction stays inside it, Hebrew turns nothing around it. */
+export const isolate = (token) => `\u2068${token}\u2069`;
+
+export const quote = (token) => `“${isolate(token)}”`;
+
+/** Exact to four decimals, and never a bare 0 for what is merely small. */
+export const number = (weight) =>
+  weight > 0 && weight < 0.00005 ? "< 0.0001" : weight.toFixed(weight < 0.1 ? 4 : 3);
+
+/** Decoder self-attention: what stands later is hidden (§3.2.3). A weight there would be shown. */
+export const hidden = (data, query, key, weight) =>
+  data.kind === "decoder_self" && key > query && weight === 0;
+
+/** Put one colour of a table into the pixel at `at` of image data. */
+export function paint(pixels, at, colors, level) {
+  pixels[at] = colors[3 * level];
+  pixels[at + 1] = colors[3 * level + 1];
+  pixels[at + 2] = colors[3 * level + 2];
+  pixels[at + 3] = 255;
+}
+
+/** A note over a point of `frame`, never outside at its sides. */
+export function placeTip(tip, frame, x, y) {
+  tip.hidden = false;
+  const left = Math.min(x - tip.offsetWidth / 2, frame.clientWidth - tip.offsetWidth);
+  tip.style.left = `${Math.max(0, left)}px`;
+  tip.style.top = `${y - tip.offsetHeight - 8}px`;
+}

@@ -1,0 +1,62 @@
+"""What all pages share: names of the kinds, the style sheet, and how a page explains itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from transformer import Kind
+
+STYLE = Path(__file__).with_name("style.css")
+ABOUT = (
+    "**Headlight** shows what every attention head of a Transformer looks at, on your own "
+    "sentence. The model follows Vaswani et al., *Attention Is All You Need* (2017)."
+)
+KIND_NAMES: dict[str, Kind] = {
+    "encoder": "encoder_self",
+    "decoder": "decoder_self",
+    "cross": "cross",
+}
+"""What the screen calls the kinds of attention."""
+
+_ROOT = Path(__file__).resolve().parents[1]
+
+
+def explain(text: str) -> None:
+    """Two or three sentences on what a page shows, in Markdown of our own, never a person's."""
+    with st.container(key="explanation"):
+        st.markdown(text)
+
+
+def code_line(function: Callable[..., object]) -> str:
+    """Where a function begins, as `file:line name`, in Markdown."""
+    function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
+    _, first = inspect.getsourcelines(function)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(_ROOT)
+    return f"`{path.as_posix()}:{first} {function.__qualname__}`"
+
+
+def minus(number: float, digits: int = 2, *, sign: bool = False) -> str:
+    """A number with a real minus sign, as wide as a plus; with `sign` the plus is shown, too."""
+    text = f"{number:+.{digits}f}" if sign else f"{number:.{digits}f}"
+    return text.replace("-", "−")
+
+
+def changed_words(text: str, other: str) -> str:
+    """A text as HTML, with the words that another text does not have in bold.
+
+    The words are escaped here and nowhere else: both texts can hold what a person typed.
+    """
+    words, others = text.split(), other.split()
+    html = []
+    for change, first, last, *_ in SequenceMatcher(None, words, others, False).get_opcodes():
+        if first < last:
+            inside = escape(" ".join(words[first:last]))
+            same = change == "equal"
+            html.append(f'<span class="same">{inside}</span>' if same else f"<b>{inside}</b>")
+    return " ".join(html)

@@ -1,0 +1,114 @@
+"""The two lines that stay on every page: the English sentence and its translation."""
+
+from __future__ import annotations
+
+from urllib.parse import quote_plus
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translation, Translator
+from viz import serving
+from viz.look import minus
+
+TEXT, BEAM = "text", "beam"
+"""Names in the URL."""
+
+BEAMS = (1, 2, 4, 8)
+LONGEST_LINK = 8_000
+"""Letters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
+
+_FOUND = "sentence_bar.found"
+
+
+def show() -> None:
+    """Draw the bar, translate what stands in it, and keep the result for the page below."""
+    # from the last run: the URL must not keep the picture of a text that now fails
+    st.session_state[_FOUND] = None
+    with st.container(key="sentence-bar", gap="small"):
+        text, beam_size = _inputs()
+        with st.container(key="german", gap=None):
+            _answer(text, beam_size)
+
+
+def found() -> tuple[Translator, Translation] | None:
+    """What this run translated, or None where the bar has said why it could not."""
+    result: tuple[Translator, Translation] | None = st.session_state.get(_FOUND)
+    return result
+
+
+def trace() -> AttentionTrace | None:
+    """The attention on this run's sentence; None after saying on the page why there is none."""
+    if (result := found()) is None:
+        with st.container(key="no-picture"):
+            st.text("Without a translation there is nothing to draw.")
+        return None
+    try:
+        return serving.trace(*result)
+    except HeadlightError as error:
+        with st.container(key="no-picture"):
+            st.text(str(error))
+        return None
+
+
+def _inputs() -> tuple[str, int]:
+    # a sentence that would make the URL too long for a reload stays out of it
+    in_link = len(quote_plus(st.session_state.get(TEXT) or "", errors="replace")) <= LONGEST_LINK
+    with st.container(
+        key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        typed = st.text_input(
+            "English",
+            serving.EXAMPLES[0],
+            key=TEXT,
+            live="250ms",
+            bind="query-params" if in_link else None,
+            autocomplete="off",
+            placeholder="Type an English sentence",
+        )
+        st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)
+        beam_size = st.selectbox(
+            "Beam",
+            BEAMS,
+            index=BEAMS.index(4),
+            key=BEAM,
+            bind="query-params",
+            width=80,
+        )
+    return typed or "", beam_size
+
+
+def _take_example() -> None:
+    st.session_state[TEXT] = st.session_state["example"]
+
+
+def _answer(text: str, beam_size: int) -> None:
+    """The German line: a translation, or the one sentence that says why there is none."""
+    try:
+        translator = serving.load()
+        translation = serving.translate(translator, text, beam_size)
+    except HeadlightError as error:
+        _line("", str(error), "problem")
+        return
+    st.session_state[_FOUND] = translator, translation
+    _line(
+        f"log p {minus(translation.log_prob)} · {len(translation.best.pieces)} pieces · "
+        f"{translation.seconds * 1000:.0f} ms",
+        translation.text or "(The model ended the sentence before its first word.)",
+        "translation",
+    )
+    if translation.notices:
+        with st.container(key="notices", gap=None):
+            for notice in translation.notices:
+                st.text(notice)
+
+
+def _line(figures: str, text: str, key: str) -> None:
+    # st.text, never Markdown: what a person types is shown as it is
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+        with st.container(key="german-label", width="content"):
+            st.text("German")
+        if figures:
+            with st.container(key="figures", width="content"):
+                st.text(figures)
+    with st.container(key=key):
+        st.text(text)

@@ -35,7 +35,7 @@ def label_smoothed_loss(
         rows: positions projected at one time.
 
     Returns:
-        A scalar in nats, float32.
+        A scalar in nats, float32 (float64 if `decoded` is).
     """
     flat = decoded.reshape(-1, decoded.size(-1))
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
@@ -111,12 +111,14 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         x_low, W = x.to(dtype), projection.to(dtype)
         wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
         grad_x = torch.empty_like(x_low) if wanted else None
-        grad_W = torch.zeros_like(projection, dtype=torch.float32) if wanted else None
-        total = torch.zeros((), dtype=torch.float32, device=x.device)
+        # sums of many small numbers: never in less than float32
+        exact = torch.promote_types(dtype, torch.float32)
+        grad_W = torch.zeros_like(projection, dtype=exact) if wanted else None
+        total = torch.zeros((), dtype=exact, device=x.device)
         for start in range(0, x.size(0), rows):
             chunk = slice(start, start + rows)
             real = labels[chunk] != pad  # [rows]
-            logits = (x_low[chunk] @ W.T).float()  # [rows, vocab]
+            logits = (x_low[chunk] @ W.T).to(exact)  # [rows, vocab]
             log_p = F.log_softmax(logits, dim=-1)
             of_label = log_p.gather(1, labels[chunk, None]).squeeze(1)
             losses = -(1 - epsilon) * of_label - epsilon * log_p.mean(-1)

@@ -103,7 +103,7 @@ class _Reader:
         try:
             manifest = json.loads(self.manifest_text)
             format_, checksums = manifest["format"], dict(manifest["sha256"])
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
             ) from error
@@ -140,13 +140,17 @@ class _Reader:
 
 
 def _config(reader: _Reader) -> TransformerConfig:
+    path = reader.folder / CONFIG
     try:
         values: Any = json.loads(reader.read(CONFIG))
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
+    try:
         if not isinstance(values, dict):
             raise ConfigError("the file holds no table.")
         return TransformerConfig.from_dict(values)
-    except (ValueError, ConfigError) as error:
-        raise CheckpointError(f"{reader.folder / CONFIG} describes no model: {error}") from error
+    except ConfigError as error:
+        raise CheckpointError(f"{path} describes no model: {error}") from error
 
 
 def _load_weights(model: Transformer, reader: _Reader) -> None:

@@ -17,7 +17,8 @@ from transformer.errors import CheckpointError, ConfigError
 WORD_START = "▁"  # SentencePiece writes a space as this character
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
 _STAND_IN = "\0"  # for a special piece, where words are told apart
-_WORD = re.compile(r"\0|\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+")
+# with the spaces before it, which alone are a word before a special piece
+_WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,7 @@ def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     numbers: dict[int, int] = {}  # a word without a piece of its own gets no number
     position = 0
     for id_, text, as_shown in zip(ids, texts, shown, strict=True):
-        # where its first letter stands; of a lone space, where the word behind it begins
-        letter = position + len(as_shown) - len(as_shown.lstrip())
-        word = bisect_right(starts, letter) - 1
+        word = bisect_right(starts, position) - 1
         result.append(Piece(id_, text, numbers.setdefault(word, len(numbers))))
         position += len(as_shown)
     return result

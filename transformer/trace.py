@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
@@ -26,6 +28,16 @@ _HOOK = {
     "decoder_self": "decoder.layers.{}.self_attention.hook_pattern",
     "cross": "decoder.layers.{}.cross_attention.hook_pattern",
 }
+# what NumPy, zipfile and json raise on a file that is cut, damaged or of another kind
+_FOREIGN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _START = Piece(BOS, SPECIAL[BOS], 0)
 
 
@@ -143,17 +155,17 @@ class AttentionTrace:
             with np.load(path, allow_pickle=False) as file:
                 words = json.loads(str(file["words"]))
                 arrays = {name: file[name] for name in (*KINDS, "log_probs")}
+            return cls(
+                source=words["source"],
+                target=words["target"],
+                source_pieces=tuple(Piece(*piece) for piece in words["source_pieces"]),
+                target_pieces=tuple(Piece(*piece) for piece in words["target_pieces"]),
+                **arrays,
+            )
         except OSError as error:
             raise CheckpointError(f"{path} cannot be read: {error}.") from error
-        except (ValueError, KeyError) as error:
+        except _FOREIGN as error:
             raise CheckpointError(f"{path} is not a trace that was saved here.") from error
-        return cls(
-            source=words["source"],
-            target=words["target"],
-            source_pieces=tuple(Piece(*piece) for piece in words["source_pieces"]),
-            target_pieces=tuple(Piece(*piece) for piece in words["target_pieces"]),
-            **arrays,
-        )
 
 
 @torch.inference_mode()

@@ -149,7 +149,8 @@ class Translator:
             raise InputError(
                 f"The {name} has a broken character at position {error.start + 1}: type it again."
             ) from error
-        pieces = self.tokenizer.pieces(text)
+        # to the tokenizer a line break is an unknown character; here it is a space
+        pieces = self.tokenizer.pieces(" ".join(text.split()))
         if not pieces:
             raise InputError(f"The {name} has no visible character: type a sentence.")
         most = self.model.config.max_length - 1  # </s> needs a place too

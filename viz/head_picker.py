@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
 MEAN = "mean"
-LAYER, HEAD = "layer", "head"
-"""Names in the URL; layers and heads count from 1 there, as on the screen."""
 
-_PAGE = "head_picker.page"
+
+class Names(NamedTuple):
+    """What a choice is called in the URL; pages that share the names share the choice."""
+
+    layer: str
+    head: str
+
+
+HEAD = Names("layer", "head")
+"""One head, wherever one is looked at."""
+
+_CLICKED = "head_picker.clicked"
 
 
 def pick(
-    page: str, layers: int, heads: int, *, layer: int, head: int | None = None, mean: bool = False
+    names: Names,
+    layers: int,
+    heads: int,
+    *,
+    layer: int,
+    head: int | None = None,
+    mean: bool = False,
 ) -> tuple[int, int | None]:
-    """Draw the two menus, and remember their choice for when this page is opened again.
+    """Draw the two menus; both count from 1, on the screen and in the URL.
 
     Args:
-        page: whose choice it is.
+        names: under which the choice is kept.
         layers: how many layers there are.
         heads: how many heads each layer has.
-        layer: chosen at first, from 0. A link without a layer means this one.
-        head: chosen at first, from 0; None for the mean. A link without a head means this one.
+        layer: chosen at first, from 0. A link that names no layer means this one.
+        head: chosen at first, from 0; None for the mean. A link that names no head means this one.
         mean: whether the mean over the heads of a layer can be chosen.
 
     Returns:
@@ -29,48 +46,33 @@ def pick(
     """
     layer_names = [str(n + 1) for n in range(layers)]
     head_names = [*([MEAN] if mean else []), *(str(n + 1) for n in range(heads))]
-    first = _name(layer), _name(head)
-    if st.session_state.get(_PAGE) != page:
-        # the other pages use the same two names in the URL: put this page's choice back
-        st.session_state[_PAGE] = page
-        if remembered := st.session_state.get(_key(page)):
-            _put(*remembered, layer_names, head_names)
+    # a menu can be set only before it is drawn, and a grid below it says later what was clicked
+    for name, value in st.session_state.pop(_CLICKED, {}).items():
+        st.session_state[name] = value
     chosen_layer = st.selectbox(
         "Layer",
         layer_names,
-        index=layer_names.index(first[0]),
-        key=LAYER,
+        index=layer_names.index(_name(layer)),
+        key=names.layer,
         bind="query-params",
         width=96,
     )
     chosen_head = st.selectbox(
         "Head",
         head_names,
-        index=head_names.index(first[1]),
-        key=HEAD,
+        index=head_names.index(_name(head)),
+        key=names.head,
         bind="query-params",
         width=96,
     )
-    st.session_state[_key(page)] = chosen_layer, chosen_head
     return int(chosen_layer) - 1, None if chosen_head == MEAN else int(chosen_head) - 1
 
 
-def choose(page: str, layer: int, head: int) -> None:
-    """Take a choice that was made elsewhere, such as in a grid, and draw the page again."""
-    st.session_state[_key(page)] = _name(layer), _name(head)
-    st.session_state[_PAGE] = None
+def choose(names: Names, layer: int, head: int) -> None:
+    """Take a choice that was made in a grid, and draw the page again."""
+    st.session_state[_CLICKED] = {names.layer: _name(layer), names.head: _name(head)}
     st.rerun()
-
-
-def _put(layer: str, head: str, layer_names: list[str], head_names: list[str]) -> None:
-    # a model with fewer layers may have been loaded since
-    if layer in layer_names and head in head_names:
-        st.session_state[LAYER], st.session_state[HEAD] = layer, head
 
 
 def _name(index: int | None) -> str:
     return MEAN if index is None else str(index + 1)
-
-
-def _key(page: str) -> str:
-    return f"head_picker.{page}"

@@ -31,23 +31,26 @@ class Summary:
     spread: float
 
 
-def summarise(weights: Array) -> Summary:
+def summarise(weights: Array, *, causal: bool = False) -> Summary:
     """Sum up one map.
 
     Args:
         weights: `[query, key]`, each row sums to 1.
+        causal: whether a query sees no later key. Then the first one can look at itself alone,
+            which says nothing about the head, so its row is left out where there are others.
     """
-    p = weights.astype(np.float64)
+    first = 1 if causal and len(weights) > 1 else 0
+    p = weights[first:].astype(np.float64)
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(p, out=np.zeros_like(p), where=p > 0)
     query, key = np.unravel_index(int(p.argmax()), p.shape)
-    distance = np.arange(p.shape[1])[None] - np.arange(p.shape[0])[:, None]  # [query, key]
+    distance = np.arange(p.shape[1])[None] - np.arange(first, len(weights))[:, None]  # [query, key]
     offset = float((p * distance).sum(-1).mean())
     variance = float((p * (distance - offset) ** 2).sum(-1).mean())
     return Summary(
         entropy=float(-(p * log_p).sum(-1).mean()),
         largest=float(p[query, key]),
-        query=int(query),
+        query=int(query) + first,
         key=int(key),
         offset=offset,
         spread=variance**0.5,

@@ -18,6 +18,7 @@ LONGEST_LINK = 8_000
 """Letters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
 
 _FOUND = "sentence_bar.found"
+_IN_LINK = "sentence_bar.in_link"
 
 
 def show() -> None:
@@ -52,10 +53,12 @@ def trace() -> AttentionTrace | None:
 
 def _inputs() -> tuple[str, int]:
     # a sentence that would make the URL too long for a reload stays out of it
-    in_link = len(quote_plus(st.session_state.get(TEXT) or "", errors="replace")) <= LONGEST_LINK
-    with st.container(
-        key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    text = st.session_state.get(TEXT)
+    in_link = len(quote_plus(text or "", errors="replace")) <= LONGEST_LINK
+    if in_link and not st.session_state.get(_IN_LINK, True):
+        st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
+    st.session_state[_IN_LINK] = in_link
+    with st.container(key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"):
         typed = st.text_input(
             "English",
             serving.EXAMPLES[0],

@@ -71,7 +71,10 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
     Raises:
         InputError: if a side is too long for a map.
     """
-    source, target = len(translator.tokenizer.encode(translation.source)) + 1, len(translation.best.pieces)
+    source, target = (
+        len(translator.tokenizer.encode(translation.source)) + 1,
+        len(translation.best.pieces),
+    )
     if max(source, target) > MOST_PIECES:
         raise InputError(
             f"The maps are drawn for up to {MOST_PIECES} pieces a side, and this sentence has "

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from training.loss import label_smoothed_loss
+from training.loss import label_smoothed_loss, r_drop_loss
 
 V, D = 23, 6
 
@@ -27,9 +27,8 @@ def test_value_is_the_formula(epsilon: float) -> None:
     target = np.full((len(labels), V), epsilon / V)
     target[np.arange(len(labels)), labels] += 1 - epsilon
     expected = -(target * log_p).sum(1)[labels.numpy() != 0].sum()
-    assert float(label_smoothed_loss(x, W, labels, epsilon, rows=4)) == pytest.approx(
-        expected, rel=1e-6
-    )
+    loss = label_smoothed_loss(x, W, labels, epsilon, rows=4).detach()
+    assert float(loss) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("rows", [1, 4, 13, 500])
@@ -70,3 +69,28 @@ def test_nothing_is_computed_for_gradients_that_nobody_wants() -> None:
     x, W, labels = _example()
     with torch.no_grad():
         assert not label_smoothed_loss(x, W, labels, 0.1).requires_grad
+
+
+def test_r_drop_is_the_mean_loss_plus_the_divergence_of_two_passes() -> None:
+    torch.manual_seed(1)
+    twice = torch.randn(4, 5, D, dtype=torch.float64)  # two sentences, twice
+    _, W, _ = _example()
+    labels = torch.randint(1, V, (2, 5))
+    labels[1, 3:] = 0
+    p = torch.softmax(twice @ W.detach().T, -1).unflatten(0, (2, 2)).numpy()
+    real = labels.numpy() != 0
+    p, q = p[0][real], p[1][real]
+    divergence = (p * np.log(p / q)).sum() + (q * np.log(q / p)).sum()
+    losses = label_smoothed_loss(twice, W, labels.repeat(2, 1), 0.1).detach()
+    expected = float(losses) / 2 + 5 * divergence / 4
+    actual = r_drop_loss(twice, W, labels, 0.1, weight=5.0)
+    assert float(actual.detach()) == pytest.approx(expected, rel=1e-5)
+    actual.backward()
+    assert W.grad is not None
+
+
+def test_r_drop_of_two_equal_passes_is_the_plain_loss() -> None:
+    x, W, labels = (t.detach() for t in _example(12))
+    once, labels = x.view(3, 4, D), labels.view(3, 4)
+    actual = r_drop_loss(once.repeat(2, 1, 1), W, labels, 0.1, weight=5.0)
+    assert float(actual) == pytest.approx(float(label_smoothed_loss(once, W, labels, 0.1)))

@@ -142,7 +142,7 @@ def test_later_queries_see_what_they_see_in_the_whole(path, queries, earlier):
 
 
 def test_a_pattern_is_the_papers_softmax(attention):
-    seen = {}
+    seen: dict[str, torch.Tensor] = {}
     x = torch.randn(BATCH, QUERIES, D_MODEL)
     with watching(attention, seen):
         attention(x, x, PADDING, is_causal=True)
@@ -155,7 +155,8 @@ def test_a_pattern_is_the_papers_softmax(attention):
 @given(lengths=st.lists(st.integers(1, 8), min_size=1, max_size=4), seed=st.integers(0, 99))
 def test_every_row_of_a_pattern_sums_to_one_over_real_tokens(lengths, seed):
     torch.manual_seed(seed)
-    attention, seen = MultiHeadAttention(config()), {}
+    attention = MultiHeadAttention(config())
+    seen: dict[str, torch.Tensor] = {}
     tokens = torch.tensor([[5] * n + [0] * (max(lengths) - n) for n in lengths])
     x = torch.randn(*tokens.shape, D_MODEL)
     with watching(attention, seen), torch.no_grad():

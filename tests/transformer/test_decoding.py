@@ -5,10 +5,8 @@ import pytest
 import torch
 
 from transformer import Transformer, TransformerConfig
-from transformer.cache import Cache
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import beam_search, greedy, length_penalty
-from transformer.masks import padding_mask
 
 SOURCES = [[5, 6, 7, 4, EOS], [6, EOS], [4, 4, 7, EOS], [7, 5, 6, 6, 4, 5, EOS]]
 
@@ -21,8 +19,8 @@ def build(vocab_size=8, ending=1.0, seed=0, **changes):
     with torch.no_grad():
         model.shared_embedding.mul_(2)
         end = model.shared_embedding[EOS]
-        last = model.decoder.layers[-1].feed_forward_norm.norm
-        last.bias.add_(ending * end / end.square().sum())
+        last = model.decoder.get_submodule(f"layers.{model.config.N - 1}.feed_forward_norm.norm")
+        last.get_parameter("bias").add_(ending * end / end.square().sum())
     return model
 
 
@@ -43,16 +41,20 @@ def next_log_probs(model, source, written):
 
 
 def plain_greedy(model, source, limit):
-    written = []
+    written: list[int] = []
     while len(written) < limit and EOS not in written:
         log_p = next_log_probs(model, source, written)
         written.append(max(log_p, key=log_p.get))
     return tuple(written)
 
 
+Beginning = tuple[tuple[int, ...], float]  # what was written, and its log P
+
+
 def plain_beam_search(model, source, K, alpha, limit):
     """[(tokens, score)], best first; a sentence ends when it is among the K best beginnings."""
-    alive, finished = [((), 0.0)], []
+    alive: list[Beginning] = [((), 0.0)]
+    finished: list[Beginning] = []
     while alive and len(finished) < K:
         grown = [
             ((*tokens, piece), total + p)
@@ -95,37 +97,6 @@ def test_the_length_penalty_is_the_papers(length, alpha):
 
 def test_the_papers_alpha_is_the_default():
     assert length_penalty(7) == length_penalty(7, 0.6) == 2**0.6
-
-
-@pytest.mark.parametrize("path", [torch.enable_grad, torch.no_grad], ids=["explicit", "sdpa"])
-@pytest.mark.parametrize("steps", [[1] * 6, [3, 1, 1, 1], [2, 4], [6]], ids=str)
-def test_logits_with_a_cache_are_the_logits_without_one(path, steps):
-    model = build()
-    source, target = batch(SOURCES), torch.randint(4, 8, (4, 6))
-    mask = padding_mask(source)
-    with path():
-        memory, cache = model.encode(source, mask), Cache(model.config.N)
-        parts = [
-            model.logits(model.decode(part, memory, mask, cache))
-            for part in target.split(steps, dim=1)
-        ]
-        whole = model(source, target)
-    torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def test_a_cache_can_be_reordered():
-    """As a beam search does when one beginning replaces another."""
-    model = build()
-    source, target = batch(SOURCES), torch.randint(4, 8, (4, 5))
-    rows = torch.tensor([2, 2, 0])
-    mask = padding_mask(source)
-    memory, cache = model.encode(source, mask), Cache(model.config.N)
-    model.decode(target[:, :3], memory, mask, cache)
-    cache.select(rows)
-    last = model.logits(model.decode(target[rows, 3:], memory[rows], mask[rows], cache))
-    whole = model(source[rows], target[rows])
-    torch.testing.assert_close(last, whole[:, 3:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -248,9 +219,9 @@ def test_a_sentence_that_ends_is_complete():
 
 
 def test_a_sentence_that_ends_at_its_very_limit_is_complete():
-    model, source = build(ending=1.5), SOURCES[0]
+    model, source = build(ending=1.5, seed=1), SOURCES[0]
     (free,) = greedy(model, torch.tensor([source]))
-    assert len(free.tokens) > 1
+    assert 1 < len(free.tokens) < len(source) + 50
     extra = len(free.tokens) - len(source)
     for search in (greedy, lambda *a, **k: beam_search(*a, beam_size=1, **k)[0]):
         (whole,) = search(model, torch.tensor([source]), max_extra=extra)

@@ -273,7 +273,7 @@ def test_a_thread_that_is_started_inside_a_block_is_not_watched(model):
 
 
 def test_two_tasks_on_one_event_loop_never_see_each_others_values(model):
-    seen = {3: [], 5: []}
+    seen: dict[int, list[int]] = {3: [], 5: []}
 
     async def person(length):
         keep = {TOKENS: lambda value, name: seen[length].append(value.size(1))}

@@ -60,8 +60,10 @@ def test_there_is_no_dropout_inside_attention_or_the_feed_forward_network():
     model = Transformer(config())
     places = {name for name, m in model.named_modules() if isinstance(m, Dropout)}
     feet = {f"{stack}.embedding.dropout" for stack in ("encoder", "decoder")}
-    sublayers = {"encoder": ("self_attention", "feed_forward")}
-    sublayers["decoder"] = (*sublayers["encoder"], "cross_attention")
+    sublayers = {
+        "encoder": ["self_attention", "feed_forward"],
+        "decoder": ["self_attention", "cross_attention", "feed_forward"],
+    }
     assert places == feet | {
         f"{stack}.layers.{n}.{sublayer}_norm.dropout"
         for stack, names in sublayers.items()

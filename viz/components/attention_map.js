@@ -1,7 +1,9 @@
 // One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
 // are answered here, from the exact weights; the host hears nothing of it.
 
-import { make, mounted, number, placeTip, quote, readTheme, size, unpack, watch } from "./shared.js";
+import {
+  hidden, make, mounted, number, placeTip, quote, readTheme, size, unpack, watch,
+} from "./shared.js";
 import { plan, TALLEST } from "./map_plan.js";
 import { drawMap, picture, rowOf } from "./map_paint.js";
 
@@ -39,7 +41,7 @@ class AttentionMap {
     this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
     this.note = make("span");
     this.legend = make("canvas", { "aria-hidden": "true" });
-    const scale = make("span", { class: "hl-legend" }, "0", this.legend, "1");
+    const scale = make("span", { class: "hl-legend" }, "weight 0", this.legend, "1");
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
     this.table = make("table", { class: "hl-unseen" });
     this.root = make("div", { class: "hl", role: "group" }, this.title, this.axes, this.frame,
@@ -125,8 +127,8 @@ class AttentionMap {
     const stays = this.plan.left <= this.scroll.clientWidth / 2;
     this.x = this.plan.left - this.scroll.scrollLeft;
     this.y = this.plan.top - this.scroll.scrollTop;
-    this.edge = stays ? this.plan.left : Math.max(0, this.x);
-    drawMap(context, { ...this, words: stays ? this.plan.left : this.x, width, height });
+    this.edge = stays ? this.plan.left : this.x;
+    drawMap(context, { ...this, width, height });
     this.showTip();
     const { x, y, plan, theme, pinned, at } = this;
     const origin = { x, y, square: plan.square, font: plan.font };
@@ -204,7 +206,9 @@ class AttentionMap {
   sentence({ row, key }) {
     const { queries, keys, weights } = this.data;
     const weight = weights[row * keys.length + key];
-    return [`${quote(queries[row])} → ${quote(keys[key])}`, number(weight)];
+    const unseen = hidden(this.data, row, key, weight);
+    const amount = unseen ? "hidden, it comes later" : number(weight);
+    return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
   }
 
   showTip() {
@@ -216,7 +220,8 @@ class AttentionMap {
     const read = this.data.reads?.[row];
     if (read) this.tip.append(make("div", {}, `after reading ${quote(read)}`));
     const { square } = this.plan;
-    placeTip(this.tip, this.frame, this.x + (key + 0.5) * square, this.y + row * square);
+    const [left, top] = [this.x + key * square, this.y + row * square];
+    placeTip(this.tip, this.frame, { left, top, right: left + square, bottom: top + square });
   }
 }
 

@@ -1,7 +1,9 @@
 // Every head at a glance: small maps, layers down and heads across. One canvas holds all pictures;
 // over each lies an empty grid cell, which has the focus, the name and the outline.
 
-import { hidden, make, mounted, paint, placeTip, readTheme, size, unpack, watch } from "./shared.js";
+import {
+  hidden, make, mounted, paint, placeTip, quote, readTheme, size, unpack, watch,
+} from "./shared.js";
 
 const GAP = 6; // between two maps, CSS pixels
 const NAMES = 24; // room for L1 … and H1 …
@@ -59,6 +61,9 @@ class HeadGrid {
     const shape = `${data.layers} ${data.heads}`;
     if (shape !== this.shape) this.build();
     this.shape = shape;
+    this.cells.flat().forEach((one, number) => {
+      one.setAttribute("aria-description", strongest(data, number));
+    });
     this.select(data.selected);
     this.draw();
   }
@@ -117,7 +122,9 @@ class HeadGrid {
     this.tip.hidden = !at;
     if (!at) return;
     this.tip.textContent = `L${at[0] + 1} H${at[1] + 1}`;
-    placeTip(this.tip, this.box, target.offsetLeft + target.offsetWidth / 2, target.offsetTop);
+    const { offsetLeft: left, offsetTop: top } = target;
+    const [right, bottom] = [left + target.offsetWidth, top + target.offsetHeight];
+    placeTip(this.tip, this.box, { left, top, right, bottom });
   }
 
   draw() {
@@ -156,7 +163,7 @@ class HeadGrid {
   tile(image, number, colors) {
     const { data: pixels, width, height } = image;
     const [rows, columns] = [this.data.queries.length, this.data.keys.length];
-    const weights = this.data.weights.subarray(number * rows * columns);
+    const weights = weightsOf(this.data, number);
     const [xs, ys] = [spans(width, columns), spans(height, rows)];
     pixels.fill(0);
     for (let y = 0, at = 0; y < height; y++) {
@@ -179,6 +186,21 @@ function spans(pixels, count) {
     const first = Math.floor((n * count) / pixels);
     return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
   });
+}
+
+function weightsOf({ weights, queries, keys }, number) {
+  const count = queries.length * keys.length;
+  return weights.subarray(number * count, (number + 1) * count);
+}
+
+/** A small map in words. */
+function strongest(data, number) {
+  const weights = weightsOf(data, number);
+  const most = weights.reduce((a, b) => Math.max(a, b), 0);
+  const at = weights.indexOf(most);
+  const [query, key] = [Math.floor(at / data.keys.length), at % data.keys.length];
+  const words = `${quote(data.queries[query])} to ${quote(data.keys[key])}`;
+  return `looks most from ${words}, ${(most / 255).toFixed(2)}`;
 }
 
 const name = (role, text) => make("span", { class: "hl-name", role }, text);

@@ -4,6 +4,8 @@
 import { hidden, isolate, paint } from "./shared.js";
 import { AVERAGE, BARS, EDGE } from "./map_plan.js";
 
+const DIGITS = 10; // the size of the numbers over the bars, CSS pixels
+
 /** The weights as a picture of one pixel a square; what the future hides stays transparent. */
 export function picture(data, colors) {
   const [rows, columns] = [data.queries.length, data.keys.length];
@@ -27,7 +29,7 @@ const level = (weight) => Math.round(255 * Math.min(1, Math.max(0, weight)));
  *   only words stand, and the frame's `width` and `height`
  */
 export function drawMap(context, scene) {
-  const { plan, x, y, edge, width, height } = scene;
+  const { plan, edge, width, height } = scene;
   clipped(context, [edge, plan.top, width, height], () => squares(context, scene));
   clipped(context, [0, plan.top, width, height], () => rowWords(context, scene));
   clipped(context, [edge, 0, width, plan.head], () => columnWords(context, scene));
@@ -35,10 +37,10 @@ export function drawMap(context, scene) {
   clipped(context, [0, plan.head, edge, BARS], () => {
     const row = scene.pinned ?? scene.at?.row;
     const name = row == null ? AVERAGE : isolate(scene.data.queries[row]);
-    word(context, scene, name, x - EDGE, plan.top - 11, row != null);
+    word(context, scene, name, edge - EDGE, plan.top - 11, row != null);
   });
   if (scene.at || scene.pinned != null) {
-    clipped(context, [0, 0, width, height], () => marks(context, { ...scene, x, y }));
+    clipped(context, [0, plan.top - 1, width, height], () => marks(context, scene));
   }
 }
 
@@ -65,11 +67,11 @@ function squares(context, { data, plan, theme, picture, x, y }) {
 }
 
 function rowWords(context, scene) {
-  const { data, plan, x, y, at, pinned } = scene;
+  const { data, plan, y, edge, at, pinned } = scene;
   data.queries.forEach((token, row) => {
     const middle = y + (row + 0.5) * plan.square;
     if (middle < plan.top - plan.square || middle > scene.height + plan.square) return;
-    word(context, scene, isolate(token), x - EDGE, middle, row === at?.row || row === pinned);
+    word(context, scene, isolate(token), edge - EDGE, middle, row === at?.row || row === pinned);
   });
 }
 
@@ -118,7 +120,7 @@ function bars(context, { data, plan, theme, colors, x, at, pinned }) {
 
 /** Numbers over the bars, the largest first, each only where it touches no other. */
 function numbers(context, { plan, theme, x, weights, floor, tallest }) {
-  context.font = `400 ${LETTER}px ${theme.font}`;
+  context.font = `400 ${DIGITS}px ${theme.font}`;
   context.fillStyle = theme.ink;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
@@ -127,15 +129,13 @@ function numbers(context, { plan, theme, x, weights, floor, tallest }) {
   for (const key of order) {
     if (weights[key] < 0.005) break;
     const text = weights[key].toFixed(2);
-    const middle = x + (key + 0.5) * plan.square;
     const half = context.measureText(text).width / 2 + 2;
+    const middle = Math.max(x + (key + 0.5) * plan.square, x + half);
     if (taken.some(([from, to]) => middle - half < to && middle + half > from)) continue;
     taken.push([middle - half, middle + half]);
     context.fillText(text, middle, floor - Math.min(1, weights[key]) * tallest - 3);
   }
 }
-
-const LETTER = 10;
 
 /** The row and the column that are pointed at, their square, and the row that is kept. */
 function marks(context, { data, plan, theme, at, pinned, x, y, edge, width, height }) {
@@ -148,9 +148,6 @@ function marks(context, { data, plan, theme, at, pinned, x, y, edge, width, heig
     const middle = y + (pinned + 0.5) * square;
     if (middle > top) context.fillRect(edge - 5, middle - square / 2 + 2, 3, square - 4);
   }
-  context.beginPath();
-  context.rect(0, top - 1, width, height);
-  context.clip();
   context.lineWidth = 1;
   context.globalAlpha = 0.6;
   for (const row of new Set([at?.row, pinned])) {

@@ -1,7 +1,7 @@
 // Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
 // map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
 
-export const BARS = 40; // the strip over the keys: one row's weights as bars with numbers
+export const BARS = 48; // the strip over the keys: one row's weights as bars with numbers
 export const EDGE = 8; // between words and squares, CSS pixels
 export const TALLEST = 720; // the frame; what is taller scrolls in it
 
@@ -9,7 +9,7 @@ const SQUARE = { largest: 46, smallest: 14 };
 const LETTERS = { largest: 14, smallest: 10 };
 const SLANT = Math.PI / 4;
 
-export const AVERAGE = "average row";
+export const AVERAGE = "average";
 
 /**
  * @param {object} data the queries' and the keys' labels

@@ -77,15 +77,16 @@ def head_grid(
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
     memory = f"_headlight_{key}"
+    layers, heads = weights.shape[:2]
     asked, now = st.session_state.get(memory, (selected, selected))
-    if asked != selected or not _is_head(now, weights):  # another model may have fewer heads
+    if asked != selected or not _is_head(now, layers, heads):  # another model may have fewer heads
         now = selected
     st.session_state[memory] = (selected, now)
 
     def pick() -> None:
         # runs before the script does, so even the first drawing after a click has the new outline
         picked = st.session_state[key].get("picked")
-        if _is_head(picked, weights):
+        if _is_head(picked, layers, heads):
             st.session_state[memory] = (selected, (picked[0], picked[1]))
 
     _head_grid(
@@ -94,10 +95,12 @@ def head_grid(
     return now
 
 
-def _is_head(value: object, weights: NDArray) -> bool:
+def _is_head(value: object, layers: int, heads: int) -> bool:
     """Whether this is a layer and a head; what a browser sends can be anything."""
     return (
         isinstance(value, (list, tuple))
         and len(value) == 2
-        and all(type(n) is int and 0 <= n < size for n, size in zip(value, weights.shape))
+        and all(type(n) is int for n in value)
+        and 0 <= value[0] < layers
+        and 0 <= value[1] < heads
     )

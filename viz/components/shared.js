@@ -101,9 +101,12 @@ export const isolate = (token) => `\u2068${token}\u2069`;
 
 export const quote = (token) => `“${isolate(token)}”`;
 
-/** Exact to four decimals, and never a bare 0 for what is merely small. */
-export const number = (weight) =>
-  weight > 0 && weight < 0.00005 ? "< 0.0001" : weight.toFixed(weight < 0.1 ? 4 : 3);
+/** To three or four decimals; a bare 0 only for what is exactly 0. */
+export function number(weight) {
+  if (weight === 0) return "0";
+  if (weight > 0 && weight < 0.00005) return "< 0.0001";
+  return weight.toFixed(weight < 0.1 ? 4 : 3);
+}
 
 /** Decoder self-attention: what stands later is hidden (§3.2.3). A weight there would be shown. */
 export const hidden = (data, query, key, weight) =>
@@ -117,10 +120,16 @@ export function paint(pixels, at, colors, level) {
   pixels[at + 3] = 255;
 }
 
-/** A note over a point of `frame`, never outside at its sides. */
-export function placeTip(tip, frame, x, y) {
+/**
+ * A note below and to the right of a square of `frame`, where it covers neither the square's row nor
+ * the words above its column; on another side where the frame ends.
+ */
+export function placeTip(tip, frame, { left, top, right, bottom }) {
   tip.hidden = false;
-  const left = Math.min(x - tip.offsetWidth / 2, frame.clientWidth - tip.offsetWidth);
-  tip.style.left = `${Math.max(0, left)}px`;
-  tip.style.top = `${y - tip.offsetHeight - 8}px`;
+  const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
+  const last = frame.clientWidth - wide;
+  const x = right + 8 <= last || left - 8 < wide ? Math.min(right + 8, last) : left - 8 - wide;
+  const y = bottom + 8 + high <= frame.clientHeight ? bottom + 8 : top - 8 - high;
+  tip.style.left = `${Math.max(0, x)}px`;
+  tip.style.top = `${y}px`;
 }

@@ -11,7 +11,7 @@ from transformer.trace import Labels
 from viz import sentence_bar
 from viz.components import attention_map, head_grid
 from viz.components.labels import shown
-from viz.head_picker import choose, pick
+from viz.head_picker import HEAD, choose, pick
 from viz.look import KIND_NAMES, code_line, explain, minus
 from viz.numbers import Array, summarise
 
@@ -42,15 +42,15 @@ def show() -> None:
             key=KIND,
             bind="query-params",
         )
-        layer, head = pick("heads", layers, heads, layer=layers - 1, head=0)
+        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
     assert head is not None  # this page offers no mean
     kind = KIND_NAMES[name or "cross"]
     weights, labels = trace.weights(kind), trace.labels(kind)
-    grid, picture, beside = st.columns([4, 6, 2], gap="medium")
+    grid, picture, beside = st.columns([4, 6, 3], gap="medium")
     with grid:
         chosen = head_grid(weights, labels, kind, selected=(layer, head), key="grid")
     if chosen != (layer, head):
-        choose("heads", *chosen)
+        choose(HEAD, *chosen)
     with picture:
         attention_map(
             weights[layer, head],
@@ -62,18 +62,18 @@ def show() -> None:
         )
     with beside:
         _numbers(weights[layer, head], labels, kind)
-    explain(
-        f"{(name or '').capitalize()} attention: {_WHAT[kind]}. One small map for each of the "
-        f"{layers} × {heads} heads, all on one scale from 0 to 1. A row is "
-        f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
-        f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
-    )
+        explain(
+            f"{(name or '').capitalize()} attention: {_WHAT[kind]}. One small map for each of the "
+            f"{layers} × {heads} heads, all on one scale from 0 to 1. A row is "
+            f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
+            f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
+        )
 
 
 def _numbers(weights: Array, labels: Labels, kind: Kind) -> None:
     """What the selected head amounts to on this sentence."""
     st.subheader("This head", anchor=False)
-    numbers = summarise(weights)
+    numbers = summarise(weights, causal=kind == "decoder_self")
     st.metric(
         "Entropy",
         f"{numbers.entropy:.2f} bit",

@@ -9,8 +9,11 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
 from viz import sentence_bar, serving
 from viz.components import attention_map
-from viz.head_picker import pick
+from viz.head_picker import Names, pick
 from viz.look import changed_words, code_line, explain, minus
+
+MAP = Names("map_layer", "map_head")
+"""In the URL; not the names of the other pages, for only here a mean can be chosen."""
 
 
 def show() -> None:
@@ -25,20 +28,20 @@ def show() -> None:
         _map(trace, serving.aligning_layer(translator))
     with beside:
         _candidates(translation)
-    explain(
-        f"Each row is one German piece at the moment when it is written, each column one English "
-        f"piece; the darker the cell, the more the decoder takes from there. "
-        f"The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
-        f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
-        f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
-        f"They say where the model looked, not why it chose a word."
-    )
+        explain(
+            f"Each row is one German piece at the moment when it is written, each column one English "
+            f"piece; the darker the cell, the more the decoder takes from there. "
+            f"The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
+            f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
+            f"They say where the model looked, not why it chose a word."
+        )
 
 
 def _map(trace: AttentionTrace, aligning: int) -> None:
     layers, heads = trace.cross.shape[:2]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        layer, head = pick("translate", layers, heads, layer=aligning, mean=True)
+        layer, head = pick(MAP, layers, heads, layer=aligning, mean=True)
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {heads} heads"

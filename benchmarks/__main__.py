@@ -1,0 +1,27 @@
+"""python -m benchmarks training: measure, side by side, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from benchmarks import training
+from transformer.errors import HeadlightError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one benchmark; the exit status is 2 when something is wrong with what was asked."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True, dest="name")
+    training.add_arguments(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except HeadlightError as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The machine that a figure was measured on, in words."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import torch
+
+
+def describe() -> str:
+    """Processor, cores, memory, GPU, and the versions that matter."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return (
+        f"{_processor()}, {cores} cores, {_memory()}{gpu}, "
+        f"Python {platform.python_version()}, torch {torch.__version__}"
+    )
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    for line in info.read_text("utf-8").splitlines() if info.exists() else []:
+        if line.startswith("model name"):
+            amx = " with AMX" if "amx_bf16" in info.read_text("utf-8") else ""
+            return line.partition(":")[2].strip() + amx
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> str:
+    if not hasattr(os, "sysconf"):
+        return "memory unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"

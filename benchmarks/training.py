@@ -1,0 +1,202 @@
+"""Training speed: this project's update against a plain loop over `torch.nn.Transformer`.
+
+Each turn is a process of its own, so that neither side warms the other's memory; the sides take
+turns, so that a machine that slows down slows both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.machine import describe
+from benchmarks.plain import PlainLoop
+from training.batching import Batch, TokenBatches, make_batch
+from training.config import Recipe, RunConfig
+from training.corpus import EncodedText
+from training.devices import Placement, place
+from training.update import Updater
+from transformer.config import TransformerConfig
+from transformer.model import Transformer
+
+SIDES = ("ours", "plain")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one turn measures."""
+
+    side: str
+    preset: str
+    N: int
+    batch_tokens: int
+    steps: int
+    warmup: int
+    compile: bool
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn found: real target tokens a second, and the process's peak memory."""
+
+    tokens_per_second: float
+    peak_gib: float
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks training`."""
+    parser = commands.add_parser("training", help="tokens a second against torch.nn.Transformer")
+    parser.add_argument("--preset", nargs="+", choices=("demo", "base", "big"), default=["demo"])
+    parser.add_argument("--layers", type=int, help="N; that of the preset unless given")
+    parser.add_argument("--batch-tokens", type=int, default=2_000)
+    parser.add_argument("--steps", type=int, default=20, help="measured updates in each turn")
+    parser.add_argument("--warmup", type=int, default=4, help="updates before them")
+    parser.add_argument("--turns", type=int, default=3, help="turns of each side")
+    parser.add_argument("--compile", action="store_true", help="torch.compile on our side")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print a table."""
+    print(describe())
+    print("| model | ours, tokens/s | plain loop, tokens/s | ratio | ours, peak | plain, peak |")
+    print("|---|---|---|---|---|---|")
+    for preset in options.preset:
+        found: dict[str, list[Turn]] = {side: [] for side in SIDES}
+        for _ in range(options.turns):
+            for side in SIDES:
+                setting = Setting(
+                    side, preset, options.layers or 6, options.batch_tokens, options.steps,
+                    options.warmup, options.compile,
+                )  # fmt: skip
+                found[side].append(_in_a_process(setting))
+        print(_row(preset, options, found), flush=True)
+        if torch.cuda.is_available():
+            _print_paper_run(preset, options, found["ours"])
+
+
+def _row(preset: str, options: argparse.Namespace, found: dict[str, list[Turn]]) -> str:
+    speeds = {side: [turn.tokens_per_second for turn in found[side]] for side in SIDES}
+    ratios = [ours / plain for ours, plain in zip(*speeds.values(), strict=True)]
+    ours, plain = (statistics.median(speeds[side]) for side in SIDES)
+    peaks = [max(turn.peak_gib for turn in found[side]) for side in SIDES]
+    return (
+        f"| {preset}, N = {options.layers or 6}, {options.batch_tokens:,} tokens a batch "
+        f"| {ours:,.0f} | {plain:,.0f} "
+        f"| {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) "
+        f"| {peaks[0]:.1f} GiB | {peaks[1]:.1f} GiB |"
+    )
+
+
+def _print_paper_run(preset: str, options: argparse.Namespace, turns: list[Turn]) -> None:
+    """How long the paper's run would take here, and what part of the GPU's peak is used."""
+    speed = statistics.median(turn.tokens_per_second for turn in turns)
+    config = _config(preset, options.layers or 6)
+    flop = speed * _flop_of_a_pair(config)
+    hours = 100_000 * 25_000 / speed / 3600
+    print(
+        f"{preset}: 100,000 steps of 25,000 target tokens take {hours:.2f} h; "
+        f"{flop / 1e12:.0f} TFLOP/s, {flop / _measured_peak():.0%} of a large matrix product's."
+    )
+
+
+def _flop_of_a_pair(config: TransformerConfig) -> float:
+    """Matrix work of one source and one target token, forward and backward: 6 for each weight."""
+    attention = 2 * config.d_model * config.h * (config.d_k + config.d_v)
+    feed_forward = 2 * config.d_model * config.d_ff
+    layers = config.N * (attention + feed_forward) + config.N * (2 * attention + feed_forward)
+    return 6.0 * (layers + config.vocab_size * config.d_model)
+
+
+def _measured_peak(n: int = 8192) -> float:
+    """FLOP/s of a bf16 matrix product of random data."""
+    a, b = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    for _ in range(3):
+        a @ b
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    for _ in range(10):
+        a @ b
+    torch.cuda.synchronize()
+    return 10 * 2 * n**3 / (time.perf_counter() - started)
+
+
+def _in_a_process(setting: Setting) -> Turn:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measure, (setting,))
+
+
+def measure(setting: Setting) -> Turn:
+    """One turn: build the side, warm up, time its updates on the same batches."""
+    config = _config(setting.preset, setting.N)
+    batches = _batches(config, setting)
+    if setting.side == "ours":
+        placement = place()
+        update = _ours(config, setting, placement)
+    else:
+        placement = Placement(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+        update = PlainLoop(config, placement.device).update
+    for batch in batches[: setting.warmup]:
+        update(batch)
+    _wait(placement)
+    started = time.perf_counter()
+    for batch in batches[setting.warmup :]:
+        update(batch)
+    _wait(placement)
+    seconds = time.perf_counter() - started
+    tokens = sum(batch.tokens() for batch in batches[setting.warmup :])
+    return Turn(tokens / seconds, _peak_gib(placement))
+
+
+def _ours(config: TransformerConfig, setting: Setting, placement: Placement) -> Any:
+    torch.manual_seed(1)
+    model = Transformer(config).to(placement.device).train()
+    recipe = Recipe(batch_tokens=setting.batch_tokens, compile=setting.compile)
+    updater = Updater(model, RunConfig(model=config, recipe=recipe), placement)
+    steps = iter(range(1, 10_000))
+    return lambda batch: updater.update(next(steps), [batch], batch.tokens())
+
+
+def _config(preset: str, N: int) -> TransformerConfig:
+    build = {
+        "demo": TransformerConfig.demo,
+        "base": TransformerConfig.base,
+        "big": TransformerConfig.big,
+    }[preset]
+    return build(N=N)
+
+
+def _batches(config: TransformerConfig, setting: Setting) -> list[Batch]:
+    """Random pieces in sentences of the lengths that captions and everyday sentences have."""
+    random = np.random.default_rng(0)
+    count = setting.batch_tokens * (setting.steps + setting.warmup) // 5 + 2_000  # more than enough
+    lengths = np.clip(random.lognormal(2.4, 0.45, count).round().astype(int), 3, 60)
+    target = np.clip(lengths + random.integers(-2, 3, count), 2, 60)
+
+    def sentences(sizes: np.ndarray) -> list[list[int]]:
+        return [random.integers(4, config.vocab_size, size).tolist() for size in sizes]
+
+    text = EncodedText(sentences(lengths), sentences(target))
+    rows = TokenBatches(text, setting.batch_tokens, seed=0).epoch(0)
+    return [make_batch(text, batch) for batch in rows[: setting.steps + setting.warmup]]
+
+
+def _wait(placement: Placement) -> None:
+    if placement.device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def _peak_gib(placement: Placement) -> float:
+    if placement.device.type == "cuda":
+        return torch.cuda.max_memory_allocated() / 2**30
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30

@@ -1,0 +1,422 @@
+"""The maps in a real browser: is what is on screen what Python had, under the right words?
+
+Every head of the small model below looks at one known square. The words on the canvas are read
+where they are drawn, not from what the component says of itself.
+"""
+
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from transformer.trace import Labels
+from viz.components.labels import shown
+from viz.components.palette import table
+
+pytestmark = pytest.mark.browser
+
+LAYERS, HEADS = 3, 4
+ENGLISH = ("▁Two", "▁black", "▁dogs", "▁run", "▁fris", "bee", "</s>")
+GERMAN = ("▁Zwei", "▁schwarze", "▁Hun", "de", "</s>")
+READ = ("<s>", *GERMAN[:-1])
+LABELS = {
+    "encoder_self": Labels(ENGLISH, ENGLISH),
+    "decoder_self": Labels(READ, READ),
+    "cross": Labels(GERMAN, ENGLISH),
+}
+HOT = 0.913
+
+SCRIPT = """
+import streamlit as st
+from tests.browser.test_components import LABELS, READ, planted, odd
+from viz.components import attention_map, head_grid
+
+st.set_page_config(layout="wide")
+kind = st.query_params.get("kind", "cross")
+tokens = st.query_params.get_all("token")
+labels = odd(tokens) if tokens else LABELS[kind]
+weights = planted(labels, kind)
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+if st.button("first head"):
+    st.session_state.asked = (0, 0)
+left, right = st.columns(2)
+with left:
+    layer, head = head_grid(
+        weights, labels, kind, selected=st.session_state.get("asked", (1, 2)), key="grid"
+    )
+with right:
+    attention_map(
+        weights[layer, head], labels, kind, title=f"L{layer + 1} H{head + 1}", key="map",
+        reads=READ if labels is LABELS["cross"] else None,
+    )
+st.text(f"runs {st.session_state.runs} layer {layer} head {head}")
+"""
+
+# where each word was drawn last, from the canvas's own transform
+SPY = """
+window.words = [];
+const draw = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const at = this.getTransform().transformPoint({ x, y });
+  const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
+  const plain = text.replace(/[\\u2066-\\u2069]/g, "");
+  window.words.push({ text: plain, x: at.x / ratio, y: at.y / ratio });
+  return draw.apply(this, arguments);
+};
+"""
+
+
+def place(number, labels):
+    """The square (query, key) that head `number` looks at; no two neighbours share one."""
+    return (number * 2 + 1) % len(labels.queries), (number * 3) % len(labels.keys)
+
+
+def planted(labels, kind):
+    """Weights in which each head has one strong square, the rest of the row spread evenly."""
+    rows, keys = len(labels.queries), len(labels.keys)
+    weights = np.full((LAYERS, HEADS, rows, keys), 1 / keys)
+    for number in range(LAYERS * HEADS):
+        query, key = planted_at(number, labels, kind)
+        head = weights[number // HEADS, number % HEADS]
+        head[query] = (1 - HOT) / (keys - 1)
+        head[query, key] = HOT
+        if kind == "decoder_self":
+            head[:] = np.tril(head)
+    return weights.astype(np.float32)
+
+
+def planted_at(number, labels, kind):
+    query, key = place(number, labels)
+    return (query, min(key, query)) if kind == "decoder_self" else (query, key)
+
+
+def ink(kind, theme):
+    """The colour of the planted weight, opaque."""
+    return (*table(kind, theme)[round(255 * HOT)].tolist(), 255)
+
+
+def odd(tokens):
+    """Labels with words that are not like the others, the same ones on both axes."""
+    words = tuple(f"▁{token}" for token in tokens)
+    return Labels((*words, "</s>"), (*words, "▁and", "</s>"))
+
+
+class Maps:
+    """A page with both maps on it."""
+
+    def __init__(self, page):
+        self.page = page
+        self.frames: list[object] = []
+        self.faults: list[object] = []
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framesent", lambda frame: self.frames.append(frame)),
+        )
+        page.on("pageerror", lambda fault: self.faults.append(fault))
+        self.grid = page.locator("[role=grid]")
+        self.map = page.locator(".hl-scroll")
+        self.tip = page.locator(".hl-frame .hl-tip")
+
+    def open(self, address, query=""):
+        self.page.add_init_script(SPY)
+        self.page.goto(f"{address}/?{query}")
+        self.map.wait_for(timeout=30_000)
+        self.settle()
+        return self
+
+    def settle(self):
+        """Wait until nothing has been drawn for a moment; fonts arrive late and draw again."""
+        self.page.evaluate("""async () => {
+            await document.fonts.ready;
+            for (let last = -1; last !== window.words.length;) {
+                last = window.words.length;
+                await new Promise((done) => setTimeout(done, 150));
+            }
+        }""")
+
+    def runs(self):
+        text = self.page.get_by_text(re.compile(r"^runs \d+")).inner_text()
+        return tuple(int(number) for number in re.findall(r"\d+", text))
+
+    def wait_for(self, layer, head):
+        self.page.get_by_text(re.compile(rf"^runs \d+ layer {layer} head {head}$")).wait_for()
+        self.page.wait_for_function(
+            """(title) => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
+                .some((host) => host.shadowRoot.querySelector("h3")?.textContent === title)""",
+            arg=f"L{layer + 1} H{head + 1}",
+        )
+        self.settle()
+
+    def drawn(self, locator=None):
+        """What the component says that it drew."""
+        return (locator or self.map).evaluate(
+            """(node) => {
+                const { weights, ...rest } = node.closest(".hl").__headlight;
+                return { ...rest, weights: [...weights], palette: null };
+            }"""
+        )
+
+    def center(self, query, key):
+        """A square's middle on the canvas, in CSS pixels."""
+        origin = self.drawn()["origin"]
+        side = origin["square"]
+        return origin["x"] + (key + 0.5) * side, origin["y"] + (query + 0.5) * side
+
+    def color(self, query, key):
+        """What the middle of a square of the large map looks like."""
+        return self.colors([(query, key)])[query, key]
+
+    def colors(self, squares):
+        found = self.map.evaluate(
+            """(node, squares) => {
+                const canvas = node.querySelector("canvas");
+                const ratio = canvas.width / parseFloat(canvas.style.width);
+                const { x, y, square } = node.closest(".hl").__headlight.origin;
+                const at = (start, n) => Math.round((start + (n + 0.5) * square) * ratio);
+                const context = canvas.getContext("2d");
+                return squares.map(([query, key]) =>
+                    [...context.getImageData(at(x, key), at(y, query), 1, 1).data]);
+            }""",
+            squares,
+        )
+        return {at: tuple(color) for at, color in zip(squares, found, strict=True)}
+
+    def tile_color(self, layer, head, query, key, labels):
+        """The colour of a square of a small map, found by where its grid cell is on the page."""
+        part = [(key + 0.5) / len(labels.keys), (query + 0.5) / len(labels.queries)]
+        found = self.cell(layer, head).evaluate(
+            """(node, [across, down]) => {
+                const canvas = node.closest(".hl-grid-box").querySelector("canvas");
+                const [box, all] = [node.getBoundingClientRect(), canvas.getBoundingClientRect()];
+                const ratio = canvas.width / all.width;
+                const x = (box.left - all.left + across * box.width) * ratio;
+                const y = (box.top - all.top + down * box.height) * ratio;
+                return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data];
+            }""",
+            part,
+        )
+        return tuple(found)
+
+    def cell(self, layer, head):
+        return self.page.locator(f'[aria-label="layer {layer + 1}, head {head + 1}"]')
+
+    def words_at(self, query, key):
+        """The row's word at a square's height and the column's word over it, as last drawn."""
+        self.page.evaluate("() => { window.words.length = 0; }")
+        self.map.dispatch_event("scroll")  # draws once more
+        x, y = self.center(query, key)
+        words = self.page.evaluate("() => window.words")
+        origin = self.drawn()["origin"]
+        rows = [w for w in words if w["x"] < origin["x"] and w["y"] > origin["y"]]
+        columns = [w for w in words if w["x"] > origin["x"] and w["y"] < origin["y"]]
+        return (
+            min(rows, key=lambda word: abs(word["y"] - y))["text"],
+            min(columns, key=lambda word: abs(word["x"] - x))["text"],
+        )
+
+    def hover(self, query, key):
+        self.map.scroll_into_view_if_needed()
+        box = self.map.bounding_box()
+        x, y = self.center(query, key)
+        self.page.mouse.move(box["x"] + x, box["y"] + y)
+
+
+@pytest.fixture(scope="module")
+def address(serve_streamlit):
+    return serve_streamlit(SCRIPT)
+
+
+@pytest.fixture
+def new_maps(browser, address):
+    opened = []
+
+    def open_page(query="", **options):
+        page = browser.new_page(**{"viewport": {"width": 1440, "height": 900}, **options})
+        page.set_default_timeout(20_000)
+        opened.append(Maps(page).open(address, query))
+        return opened[-1]
+
+    yield open_page
+    for maps in opened:
+        assert maps.faults == []
+        maps.page.close()
+
+
+@pytest.mark.parametrize("kind", list(LABELS))
+def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
+    labels = LABELS[kind]
+    maps = new_maps(f"kind={kind}")
+    assert maps.runs()[1:] == (1, 2)
+    query, key = planted_at(1 * HEADS + 2, labels, kind)
+    words = shown(labels.queries)[query], shown(labels.keys)[key]
+    weights = planted(labels, kind)
+
+    drawn = maps.drawn()
+    assert drawn["weights"] == weights[1, 2].ravel().tolist()  # exact float32
+    assert (drawn["queries"], drawn["keys"]) == (shown(labels.queries), shown(labels.keys))
+
+    # from the pixels: of all squares the planted one has the deepest colour, and the right one
+    colors = maps.colors(list(np.ndindex(len(labels.queries), len(labels.keys))))
+    deepest = min(colors, key=lambda at: sum(colors[at][:3]))
+    assert deepest == (query, key)
+    assert colors[deepest] == ink(kind, "light")
+    # and the words that stand at its row and over its column are its own
+    assert maps.words_at(*deepest) == words
+    maps.hover(*deepest)
+    assert (
+        maps.tip.inner_text()
+        .replace("\u2068", "")
+        .replace("\u2069", "")
+        .startswith(f"“{words[0]}” → “{words[1]}”")
+    )
+    assert "0.913" in maps.tip.inner_text()
+
+    # every small map has its own square
+    for number in range(LAYERS * HEADS):
+        layer, head = divmod(number, HEADS)
+        spot = planted_at(number, labels, kind)
+        assert maps.tile_color(layer, head, *spot, labels) == ink(kind, "light"), (layer, head)
+    levels = maps.drawn(maps.grid)["weights"]
+    assert levels == np.rint(weights.astype(np.float64) * 255).ravel().tolist()
+
+
+def test_a_head_is_chosen_by_click_by_keys_and_by_python(new_maps):
+    maps = new_maps()
+    box = maps.map.bounding_box()
+    maps.cell(2, 1).click()
+    maps.wait_for(2, 1)
+    assert maps.cell(2, 1).get_attribute("aria-selected") == "true"
+    assert maps.grid.locator("[aria-selected=true]").count() == 1
+    number = 2 * HEADS + 1
+    place_of = planted_at(number, LABELS["cross"], "cross")
+    assert maps.color(*place_of) == ink("cross", "light")
+    assert maps.map.bounding_box() == box  # redrawn in place
+
+    maps.cell(2, 1).focus()
+    maps.page.keyboard.press("ArrowUp")
+    maps.page.keyboard.press("ArrowRight")
+    assert maps.runs()[1:] == (2, 1)  # arrows look around, Enter chooses
+    maps.page.keyboard.press("Enter")
+    maps.wait_for(1, 2)
+    focused = "() => document.activeElement.shadowRoot.activeElement.getAttribute('aria-label')"
+    assert maps.page.evaluate(focused) == "layer 2, head 3"  # the rerun took no focus
+    maps.page.keyboard.press("End")
+    maps.page.keyboard.press("ArrowRight")  # stays at the edge
+    assert maps.page.evaluate(focused) == "layer 2, head 4"
+    assert maps.grid.locator("[tabindex='0']").count() == 1
+
+    maps.page.get_by_role("button", name="first head").click()
+    maps.wait_for(0, 0)
+    assert maps.cell(0, 0).get_attribute("aria-selected") == "true"
+
+
+def test_the_readout_needs_no_server(new_maps):
+    maps = new_maps()
+    query, key = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
+    sent, runs = len(maps.frames), maps.runs()
+    maps.hover(0, 0)
+    maps.hover(query, key)
+    text = maps.tip.inner_text()
+    assert "0.913" in text
+    assert READ[query].removeprefix("▁") in text  # what the decoder had read there
+    assert maps.drawn()["at"] == {"row": query, "key": key}
+    maps.page.mouse.down()
+    maps.page.mouse.up()
+    assert maps.drawn()["pinned"] == query
+    maps.page.mouse.move(5, 5)
+    assert maps.tip.is_hidden()
+    assert maps.drawn()["pinned"] == query
+
+    maps.map.focus()
+    for press in ("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        maps.page.keyboard.press(press)
+    assert maps.drawn()["at"] == {"row": 1, "key": 1}
+    assert maps.drawn()["pinned"] is None
+    said = maps.page.locator("[aria-live=polite].hl-unseen").inner_text()
+    weight = planted(LABELS["cross"], "cross")[1, 2, 1, 1]
+    assert re.sub("[\u2068\u2069]", "", said) == f"“schwarze” → “black” {weight:.3f}"
+    maps.page.keyboard.press("Enter")
+    assert maps.drawn()["pinned"] == 1
+    maps.page.wait_for_timeout(300)
+    assert len(maps.frames) == sent
+    assert maps.runs() == runs
+
+
+def test_a_pinned_row_shows_its_weights_as_numbers(new_maps):
+    maps = new_maps()
+    query, key = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
+    maps.hover(query, key)
+    maps.page.mouse.down()
+    maps.page.mouse.up()
+    maps.page.evaluate("() => { window.words.length = 0; }")
+    maps.map.dispatch_event("scroll")
+    words = maps.page.evaluate("() => window.words")
+    (number,) = [word for word in words if word["text"] == "0.91"]
+    assert abs(number["x"] - maps.center(query, key)[0]) < 1  # over its key
+    assert sum(word["text"] == shown(GERMAN)[query] for word in words) == 2  # its row and the bars
+
+
+def test_the_text_alternative_names_each_rows_strongest_key(new_maps):
+    maps = new_maps("kind=encoder_self")
+    query, key = planted_at(1 * HEADS + 2, LABELS["encoder_self"], "encoder_self")
+    rows = maps.page.locator("table.hl-unseen tbody tr")
+    assert rows.count() == len(ENGLISH)
+    words = rows.nth(query).locator("td").all_inner_texts()
+    assert words == [shown(ENGLISH)[query], shown(ENGLISH)[key], "0.913"]
+    heading = maps.page.locator("table.hl-unseen th").all_inner_texts()
+    assert heading[:2] == ["English: the word that looks", "English: where it looks"]
+    described = maps.cell(1, 2).get_attribute("aria-description")
+    assert re.sub("[\u2068\u2069]", "", described) == (
+        f"looks most from “{shown(ENGLISH)[query]}” to “{shown(ENGLISH)[key]}”, 0.91"
+    )
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ("<img src=x onerror=window.taken=1>", "<b>fett</b>", "שלום", "👩‍🚀🇩🇪", "&amp;"),
+        ("Donau" * 12, "dampf"),  # longer than the screen is wide
+    ],
+    ids=["markup", "long"],
+)
+def test_any_token_is_shown_as_text_and_breaks_nothing(new_maps, tokens):
+    query = urlencode([("token", token) for token in tokens])
+    maps = new_maps(query, viewport={"width": 390, "height": 800})
+    words = {word["text"] for word in maps.page.evaluate("() => window.words")}
+    assert set(tokens) <= words  # whole, on the canvas
+    maps.map.focus()
+    for number, token in enumerate(tokens):
+        if number:
+            maps.page.keyboard.press("ArrowDown")
+        maps.page.keyboard.press("ArrowRight")
+        said = maps.tip.inner_text()
+        assert re.sub("[\u2068\u2069]", "", said).startswith(f"“{token}” → “{token}”")
+        # the page does not grow sideways; the map scrolls in its frame if it must
+        box, tip = maps.map.bounding_box(), maps.tip.bounding_box()
+        assert max(box["x"] + box["width"], tip["x"] + tip["width"]) <= 390
+        assert min(box["x"], tip["x"]) >= 0
+    assert maps.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert maps.page.evaluate("() => window.taken") is None
+    elements = "(node) => node.closest('.hl').querySelectorAll('img, b, script').length"
+    assert maps.map.evaluate(elements) == 0
+
+
+def test_dark_and_light_and_the_change_between_them(new_maps):
+    maps = new_maps(color_scheme="dark")
+    spot = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
+
+    def shows(theme):
+        assert maps.drawn()["theme"] == theme
+        assert maps.color(*spot) == ink("cross", theme)
+        assert maps.tile_color(1, 2, *spot, LABELS["cross"]) == ink("cross", theme)
+
+    shows("dark")
+    runs = maps.runs()
+    maps.page.emulate_media(color_scheme="light")
+    maps.page.wait_for_function(
+        """() => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
+            (host) => host.shadowRoot.querySelector(".hl").__headlight.theme === "light")"""
+    )
+    shows("light")
+    assert maps.runs() == runs

@@ -1,0 +1,137 @@
+"""Every optimisation leaves the mathematics as it is: a few steps against the plain loop."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from training.batching import Batch, make_batch
+from training.config import Recipe, RunConfig
+from training.corpus import EncodedText
+from training.devices import Placement
+from training.schedule import learning_rate
+from training.update import SummedLoss, Updater
+from transformer.config import PAD, TransformerConfig
+from transformer.model import Transformer
+
+CONFIG = TransformerConfig(vocab_size=50, N=1, d_model=16, d_ff=32, h=2, P_drop=0.0)
+RECIPE = Recipe(bf16=False, warmup=3)
+HERE = Placement(torch.device("cpu"))
+
+
+def _batches(count: int, seed: int = 0) -> list[Batch]:
+    random = np.random.default_rng(seed)
+
+    def sentences() -> list[list[int]]:
+        return [random.integers(4, 50, random.integers(1, 9)).tolist() for _ in range(6)]
+
+    return [make_batch(EncodedText(sentences(), sentences()), range(6)) for _ in range(count)]
+
+
+def _model() -> Transformer:
+    torch.manual_seed(3)
+    # Adam's first steps follow the sign of a gradient: float64, so that none is near zero by chance
+    return Transformer(CONFIG).double().train()
+
+
+def _plain_loop(model: Transformer, batches: list[Batch]) -> None:
+    """What a tutorial would write: whole logits, PyTorch's cross-entropy, PyTorch's Adam."""
+    adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, 0.98), eps=1e-9, foreach=False)
+    for step, batch in enumerate(batches, start=1):
+        adam.param_groups[0]["lr"] = learning_rate(step, CONFIG.d_model, RECIPE.warmup)
+        logits = model(batch.source, batch.target)
+        loss = F.cross_entropy(
+            logits.flatten(0, 1), batch.labels.flatten(), ignore_index=PAD, label_smoothing=0.1
+        )
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+
+
+def _ours(model: Transformer, batches: list[Batch], recipe: Recipe = RECIPE) -> Updater:
+    updater = Updater(model, RunConfig(model=CONFIG, recipe=recipe), HERE)
+    for step, batch in enumerate(batches, start=1):
+        updater.update(step, [batch], batch.tokens())
+    return updater
+
+
+def _assert_same_weights(a: Transformer, b: Transformer) -> None:
+    for (name, p), q in zip(a.named_parameters(), b.parameters(), strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-6, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+
+
+def test_a_few_updates_equal_the_plain_loop() -> None:
+    plain, ours, batches = _model(), _model(), _batches(5)
+    _plain_loop(plain, batches)
+    _ours(ours, batches)
+    _assert_same_weights(ours, plain)
+
+
+@pytest.mark.skipif(
+    shutil.which("g++") is None and shutil.which("clang++") is None,
+    reason="torch.compile on a CPU needs a C++ compiler",
+)
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_layers_equal_the_plain_loop() -> None:
+    plain, ours, batches = _model(), _model(), _batches(3)
+    _plain_loop(plain, batches)
+    _ours(ours, batches, dataclasses.replace(RECIPE, compile=True))
+    _assert_same_weights(ours, plain)
+
+
+def test_micro_batches_equal_one_batch_whatever_their_sizes() -> None:
+    first, second = _batches(2)
+    second = Batch(second.source[:2], second.target[:2], second.labels[:2])  # fewer tokens
+    apart, together = _model(), _model()
+    tokens = first.tokens() + second.tokens()
+    config = RunConfig(model=CONFIG, recipe=RECIPE)
+    Updater(apart, config, HERE).update(1, [first, second], tokens)
+
+    def both(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        width = max(a.size(1), b.size(1))
+        return torch.cat([F.pad(t, (0, width - t.size(1)), value=PAD) for t in (a, b)])
+
+    joined = Batch(
+        both(first.source, second.source),
+        both(first.target, second.target),
+        both(first.labels, second.labels),
+    )
+    Updater(together, config, HERE).update(1, [joined], tokens)
+    _assert_same_weights(apart, together)
+
+
+def test_the_sum_of_the_losses_is_reported_once() -> None:
+    batches = _batches(2)
+    model = _model()
+    expected = float(SummedLoss(model)(*dataclasses.astuple(batches[0])).detach())
+    updater = _ours(model, batches[:1])
+    assert updater.take_summed_loss() == pytest.approx(expected, rel=1e-5)
+    assert updater.take_summed_loss() == 0
+
+
+def test_a_gradient_that_is_not_finite_leaves_weights_and_moments_alone() -> None:
+    model = _model()
+    updater = _ours(model, _batches(2))
+    weights = copy.deepcopy(dict(model.named_parameters()))
+    model.encoder.layers[0].feed_forward.W_1.weight.register_hook(lambda g: g * float("nan"))
+    for step, batch in enumerate(_batches(2, seed=1), start=3):
+        updater.update(step, [batch], batch.tokens())
+    assert int(updater.first_bad_step) == 3
+    for name, parameter in model.named_parameters():
+        assert torch.equal(parameter, weights[name])
+        assert updater.optimizer.state[parameter]["exp_avg"].isfinite().all()
+
+
+def test_bf16_stays_near_full_precision() -> None:
+    model, batch = _model().float(), _batches(1)[0]
+    exact = float(SummedLoss(model)(*dataclasses.astuple(batch)).detach())
+    updater = _ours(model, [batch], dataclasses.replace(RECIPE, bf16=True))
+    rounded = updater.take_summed_loss()
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.01)

@@ -1,0 +1,71 @@
+import pytest
+import torch
+
+from transformer import Transformer, TransformerConfig
+from transformer.cache import Cache
+from transformer.masks import padding_mask
+
+SOURCE = torch.tensor([[5, 6, 7, 4, 3], [6, 3, 0, 0, 0], [4, 4, 7, 3, 0], [7, 5, 6, 3, 0]])
+TARGET = torch.tensor(
+    [[2, 4, 5, 6, 7, 4], [2, 7, 7, 4, 5, 5], [2, 6, 4, 6, 4, 6], [2, 5, 5, 5, 7, 6]]
+)
+PATHS = pytest.mark.parametrize(
+    "path", [torch.enable_grad, torch.no_grad], ids=["explicit", "sdpa"]
+)
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(4)
+    config = TransformerConfig(vocab_size=8, N=2, d_model=16, d_ff=24, h=2, d_k=5, d_v=7)
+    return Transformer(config).eval()
+
+
+@PATHS
+@pytest.mark.parametrize("steps", [[1] * 6, [3, 1, 1, 1], [2, 4], [1, 5], [6]], ids=str)
+def test_logits_with_a_cache_are_the_logits_without_one(model, path, steps):
+    mask = padding_mask(SOURCE)
+    with path():
+        memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
+        parts = [
+            model.logits(model.decode(part, memory, mask, cache))
+            for part in TARGET.split(steps, dim=1)
+        ]
+        whole = model(SOURCE, TARGET)
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=1e-5, rtol=1e-5)
+    assert cache.length == 6
+
+
+@pytest.mark.parametrize("rows", [[2, 2, 0], [3], [0, 1, 2, 3, 3, 3]], ids=str)
+@torch.no_grad()
+def test_rows_of_a_cache_can_be_chosen_and_repeated(model, rows):
+    """As a beam search does when one beginning replaces another."""
+    mask = padding_mask(SOURCE)
+    memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
+    model.decode(TARGET[:, :3], memory, mask, cache)
+    cache.select(torch.tensor(rows))
+    last = model.logits(model.decode(TARGET[rows, 3:], memory[rows], mask[rows], cache))
+    whole = model(SOURCE[rows], TARGET[rows])
+    torch.testing.assert_close(last, whole[:, 3:], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_the_source_is_projected_once(model):
+    """Each step projects its own position and nothing else."""
+    mask = padding_mask(SOURCE)
+    memory, cache = model.encode(SOURCE, mask), Cache(model.config.N)
+    seen = []
+    names = [n for n in model.hook_points() if n.startswith("decoder") and n.endswith("hook_k")]
+    with model.hooks({name: lambda k, name: seen.append((name, k.size(2))) for name in names}):
+        for step in range(3):
+            model.decode(TARGET[:, step : step + 1], memory, mask, cache)
+    cross = [length for name, length in seen if "cross" in name]
+    own = [length for name, length in seen if "self" in name]
+    assert cross == [5] * 2  # both layers, at the first step
+    assert own == [1] * 2 * 3
+
+
+def test_an_empty_cache_can_be_reordered(model):
+    cache = Cache(2)
+    cache.select(torch.tensor([1, 0]))
+    assert cache.length == 0

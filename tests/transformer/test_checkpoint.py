@@ -1,0 +1,305 @@
+import hashlib
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import CheckpointError, Tokenizer, Transformer, TransformerConfig, checkpoint
+
+FILES = ["model.safetensors", "config.json", "tokenizer.model", "MANIFEST.json"]
+
+
+@pytest.fixture
+def folder(checkpoint_folder, tmp_path):
+    """A checkpoint that may be damaged."""
+    return Path(shutil.copytree(checkpoint_folder, tmp_path / "copy"))
+
+
+def refusal(folder):
+    """The one sentence with which loading fails."""
+    with pytest.raises(CheckpointError) as caught:
+        checkpoint.load(folder)
+    assert is_one_sentence(str(caught.value)), caught.value
+    return str(caught.value)
+
+
+def replace(folder, name, content):
+    """Another content whose checksum is right."""
+    (folder / name).write_bytes(content)
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["sha256"][name] = hashlib.sha256(content).hexdigest()
+    path.write_text(json.dumps(manifest))
+
+
+def tensors_of(folder):
+    return safetensors.torch.load((folder / "model.safetensors").read_bytes())
+
+
+def test_what_was_saved_is_what_is_loaded(folder, model, tokenizer):
+    loaded = checkpoint.load(folder)
+    assert loaded.model.config == model.config
+    assert loaded.tokenizer.model == tokenizer.model
+    expected, found = model.state_dict(), loaded.model.state_dict()
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    source, target = torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7]])
+    assert torch.equal(loaded.model(source, target), model(source, target))
+
+
+def test_a_loaded_model_is_ready_to_be_used(folder):
+    model = checkpoint.load(folder).model
+    assert not any(module.training for module in model.modules())
+    assert all(point.name for point in model.hook_points().values())
+    assert model.encoder.embedding.table is model.shared_embedding
+
+
+def test_learned_positions_are_saved_too(tmp_path, tokenizer):
+    config = TransformerConfig(
+        vocab_size=160, N=1, d_model=8, d_ff=8, h=2, max_length=9, positions="learned"
+    )
+    model = Transformer(config)
+    checkpoint.save(tmp_path / "learned", model, tokenizer)
+    loaded = checkpoint.load(tmp_path / "learned").model
+    for stack in ("encoder", "decoder"):
+        saved, found = (getattr(m, stack).embedding.positions for m in (model, loaded))
+        assert torch.equal(saved, found)
+
+
+def test_sixteen_bits_take_half_the_room_and_are_loaded_as_float32(tmp_path, model, tokenizer):
+    checkpoint.save(tmp_path / "fp32", model, tokenizer)
+    checkpoint.save(tmp_path / "fp16", model, tokenizer, dtype=torch.float16)
+    sizes = [(tmp_path / f / "model.safetensors").stat().st_size for f in ("fp32", "fp16")]
+    assert sizes[1] < 0.6 * sizes[0]
+    assert {t.dtype for t in tensors_of(tmp_path / "fp16").values()} == {torch.float16}
+    for loaded, parameter in zip(
+        checkpoint.load(tmp_path / "fp16").model.parameters(), model.parameters(), strict=True
+    ):
+        assert loaded.dtype == torch.float32
+        assert torch.equal(loaded, parameter.half().float())
+
+
+def test_the_shared_matrix_is_stored_once(folder, model):
+    assert tensors_of(folder).keys() == dict(model.named_parameters()).keys()
+
+
+def test_the_manifest_holds_the_checksum_of_every_file(tmp_path, model, tokenizer):
+    extra = {"MODEL_CARD.md": "# A tiny model\n", "run.jsonl": '{"step": 1}\n'}
+    checkpoint.save(tmp_path / "model", model, tokenizer, extra=extra)
+    manifest = json.loads((tmp_path / "model" / "MANIFEST.json").read_bytes())
+    assert manifest["format"] == 1
+    others = {path for path in (tmp_path / "model").iterdir() if path.name != "MANIFEST.json"}
+    assert manifest["sha256"] == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in others
+    }
+    assert {path.name for path in others} == {*FILES[:3], *extra}
+    assert (tmp_path / "model" / "MODEL_CARD.md").read_text() == "# A tiny model\n"
+
+
+def test_saving_over_a_checkpoint_replaces_it(folder, model, tokenizer):
+    with torch.no_grad():
+        other = Transformer(model.config)
+    checkpoint.save(folder, other, tokenizer)
+    assert torch.equal(checkpoint.load(folder).model.shared_embedding, other.shared_embedding)
+
+
+def test_one_checksum_means_one_model(tmp_path, folder, model, tokenizer):
+    checkpoint.save(tmp_path / "again", model, tokenizer)
+    checkpoint.save(tmp_path / "half", model, tokenizer, dtype=torch.float16)
+    first, again, half = (
+        checkpoint.load(f).checksum for f in (folder, tmp_path / "again", tmp_path / "half")
+    )
+    assert first == again != half
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    assert str(tmp_path / "nowhere") in refusal(tmp_path / "nowhere")
+
+
+def test_a_file_is_no_folder(folder):
+    assert "config.json" in refusal(folder / "config.json")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    assert f"{name} is missing" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_in_place_of_a_file_is_named(folder, name):
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    assert str(folder / name) in refusal(folder)
+
+
+@pytest.mark.parametrize("keep", [0, 0.5, -1])
+@pytest.mark.parametrize("name", FILES)
+def test_a_truncated_file_is_named(folder, name, keep):
+    content = (folder / name).read_bytes()
+    cut = content[:-2] if keep == -1 else content[: int(keep * len(content))]
+    (folder / name).write_bytes(cut)
+    assert str(folder / name) in refusal(folder)
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+@pytest.mark.parametrize("where", [0, 0.5, 1])
+def test_one_flipped_bit_is_found(folder, name, where):
+    content = bytearray((folder / name).read_bytes())
+    content[int(where * (len(content) - 1))] ^= 1
+    (folder / name).write_bytes(content)
+    assert f"{folder / name} is damaged" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"not json",
+        b"\xff\xfe{}",
+        b"null",
+        b"1",
+        b'"format"',
+        b"[]",
+        b"{}",
+        b'{"format": 1}',
+        b'{"sha256": {}}',
+        b'{"format": 1, "sha256": null}',
+        b'{"format": 1, "sha256": "abc"}',
+        b'{"format": 1, "sha256": [1, 2]}',
+        b"[" * 100_000,
+    ],
+    ids=lambda content: content[:24].decode(errors="replace"),
+)
+def test_a_foreign_manifest_is_named(folder, content):
+    (folder / "MANIFEST.json").write_bytes(content)
+    assert f"{folder / 'MANIFEST.json'} is not a manifest of ours" in refusal(folder)
+
+
+@pytest.mark.parametrize("format_", [0, 2, "1", None, [1]])
+def test_another_format_is_named(folder, format_):
+    path = folder / "MANIFEST.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"format": format_}))
+    assert f"{path} says format {format_!r}, but this program reads format 1" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+def test_a_manifest_that_leaves_a_file_out_is_named(folder, name):
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    del manifest["sha256"][name]
+    path.write_text(json.dumps(manifest))
+    assert f"{path} does not list {name}" in refusal(folder)
+
+
+def test_a_checksum_that_is_no_text_fits_nothing(folder):
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["sha256"]["config.json"] = None
+    path.write_text(json.dumps(manifest))
+    assert "config.json is damaged" in refusal(folder)
+
+
+# from here on every checksum is right: the folder was made by another program
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"not json",
+        b"\xff",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        b"{}",
+        b'{"vocab_size": 160, "n_layer": 12}',
+        b'{"vocab_size": "160"}',
+        b'{"vocab_size": 160, "d_model": 30, "h": 4}',
+        b'{"vocab_size": 160, "P_drop": NaN}',
+    ],
+    ids=lambda content: content[:40].decode(errors="replace"),
+)
+def test_a_foreign_configuration_is_named(folder, content):
+    replace(folder, "config.json", content)
+    assert str(folder / "config.json") in refusal(folder)
+
+
+def test_a_configuration_of_another_vocabulary_is_named(folder, model):
+    values = model.config.to_dict() | {"vocab_size": 161}
+    replace(folder, "config.json", json.dumps(values).encode())
+    sentence = refusal(folder)
+    assert f"{folder / 'config.json'} says vocab_size = 161" in sentence
+    assert "160 pieces" in sentence
+
+
+def test_a_tokenizer_of_another_vocabulary_is_named(folder, pairs):
+    other = Tokenizer.train([pair.german for pair in pairs], vocab_size=120)
+    replace(folder, "tokenizer.model", other.model)
+    assert "tokenizer.model has 120 pieces" in refusal(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model"])
+def test_a_foreign_tokenizer_is_named(folder, content):
+    replace(folder, "tokenizer.model", content)
+    assert "tokenizer.model" in refusal(folder)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_weights_that_were_cut_before_they_were_signed_are_named(folder, keep):
+    content = (folder / "model.safetensors").read_bytes()
+    replace(folder, "model.safetensors", content[:keep])
+    assert f"{folder / 'model.safetensors'} is not a safetensors file" in refusal(folder)
+
+
+def test_a_pickle_is_never_opened(folder, tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "sprung",)
+
+    for content in (pickle.dumps(Trap()), torch_pickle(Trap(), tmp_path)):
+        for name in FILES[:3]:
+            damaged = Path(shutil.copytree(folder, tmp_path / "trapped"))
+            replace(damaged, name, content)
+            assert name in refusal(damaged)
+            shutil.rmtree(damaged)
+    assert not (tmp_path / "sprung").exists()
+
+
+def torch_pickle(value, tmp_path):
+    torch.save(value, tmp_path / "pickle.pt")
+    return (tmp_path / "pickle.pt").read_bytes()
+
+
+def test_a_tensor_of_another_shape_is_named(folder):
+    name = "decoder.layers.1.cross_attention.W_O.weight"
+    tensors = tensors_of(folder)
+    tensors[name] = tensors[name][:, :16].contiguous()
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    sentence = refusal(folder)
+    assert f"{folder / 'model.safetensors'}: '{name}' has shape [32, 16]" in sentence
+    assert "asks for [32, 32]" in sentence
+
+
+def test_a_lacking_tensor_is_named(folder):
+    tensors = tensors_of(folder)
+    del tensors["encoder.layers.0.feed_forward.W_1.bias"]
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert "lacks tensor 'encoder.layers.0.feed_forward.W_1.bias'" in refusal(folder)
+
+
+def test_an_unknown_tensor_is_named(folder):
+    tensors = tensors_of(folder) | {"encoder.norm.weight": torch.ones(32)}
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert "has the unknown tensor 'encoder.norm.weight'" in refusal(folder)
+
+
+def test_weights_of_another_depth_are_named(folder, model):
+    values = model.config.to_dict() | {"N": 1}
+    replace(folder, "config.json", json.dumps(values).encode())
+    assert "has the unknown tensor 'decoder.layers.1." in refusal(folder)

@@ -1,0 +1,293 @@
+import json
+import threading
+
+import numpy as np
+import pytest
+import sentencepiece
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import KINDS, AttentionTrace, CheckpointError, InputError
+from transformer.config import BOS, EOS
+from transformer.trace import trace, with_end
+
+ENGLISH = "The tired teacher waits beside the river."
+GERMAN = "Die müde Lehrerin wartet neben dem Fluss."
+
+
+@pytest.fixture(scope="module")
+def found(translator):
+    return translator.trace(ENGLISH, GERMAN)
+
+
+@pytest.fixture
+def processor(tokenizer):
+    """SentencePiece itself, so that no label comes from the code under test."""
+    return sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+
+
+def log_probs_after(model, source, written):
+    with torch.no_grad():
+        return model(torch.tensor([source]), torch.tensor([[BOS, *written]]))[0, -1].log_softmax(-1)
+
+
+def test_the_arrays_have_the_shapes_that_are_promised(found, model):
+    source, target = len(found.source_tokens), len(found.target_tokens)
+    assert found.encoder_self.shape == (2, 4, source, source)
+    assert found.decoder_self.shape == (2, 4, target, target)
+    assert found.cross.shape == (2, 4, target, source)
+    assert found.log_probs.shape == (target,)
+    for kind in KINDS:
+        assert found.weights(kind) is getattr(found, kind)
+        assert found.weights(kind).dtype == np.float32
+
+
+def test_every_row_sums_to_one_and_the_decoder_looks_back_alone(found):
+    for kind in KINDS:
+        np.testing.assert_allclose(found.weights(kind).sum(-1), 1, atol=1e-5)
+    assert not np.triu(found.decoder_self, 1).any()
+
+
+def test_the_tokens_are_sentencepieces(found, processor):
+    source, target = (processor.EncodeAsPieces(text) for text in (ENGLISH, GERMAN))
+    assert found.source_tokens == (*source, "</s>")
+    assert found.target_tokens == (*target, "</s>")
+    assert found.decoder_tokens == ("<s>", *target)
+    assert (found.source, found.target) == (ENGLISH, GERMAN)
+
+
+def test_the_axes_are_labelled_by_what_stands_there(found):
+    source, reads, writes = found.source_tokens, found.decoder_tokens, found.target_tokens
+    assert found.labels("encoder_self") == (source, source)
+    assert found.labels("decoder_self") == (reads, reads)
+    assert found.labels("cross") == (writes, source)
+    assert found.labels("cross", queries="reads") == (reads, source)
+    assert found.labels("decoder_self", queries="writes") == (writes, reads)
+    assert found.labels("encoder_self", queries="writes") == (source, source)
+
+
+def test_labels_fit_the_arrays(found):
+    for kind in KINDS:
+        queries, keys = found.labels(kind)
+        assert found.weights(kind).shape[2:] == (len(queries), len(keys))
+
+
+def test_each_position_writes_the_token_it_is_labelled_with(found, model, processor):
+    """The label's probability, from a pass that has seen no more than what stands before it."""
+    source = [*processor.EncodeAsIds(ENGLISH), EOS]
+    written = [*processor.EncodeAsIds(GERMAN), EOS]
+    expected = [
+        log_probs_after(model, source, written[:i])[piece].item() for i, piece in enumerate(written)
+    ]
+    np.testing.assert_allclose(found.log_probs, expected, atol=1e-4)
+
+
+class Planted:
+    """Makes head 3 of the last layer look from one token at one other, and nowhere else.
+
+    Which position a token stands at is found in what the model itself reads, by comparing the
+    embedded rows with the embedding table: no label takes part in it.
+    """
+
+    def __init__(self, model, kind, query, key, point):
+        self.model, self.query, self.key, self.point = model, query, key, point
+        self.stack_of_query = "encoder" if kind == "encoder_self" else "decoder"
+        self.stack_of_key = "decoder" if kind == "decoder_self" else "encoder"
+        self.embedded: dict[str, torch.Tensor] = {}
+        attention = "cross_attention" if kind == "cross" else "self_attention"
+        points = {f"{self.stack_of_query}.layers.1.{attention}.{point}": self.plant}
+        for stack in ("encoder", "decoder"):
+            points[f"{stack}.embedding.hook_tokens"] = self.remember
+        self.hooks = model.hooks(points)
+
+    def remember(self, value, name):
+        self.embedded[name.split(".")[0]] = value[0]
+
+    def position(self, stack, token):
+        row = self.model.shared_embedding[token] * self.model.config.d_model**0.5
+        (position,) = (self.embedded[stack] - row).abs().amax(-1).lt(1e-5).nonzero().flatten()
+        return int(position)
+
+    def plant(self, value, name):
+        value = value.clone()
+        row = value[0, 3, self.position(self.stack_of_query, self.query)]
+        row[:] = 0 if self.point == "hook_pattern" else -1e4
+        row[self.position(self.stack_of_key, self.key)] = 1
+        return value
+
+
+@pytest.mark.parametrize("point", ["hook_pattern", "hook_attn_scores"])
+@pytest.mark.parametrize(
+    ("kind", "query", "key"),
+    [
+        ("encoder_self", "▁river", "▁wa"),
+        ("encoder_self", "▁The", "</s>"),
+        ("decoder_self", "▁Fluss", "artet"),
+        ("decoder_self", "▁neben", "<s>"),
+        ("cross", "artet", "▁wa"),
+        ("cross", "</s>", "▁river"),
+        ("cross", "▁Der", "</s>"),
+    ],
+)
+def test_a_planted_look_is_found_between_the_right_labels(
+    translator, processor, point, kind, query, key
+):
+    # no token occurs twice on a side, so each names one position
+    english, german = "The dog waits beside the river.", "Der Hund wartet neben dem Fluss."
+    read = query
+    if kind == "cross":  # such a row is named by what its position writes
+        pieces = processor.EncodeAsPieces(german)
+        read = ["<s>", *pieces][[*pieces, "</s>"].index(query)]
+    ids = processor.PieceToId(read), processor.PieceToId(key)
+    plant = Planted(translator.model, kind, *ids, point)
+    with plant.hooks:
+        found = translator.trace(english, german)
+    queries, keys = found.labels(kind)
+    weights = found.weights(kind)[1, 3]  # [query, key]
+    row = weights[queries.index(query)]
+    assert keys[int(row.argmax())] == key
+    np.testing.assert_allclose(row, np.eye(len(keys))[keys.index(key)], atol=1e-6)
+    # and nowhere else did anybody plant anything
+    plain = translator.trace(english, german).weights(kind)
+    others = np.ones(plain.shape, dtype=bool)
+    others[1, 3, queries.index(query)] = False
+    np.testing.assert_array_equal(found.weights(kind)[others], plain[others])
+
+
+def test_a_trace_is_the_search_seen_again(translator):
+    """One teacher-forced pass gives the probabilities that the search had step by step."""
+    translation = translator.translate(ENGLISH)
+    for number, candidate in enumerate(translation.candidates):
+        again = translator.trace_of(translation, number)
+        np.testing.assert_allclose(again.log_probs, candidate.hypothesis.log_probs, atol=1e-4)
+        assert again.target_pieces == candidate.pieces
+        assert again.target == candidate.text
+
+
+def test_many_threads_on_one_translator_see_their_own_trace(translator, pairs):
+    """Compared with what a single thread sees; the sentences differ in length and words."""
+    texts = [pairs[i] for i in (0, 45, 111, 199)]
+    truth = [translator.trace(*pair) for pair in texts]
+    wrong, start = [], threading.Barrier(len(texts))
+
+    def person(number):
+        start.wait()
+        for _ in range(30):
+            mine = translator.trace(*texts[number])
+            same = [np.array_equal(mine.weights(k), truth[number].weights(k)) for k in KINDS]
+            if not all(same) or mine.source_tokens != truth[number].source_tokens:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=person, args=(number,)) for number in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_frame_has_one_row_for_each_weight(found):
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        "kind",
+        "layer",
+        "head",
+        "query",
+        "key",
+        "query_token",
+        "key_token",
+        "weight",
+    ]
+    assert len(frame) == sum(found.weights(kind).size for kind in KINDS)
+    for row in frame.sample(300, random_state=0).itertuples():
+        weights, labels = found.weights(row.kind), found.labels(row.kind)
+        assert row.weight == weights[row.layer, row.head, row.query, row.key]
+        assert (row.query_token, row.key_token) == (labels.queries[row.query], labels.keys[row.key])
+
+
+def test_a_trace_survives_its_file(translator, tmp_path):
+    saved = translator.trace("The 😀 dog “waits”.", "Der Hund 🐕 wartet.")
+    saved.save(tmp_path / "trace.npz")
+    loaded = AttentionTrace.load(str(tmp_path / "trace.npz"))
+    for kind in (*KINDS, "log_probs"):
+        np.testing.assert_array_equal(getattr(loaded, kind), getattr(saved, kind))
+        assert getattr(loaded, kind).dtype == np.float32
+    for name in ("source", "target", "source_pieces", "target_pieces"):
+        assert getattr(loaded, name) == getattr(saved, name)
+
+
+def test_a_file_keeps_the_name_it_was_given(found, tmp_path):
+    found.save(str(tmp_path / "trace.data"))
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.data"]
+
+
+def test_plain_numpy_reads_the_file(found, tmp_path):
+    found.save(tmp_path / "trace.npz")
+    with np.load(tmp_path / "trace.npz", allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["cross"], found.cross)
+        assert json.loads(str(file["words"]))["source"] == ENGLISH
+
+
+def damage(path, kind):
+    content = path.read_bytes()
+    if kind == "missing":
+        path.unlink()
+    elif kind == "a folder":
+        path.unlink()
+        path.mkdir()
+    elif kind == "a table":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+    elif kind == "another archive":
+        np.savez(path, weights=np.zeros(3))
+    elif kind in ("foreign words", "half the words"):
+        with np.load(path) as file:
+            arrays = dict(file)
+        words = [1, 2] if kind == "foreign words" else {"source": "The dog"}
+        np.savez(path, **arrays | {"words": np.array(json.dumps(words))})
+    elif kind == "a flipped byte":
+        middle = len(content) // 3
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :])
+    else:
+        path.write_bytes({"empty": b"", "text": b"hello\n" * 9, "cut": content[:-100]}[kind])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "missing",
+        "a folder",
+        "empty",
+        "text",
+        "cut",
+        "a flipped byte",
+        "a table",
+        "another archive",
+        "foreign words",
+        "half the words",
+    ],
+)
+def test_a_file_that_is_no_trace_is_named(found, tmp_path, kind):
+    path = tmp_path / "trace.npz"
+    found.save(path)
+    damage(path, kind)
+    with pytest.raises(CheckpointError, match=r"trace\.npz") as caught:
+        AttentionTrace.load(path)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_nothing_cannot_be_traced(model, tokenizer):
+    pieces = with_end(tokenizer.pieces("The dog"))
+    for source, target in ((pieces, []), ([], pieces)):
+        with pytest.raises(InputError, match="nothing to trace") as caught:
+            trace(model, "", "", source, target)
+        assert is_one_sentence(str(caught.value))
+
+
+def test_the_end_is_a_word_of_its_own(tokenizer):
+    pieces = tokenizer.pieces("The dog waits.")
+    ended = with_end(pieces)
+    assert ended[:-1] == pieces
+    assert (ended[-1].id, ended[-1].text) == (EOS, "</s>")
+    assert ended[-1].word == pieces[-1].word + 1
+    assert with_end([])[0].word == 0

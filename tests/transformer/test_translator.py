@@ -1,0 +1,212 @@
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import CheckpointError, InputError, Translator, silence
+from transformer.config import EOS
+from transformer.decoding import beam_search, greedy
+
+TEXT = "The dog waits beside the river."
+
+
+def refusal(call, *args, **kwargs):
+    with pytest.raises(InputError) as caught:
+        call(*args, **kwargs)
+    assert is_one_sentence(str(caught.value)), caught.value
+    return str(caught.value)
+
+
+def ids(tokenizer, text):
+    return torch.tensor([[*tokenizer.encode(text), EOS]])
+
+
+def test_a_translation_is_what_the_search_finds(translator, model, tokenizer):
+    (found,) = beam_search(model, ids(tokenizer, TEXT))
+    translation = translator.translate(TEXT)
+    assert [c.hypothesis.tokens for c in translation.candidates] == [h.tokens for h in found]
+    assert [c.text for c in translation.candidates] == [tokenizer.decode(h.tokens) for h in found]
+    assert translation.text == tokenizer.decode(found[0].tokens)
+    assert translation.log_prob == pytest.approx(sum(found[0].log_probs), abs=1e-4)
+    assert translation.source == TEXT
+    assert translation.best is translation.candidates[0]
+    assert len(translation.candidates) == 4
+
+
+def test_a_candidates_pieces_are_what_was_written(translator):
+    for candidate in translator.translate(TEXT).candidates:
+        assert tuple(piece.id for piece in candidate.pieces) == candidate.hypothesis.tokens
+        assert (candidate.pieces[-1].text == "</s>") == candidate.hypothesis.complete
+
+
+def test_a_beam_of_one_is_greedy(translator, model, tokenizer):
+    (found,) = greedy(model, ids(tokenizer, TEXT))
+    (candidate,) = translator.translate(TEXT, beam_size=1).candidates
+    assert candidate.hypothesis.tokens == found.tokens
+
+
+def test_the_time_is_the_searchs_own(translator):
+    started = time.perf_counter()
+    seconds = translator.translate(TEXT).seconds
+    assert 0 < seconds <= time.perf_counter() - started
+
+
+def test_many_lines_are_translated_as_one_by_one(translator, pairs):
+    lines = [pair.english for pair in pairs[::23]]
+    assert translator.translate_lines(lines) == [translator.translate(t).text for t in lines]
+
+
+def test_empty_lines_stay_empty_and_in_their_place(translator):
+    found = translator.translate_lines(["", TEXT, "  \t", "", "A small bird sings."])
+    expected = [translator.translate(text).text for text in (TEXT, "A small bird sings.")]
+    assert found == ["", expected[0], "", "", expected[1]]
+    assert translator.translate_lines([]) == []
+    assert translator.translate_lines([""]) == [""]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "\t \r\n", "\u2003\u00a0", "\x1c"])
+def test_an_empty_text_is_refused(translator, text):
+    assert "text is empty" in refusal(translator.translate, text)
+    assert "text is empty" in refusal(translator.trace, text)
+    assert "translation is empty" in refusal(translator.trace, TEXT, text)
+
+
+def test_a_broken_character_is_refused_with_its_place(translator):
+    for call in (translator.translate, translator.trace):
+        assert "text has a broken character at position 5" in refusal(call, "The \ud83d dog")
+    assert "translation has a broken" in refusal(translator.trace, TEXT, "\udcff")
+    assert "broken" in refusal(translator.translate_lines, [TEXT, "\udcff"])
+
+
+def test_ten_thousand_words_are_refused_at_once(translator):
+    text = "dog " * 10_000
+    started = time.perf_counter()
+    for call in (translator.translate, translator.trace):
+        assert "at most 255: shorten it" in refusal(call, text)
+    assert "translation has 30,000 pieces" in refusal(translator.trace, TEXT, text)
+    assert time.perf_counter() - started < 5
+
+
+def test_the_longest_text_that_fits_is_translated_and_traced(translator, tokenizer):
+    text = " ".join(["the"] * 255)
+    assert len(tokenizer.encode(text)) == 255  # and </s>: the model takes 256
+    assert len(translator.translate(text, beam_size=1).best.pieces) <= 256
+    assert translator.trace(text, text).cross.shape == (2, 4, 256, 256)
+    refusal(translator.translate, text + " the")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The 😀 dog",
+        "👨‍👩‍👧",
+        "הכלב ישן",
+        "كلب نائم",
+        "\u202eThe dog\u202c",
+        "\x00\x01",
+        "\u200b",
+        "x" * 99,
+    ],
+    ids=ascii,
+)
+def test_strange_text_is_translated_with_a_notice(translator, text):
+    translation = translator.translate(text, beam_size=1)
+    assert isinstance(translation.text, str)
+    assert translation.source == text
+    assert "never seen" in translation.notices[0]
+    trace = translator.trace(text, "Der 😀 Hund")
+    assert trace.source == text
+    np.testing.assert_allclose(trace.encoder_self.sum(-1), 1, atol=1e-5)
+
+
+def test_unknown_characters_are_named(translator):
+    (notice, *_) = translator.translate("The 😀 dog and ж").notices
+    assert notice == "The model has never seen “😀”, “ж” and reads a blank there."
+
+
+def test_unknown_characters_without_a_shape_are_named_by_their_number(translator):
+    (notice, *_) = translator.translate("The \x07\u202e dog").notices
+    assert "“U+0007 U+202E”" in notice
+
+
+def test_a_notice_names_five_unknown_characters_once_and_counts_the_rest(translator):
+    (notice, *_) = translator.translate("😀 ж 😀 я ю э ы ё").notices
+    assert notice.startswith("The model has never seen “😀”, “ж”, “я”, “ю”, “э” and 2 more ")
+
+
+def test_a_sentence_without_end_is_noticed(translator):
+    def never_end(z, name):
+        return z * 0
+
+    point = "decoder.layers.1.cross_attention.hook_z"
+    with translator.model.hooks({point: never_end}):
+        translations = [translator.translate(TEXT, beam_size=k) for k in (1, 4)]
+    translations += [translator.translate(TEXT, beam_size=k) for k in (1, 4)]
+    for translation in translations:
+        told = any("did not end" in notice for notice in translation.notices)
+        assert told != translation.best.hypothesis.complete
+
+
+def test_known_text_that_ends_needs_no_notice(translator, pairs):
+    translations = [translator.translate(pair.english) for pair in pairs[::40]]
+    assert any(t.notices == () and t.best.hypothesis.complete for t in translations)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dog waits\nbeside the river.",
+        "The dog waits\r\n  beside\tthe river.\n",
+        "  The dog waits beside the river. ",
+        "The\u00a0dog waits\x85beside the\u2028river.",
+    ],
+    ids=ascii,
+)
+def test_a_line_break_is_a_space(translator, text):
+    translation = translator.translate(text)
+    assert translation.text == translator.translate(TEXT).text
+    assert not any("never seen" in notice for notice in translation.notices)
+    assert translation.source == text
+    assert translator.trace(text, TEXT).source_tokens == translator.trace(TEXT, TEXT).source_tokens
+
+
+def test_a_trace_follows_the_translation(translator):
+    translation, trace = translator.translate(TEXT), translator.trace(TEXT)
+    assert (trace.source, trace.target) == (TEXT, translation.text)
+    assert trace.target_pieces == translation.best.pieces
+
+
+def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
+    trace = translator.trace(TEXT, "Ein kleiner Vogel singt.")
+    assert trace.target == "Ein kleiner Vogel singt."
+    expected = [*tokenizer.encode("Ein kleiner Vogel singt."), EOS]
+    assert [piece.id for piece in trace.target_pieces] == expected
+
+
+def test_every_candidate_can_be_traced(translator):
+    translation = translator.translate(TEXT)
+    for number, candidate in enumerate(translation.candidates):
+        assert translator.trace_of(translation, number).target_pieces == candidate.pieces
+
+
+def test_a_silenced_head_is_silent_in_translation_and_trace(translator):
+    point = "decoder.layers.1.cross_attention.hook_z"
+    plain = translator.trace(TEXT, TEXT).log_probs
+    with translator.model.hooks({point: silence(head=1)}):
+        silenced = translator.trace(TEXT, TEXT).log_probs
+    assert not np.allclose(silenced, plain, atol=1e-4)
+    np.testing.assert_array_equal(translator.trace(TEXT, TEXT).log_probs, plain)
+
+
+def test_a_folder_may_be_given_as_text(checkpoint_folder):
+    loaded = Translator.load(str(checkpoint_folder))
+    assert loaded.folder == checkpoint_folder
+    assert len(loaded.checksum) == 64
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(CheckpointError, match="nowhere") as caught:
+        Translator.load(tmp_path / "nowhere")
+    assert is_one_sentence(str(caught.value))

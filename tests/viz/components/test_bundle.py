@@ -1,0 +1,42 @@
+import re
+
+import pytest
+
+from viz.components.bundle import FOLDER, script, style
+
+MODULES = ["attention_map.js", "head_grid.js"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_bundle_stands_alone_and_lends_out_only_its_own_names(name):
+    text = script(name)
+    assert not re.search(r"^import\b", text, re.MULTILINE)
+    assert re.findall(r"^export (.*?)\(", text, re.MULTILINE) == [
+        "function render",
+        "default function streamlit",
+    ]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_name_stands_twice_at_the_top_of_a_bundle(name):
+    names = re.findall(
+        r"^(?:export )?(?:default )?(?:const|function|class|let) (\w+)", script(name), re.MULTILINE
+    )
+    assert len(names) > 10
+    assert sorted(names) == sorted(set(names))
+
+
+def test_no_module_can_read_text_as_html_or_reach_the_network():
+    for path in FOLDER.glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval\(|Function\(",
+            text,
+        )
+        assert not re.search(r"https?:|fetch\(|import\(|XMLHttpRequest|WebSocket", text)
+
+
+def test_every_rule_of_the_style_sheet_keeps_to_our_own_classes():
+    css = re.sub(r"/\*.*?\*/", "", style(), flags=re.DOTALL)
+    for selectors in re.findall(r"([^{}]+)\{", css):
+        assert all(one.strip().startswith(".hl") for one in selectors.split(","))

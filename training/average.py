@@ -1,7 +1,9 @@
-"""The average of the weights of the last checkpoints (§6.1)."""
+"""python -m training.average: the mean of the weights of the last checkpoints (§6.1)."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import torch
 
 from transformer import checkpoint
 from transformer.checkpoint import Checkpoint
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, HeadlightError
 
 
 @torch.no_grad()
@@ -37,3 +39,43 @@ def average(folders: Sequence[Path]) -> Checkpoint:
     for name, parameter in first.model.named_parameters():
         parameter.copy_(sums[name] / len(folders))
     return first
+
+
+def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> None:
+    """Average the last checkpoints of a run into a checkpoint folder, its log and card beside it.
+
+    The weights are stored as float16: half the size, and within 2^-11 of what was averaged.
+
+    Raises:
+        CheckpointError: if the run has no checkpoints, or the card cannot be read.
+    """
+    folders = sorted((run / "checkpoints").glob("step-*"))
+    averaged = average(folders[-last:])
+    extra = {}
+    for name, path in (("run.jsonl", run / "run.jsonl"), ("MODEL_CARD.md", card)):
+        if path is not None:
+            try:
+                extra[name] = path.read_text("utf-8")
+            except OSError as error:
+                raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
+    checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    parser = argparse.ArgumentParser(prog="python -m training.average", description=__doc__)
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("--last", type=int, default=5, help="how many checkpoints (5)")
+    parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
+    parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
+    options = parser.parse_args(arguments)
+    try:
+        write_average(options.run, options.last, options.out, options.card)
+    except HeadlightError as error:
+        print(f"training.average: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -11,53 +12,64 @@ from pathlib import Path
 from tqdm import tqdm
 
 from training.corpus import CorpusError, ParallelText, encode, read_lines
+from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import HeadlightError, Translator
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
+
+Result = dict[str, float | int | str]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
     try:
-        result = bleu(options.checkpoint, options.src, options.ref, options.beam, options.alpha)
+        result = bleu(
+            options.checkpoint,
+            options.src,
+            options.ref,
+            beam_size=options.beam,
+            alpha=options.alpha,
+            multi30k=options.multi30k,
+        )
     except HeadlightError as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
-    if options.json:
-        print(json.dumps(result))
-    else:
-        print(
-            f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  "
-            f"loss {result['loss']:.3f}  perplexity {result['perplexity']:.2f}  "
-            f"{result['sentences']:,} sentences in {result['seconds']:.0f} s\n"
-            f"{result['signature']}|beam:{options.beam}|alpha:{options.alpha}"
-        )
+    print(json.dumps(result) if options.json else _in_words(result))
     return 0
 
 
 def bleu(
-    folder: Path | None, src: Path, ref: Path, beam_size: int, alpha: float
-) -> dict[str, float | int | str]:
-    """Translate a file and compare it with its reference.
+    folder: Path | None,
+    src: Path,
+    ref: Path,
+    *,
+    beam_size: int = BEAM_SIZE,
+    alpha: float = ALPHA,
+    multi30k: bool = False,
+) -> Result:
+    """Translate a file and compare it with its reference, on all cores.
+
+    Args:
+        folder: the checkpoint, the bundled one if None.
+        src: English, one sentence a line.
+        ref: German, one sentence a line.
+        beam_size: of the search.
+        alpha: of the length penalty.
+        multi30k: give the BLEU of papers on Multi30k too, beside the cased one.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
-    sources, references = read_lines(src), read_lines(ref)
-    if len(sources) != len(references):
-        raise CorpusError(
-            f"{src} has {len(sources):,} lines and {ref} has {len(references):,}: "
-            f"each line must stand beside its translation."
-        )
+    text = _read(src, ref)
     translator = Translator.load(folder)
     model, tokenizer = translator.model, translator.tokenizer
-    most = model.config.max_length - 1
-    encoded = encode(ParallelText(sources, references), tokenizer, most + 1)
+    most = model.config.max_length - 1  # </s> needs a place too
+    encoded = encode(text, tokenizer, most + 1)
     if encoded.left_out:
         raise CorpusError(
-            f"{encoded.left_out} pairs of {src} and {ref} are empty or longer than {most} pieces: "
-            f"take them out."
+            f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
+            f"{most:,} pieces: take them out."
         )
     started = time.perf_counter()
     translations = translate_all(
@@ -70,17 +82,56 @@ def bleu(
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
-    result = score(translations, references)
+    measured = score(translations, text.target)
     loss = mean_loss(model, encoded)
-    return {
-        "bleu": result.bleu,
-        "chrf": result.chrf,
-        "signature": result.signature,
+    result: Result = {
+        "bleu": measured.bleu,
+        "signature": measured.signature,
+        "chrf": measured.chrf,
         "loss": loss,
         "perplexity": perplexity(loss),
-        "sentences": len(sources),
+        "beam": beam_size,
+        "alpha": alpha,
+        "sentences": len(text),
         "seconds": seconds,
     }
+    if multi30k:
+        result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
+            translations, text.target
+        )
+    return result
+
+
+def _read(src: Path, ref: Path) -> ParallelText:
+    text = ParallelText(read_lines(src), read_lines(ref))
+    if len(text.source) != len(text.target):
+        raise CorpusError(
+            f"{src} has {len(text.source):,} lines and {ref} has {len(text.target):,}: "
+            f"each line must stand beside its translation."
+        )
+    for path, lines in ((src, text.source), (ref, text.target)):
+        if not lines:
+            raise CorpusError(f"{path} is empty: give at least one sentence.")
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                raise CorpusError(f"{path} line {number:,} is empty: take it out of both files.")
+    return text
+
+
+def _in_words(result: Result) -> str:
+    setting = f"|beam:{result['beam']}|alpha:{result['alpha']:g}"
+    lines = [
+        f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  loss {result['loss']:.3f}  "
+        f"perplexity {result['perplexity']:.2f}  "
+        f"{result['sentences']:,} sentences in {result['seconds']:.0f} s",
+        f"{result['signature']}{setting}",
+    ]
+    if "multi30k_bleu" in result:
+        lines += [
+            f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
+            f"{result['multi30k_signature']}{setting}",
+        ]
+    return "\n".join(lines)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,10 +141,31 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
     command.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
     command.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    command.add_argument("--beam", type=int, default=BEAM_SIZE)
-    command.add_argument("--alpha", type=float, default=ALPHA, help="length penalty")
+    command.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    command.add_argument("--alpha", type=_alpha, default=ALPHA, help="length penalty")
+    command.add_argument(
+        "--multi30k",
+        action="store_true",
+        help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
+    )
     command.add_argument("--json", action="store_true", help="one JSON object")
     return parser
+
+
+def _beam(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
+    return int(text)
+
+
+def _alpha(text: str) -> float:
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = math.nan
+    if not 0 <= alpha < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number of at least 0")
+    return alpha
 
 
 if __name__ == "__main__":

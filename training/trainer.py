@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 from tqdm import tqdm
 
-from training.average import average
+from training.average import write_average
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.devices import Placement
@@ -116,13 +116,11 @@ class Trainer:
 
     def average(self) -> Path:
         """Average the last checkpoints into a folder of the run (§6.1)."""
-        averaged = average(self._checkpoints()[-self.recipe.average :])
-        folder = self.out / AVERAGED
-        checkpoint.save(folder, averaged.model, self.tokenizer, dtype=torch.float16)
-        return folder
+        write_average(self.out, self.recipe.average, self.out / AVERAGED)
+        return self.out / AVERAGED
 
     def _run(self) -> None:
-        log = RunLog(self.out / LOG, self.place.step) if self.placement.leads else None
+        log = self._open_log() if self.placement.leads else None
         bar = tqdm(
             total=self.recipe.steps, initial=self.place.step, unit="step", mininterval=1.0,
             disable=not self.placement.leads, smoothing=0.02,
@@ -151,6 +149,20 @@ class Trainer:
         bar.close()
         if self.stop_asked:
             self._save_state()
+
+    def _open_log(self) -> RunLog:
+        log = RunLog(self.out / LOG, self.place.step)
+        if self.place.step == 0:
+            # what a reader needs to draw the planned schedule beside the one that was used
+            log.write(
+                step=0,
+                parameters=self.model.number_of_parameters(),
+                d_model=self.config.model.d_model,
+                warmup=self.recipe.warmup,
+                lr_factor=self.recipe.lr_factor,
+                batch_tokens=self.recipe.batch_tokens * self.feed.group,
+            )
+        return log
 
     def _update(self, step: Step) -> None:
         number = self.place.step + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from difflib import SequenceMatcher
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def explain(text: str) -> None:
         st.markdown(text)
 
 
+@cache
 def code_line(function: Callable[..., object]) -> str:
     """Where a function begins, as `file:line name`, in Markdown."""
     function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates

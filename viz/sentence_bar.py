@@ -93,8 +93,9 @@ def _answer(text: str, beam_size: int) -> None:
         _line("", str(error), "problem")
         return
     st.session_state[_FOUND] = translator, translation
+    pieces = len(translation.best.pieces)
     _line(
-        f"log p {minus(translation.log_prob)} · {len(translation.best.pieces)} pieces · "
+        f"log p {minus(translation.log_prob)} · {pieces} {'piece' if pieces == 1 else 'pieces'} · "
         f"{translation.seconds * 1000:.0f} ms",
         translation.text or "(The model ended the sentence before its first word.)",
         "translation",

@@ -22,7 +22,8 @@ EXAMPLES = (
     "The children are playing football because the sun is shining.",
     "The man who lost his keys is waiting in front of the house.",
     "I did not know that she had bought the old book yesterday.",
-    "A young man with a blue helmet is riding his bicycle down a narrow street while two girls watch him.",
+    "A young man with a blue helmet is riding his bicycle down the street "
+    "while two girls are watching him.",
 )
 MOST_PIECES = 256
 """Longest side of a map that is drawn: beyond it a cell is smaller than a pixel of the screen."""

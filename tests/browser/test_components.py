@@ -4,6 +4,7 @@ Every head of the small model below looks at one known square. The words on the 
 where they are drawn, not from what the component says of itself.
 """
 
+import base64
 import re
 from urllib.parse import urlencode
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from transformer.trace import Labels
+from viz.components.bundle import script, style
 from viz.components.labels import shown
+from viz.components.packet import map_packet
 from viz.components.palette import table
 
 pytestmark = pytest.mark.browser
@@ -53,15 +56,20 @@ with right:
 st.text(f"runs {st.session_state.runs} layer {layer} head {head}")
 """
 
-# where each word was drawn last, from the canvas's own transform
+# where each word was drawn: its anchor and its two ends, from the canvas's own transform
 SPY = """
 window.words = [];
 const draw = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-  const at = this.getTransform().transformPoint({ x, y });
   const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
+  const wide = this.measureText(text).width;
+  const before = { left: 0, center: wide / 2, right: wide }[this.textAlign];
+  const [anchor, start, end] = [0, -before, wide - before].map((by) => {
+    const at = this.getTransform().transformPoint({ x: x + by, y });
+    return [at.x / ratio, at.y / ratio];
+  });
   const plain = text.replace(/[\\u2066-\\u2069]/g, "");
-  window.words.push({ text: plain, x: at.x / ratio, y: at.y / ratio });
+  window.words.push({ text: plain, x: anchor[0], y: anchor[1], start, end });
   return draw.apply(this, arguments);
 };
 """
@@ -201,15 +209,19 @@ class Maps:
     def cell(self, layer, head):
         return self.page.locator(f'[aria-label="layer {layer + 1}, head {head + 1}"]')
 
-    def words_at(self, query, key):
-        """The row's word at a square's height and the column's word over it, as last drawn."""
+    def words(self):
+        """All words of the large map, drawn once more."""
         self.page.evaluate("() => { window.words.length = 0; }")
-        self.map.dispatch_event("scroll")  # draws once more
+        self.map.dispatch_event("scroll")
+        return self.page.evaluate("() => window.words")
+
+    def words_at(self, query, key):
+        """The row's word at a square's height and the column's word over it."""
+        words = self.words()
         x, y = self.center(query, key)
-        words = self.page.evaluate("() => window.words")
         origin = self.drawn()["origin"]
-        rows = [w for w in words if w["x"] < origin["x"] and w["y"] > origin["y"]]
-        columns = [w for w in words if w["x"] > origin["x"] and w["y"] < origin["y"]]
+        rows = [w for w in words if w["x"] < origin["left"] and w["y"] > origin["top"]]
+        columns = [w for w in words if w["x"] > origin["left"] and w["y"] < origin["top"]]
         return (
             min(rows, key=lambda word: abs(word["y"] - y))["text"],
             min(columns, key=lambda word: abs(word["x"] - x))["text"],
@@ -258,7 +270,7 @@ def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
 
     # from the pixels: of all squares the planted one has the deepest colour, and the right one
     colors = maps.colors(list(np.ndindex(len(labels.queries), len(labels.keys))))
-    deepest = min(colors, key=lambda at: sum(colors[at][:3]))
+    deepest = min(colors, key=lambda at: (-colors[at][3], sum(colors[at])))
     assert deepest == (query, key)
     assert colors[deepest] == ink(kind, "light")
     # and the words that stand at its row and over its column are its own
@@ -349,9 +361,7 @@ def test_a_pinned_row_shows_its_weights_as_numbers(new_maps):
     maps.hover(query, key)
     maps.page.mouse.down()
     maps.page.mouse.up()
-    maps.page.evaluate("() => { window.words.length = 0; }")
-    maps.map.dispatch_event("scroll")
-    words = maps.page.evaluate("() => window.words")
+    words = maps.words()
     (number,) = [word for word in words if word["text"] == "0.91"]
     assert abs(number["x"] - maps.center(query, key)[0]) < 1  # over its key
     assert sum(word["text"] == shown(GERMAN)[query] for word in words) == 2  # its row and the bars
@@ -383,8 +393,15 @@ def test_the_text_alternative_names_each_rows_strongest_key(new_maps):
 def test_any_token_is_shown_as_text_and_breaks_nothing(new_maps, tokens):
     query = urlencode([("token", token) for token in tokens])
     maps = new_maps(query, viewport={"width": 390, "height": 800})
-    words = {word["text"] for word in maps.page.evaluate("() => window.words")}
-    assert set(tokens) <= words  # whole, on the canvas
+    words = maps.words()
+    # whole, once for its row and once for its column; a column out of sight is not drawn
+    texts = [word["text"] for word in words]
+    assert set(tokens) <= set(texts)
+    assert texts.count(tokens[0]) == 2
+    room = maps.map.evaluate("(node) => node.scrollWidth")
+    for x, y in [end for word in words for end in (word["start"], word["end"])]:
+        assert 0 <= x <= room  # with room for all of it
+        assert y >= 0
     maps.map.focus()
     for number, token in enumerate(tokens):
         if number:
@@ -400,6 +417,27 @@ def test_any_token_is_shown_as_text_and_breaks_nothing(new_maps, tokens):
     assert maps.page.evaluate("() => window.taken") is None
     elements = "(node) => node.closest('.hl').querySelectorAll('img, b, script').length"
     assert maps.map.evaluate(elements) == 0
+
+
+def test_a_map_of_many_words_scrolls_and_its_words_stay_with_their_squares(new_maps):
+    tokens = [f"w{number}" for number in range(60)]
+    maps = new_maps(
+        urlencode([("token", token) for token in tokens]), viewport={"width": 390, "height": 800}
+    )
+    assert maps.drawn()["origin"]["font"] == 10
+    maps.map.focus()
+    for press in ("ArrowRight", "End"):
+        maps.page.keyboard.press(press)
+    frame = maps.map.bounding_box()
+    assert 0 < maps.center(0, 61)[0] < frame["width"]  # the cursor is never out of sight
+    maps.map.evaluate("(node) => { node.scrollTop = 1e6; }")
+    maps.settle()
+    assert 0 < maps.center(60, 61)[1] < frame["height"]
+    assert maps.words_at(60, 61) == ("</s>", "</s>")
+    assert maps.words_at(41, 45) == ("w41", "w45")
+    color = maps.color(41, 45)
+    weight = planted(odd(tokens), "cross")[1, 2, 41, 45]
+    assert color == (*table("cross", "light")[round(255 * weight)].tolist(), 255)
 
 
 def test_dark_and_light_and_the_change_between_them(new_maps):
@@ -420,3 +458,21 @@ def test_dark_and_light_and_the_change_between_them(new_maps):
     )
     shows("light")
     assert maps.runs() == runs
+
+
+def test_a_saved_page_draws_the_same_map_with_no_server_at_all(browser):
+    labels, weights = LABELS["cross"], planted(LABELS["cross"], "cross")[1, 2]
+    packet = base64.b64encode(map_packet(weights, labels, "cross", title="L2 H3")).decode()
+    page = browser.new_page(offline=True)
+    page.set_content(
+        f"""<style>{style()}</style><main></main><script type="module">{script("attention_map.js")}
+        const bytes = Uint8Array.from(atob("{packet}"), (one) => one.charCodeAt(0));
+        render(document.querySelector("main"), unpack(bytes));</script>"""
+    )
+    maps = Maps(page)
+    maps.map.wait_for()
+    spot = planted_at(1 * HEADS + 2, labels, "cross")
+    assert maps.color(*spot) == ink("cross", "light")
+    maps.hover(*spot)
+    assert "0.913" in maps.tip.inner_text()
+    page.close()

@@ -74,7 +74,8 @@ def test_the_loss_falls_far_below_guessing(data: Path, recipe: Path, tmp_path: P
 def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path) -> None:
     records = runlog.read(finished / "run.jsonl")
     assert [r["step"] for r in records if "loss" in r] == [4, 8, 12, 16, 20, 24]
-    assert {"step", "epoch", "loss", "lr", "tokens_per_second", "seconds"} <= records[0].keys()
+    assert records[0].items() >= {"step": 0, "d_model": 32, "warmup": 12, "lr_factor": 1.0}.items()
+    assert {"step", "epoch", "loss", "lr", "tokens_per_second", "seconds"} <= records[1].keys()
     measured = [r for r in records if "validation_loss" in r]
     assert [r["step"] for r in measured] == [12, 24]
     assert {"validation_perplexity", "validation_bleu", "validation_chrf"} <= measured[0].keys()

@@ -19,8 +19,8 @@ def build(vocab_size=8, ending=1.0, seed=0, **changes):
     with torch.no_grad():
         model.shared_embedding.mul_(2)
         end = model.shared_embedding[EOS]
-        last = model.decoder.get_submodule(f"layers.{model.config.N - 1}.feed_forward_norm.norm")
-        last.get_parameter("bias").add_(ending * end / end.square().sum())
+        last = f"decoder.layers.{model.config.N - 1}.feed_forward_norm.norm.bias"
+        model.get_parameter(last).add_(ending * end / end.square().sum())
     return model
 
 

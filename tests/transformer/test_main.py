@@ -16,7 +16,7 @@ LINES = ["The dog waits.", "", "   ", "A small bird sings in the garden.", ""]
 
 class Finished:
     def __init__(self, process, stdin):
-        out, err = process.communicate(stdin, timeout=60)
+        out, err = process.communicate(stdin, timeout=100)
         self.status, self.out, self.err = process.returncode, out.decode(), err.decode()
 
 

@@ -90,7 +90,7 @@ def test_a_compound_and_a_number_are_one_word_each(tokenizer):
 
 
 WORDS = ["dog", "Hund", "schläft", "garden", "Frosch", "don't", "grün-blau", "3,5", "zzz"]
-MARKS = [".", ",", "?!", "–", "“", "(", "😀", "😀😀", "✈"]
+MARKS = [".", "..", ",", "?!", "–", "“", "(", "😀", "😀😀", "✈"]
 
 
 @st.composite

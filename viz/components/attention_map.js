@@ -130,8 +130,9 @@ class AttentionMap {
     this.edge = stays ? this.plan.left : this.x;
     drawMap(context, { ...this, width, height });
     this.showTip();
-    const { x, y, plan, theme, pinned, at } = this;
-    const origin = { x, y, square: plan.square, font: plan.font };
+    const { x, y, edge, plan, theme, pinned, at } = this;
+    const { square, font, top } = plan;
+    const origin = { x, y, square, font, left: edge, top }; // what a test must know to find a square
     this.root.__headlight = { ...this.data, theme: theme.name, pinned, at, origin };
   }
 

@@ -110,7 +110,8 @@ function bars(context, { data, plan, theme, colors, x, at, pinned }) {
   context.fillStyle = theme.line;
   context.fillRect(x, floor, data.keys.length * plan.square, 1);
   const own = 3 * (theme.name === "dark" ? 170 : 150); // the kind's colour, about
-  context.fillStyle = row == null ? theme.line : `rgb(${colors.slice(own, own + 3).join()})`;
+  context.fillStyle = row == null ? theme.ink : `rgb(${colors.slice(own, own + 3).join()})`;
+  context.globalAlpha = row == null ? 0.35 : 1;
   weights.forEach((weight, key) => {
     const height = Math.min(1, weight) * tallest;
     context.fillRect(x + key * plan.square + 2, floor - height, plan.square - 4, height);

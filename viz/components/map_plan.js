@@ -3,9 +3,10 @@
 
 export const BARS = 48; // the strip over the keys: one row's weights as bars with numbers
 export const EDGE = 8; // between words and squares, CSS pixels
-export const TALLEST = 720; // the frame; what is taller scrolls in it
+export const TALLEST = 800; // the frame; what is taller scrolls in it
 
-const SQUARE = { largest: 46, smallest: 14 };
+// below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
+const SQUARE = { largest: 46, easy: 16, smallest: 14 };
 const LETTERS = { largest: 14, smallest: 10 };
 const SLANT = Math.PI / 4;
 
@@ -21,7 +22,7 @@ export function plan({ queries, keys }, width, measure) {
   const columns = keys.map(measure);
   for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
     const made = lay(rows, columns, queries.length, square);
-    if (made.width <= width) return made;
+    if (made.width <= width && (made.height <= TALLEST || square <= SQUARE.easy)) return made;
   }
   return lay(rows, columns, queries.length, SQUARE.smallest);
 }

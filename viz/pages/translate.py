@@ -29,8 +29,8 @@ def show() -> None:
     with beside:
         _candidates(translation)
         explain(
-            f"Each row is one German piece at the moment when it is written, each column one English "
-            f"piece; the darker the cell, the more the decoder takes from there. "
+            f"Each row is one German piece at the moment when it is written, each column one "
+            f"English piece; the stronger the colour, the more the decoder takes from there. "
             f"The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
             f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "

@@ -1,0 +1,445 @@
+"""Downloads from a server that misbehaves: they end whole, or in one sentence and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import re
+import socket
+import tarfile
+import threading
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from training import download, fetch
+from training.corpus import read_parallel
+from training.fetch import Patience
+from training.sources import SOURCES, Archive, Source
+
+BODY = b"".join(b"line %d\n" % number for number in range(40_000))  # some sockets full
+QUARTER = len(BODY) // 4
+TIMEOUT = 0.3
+SHA256 = hashlib.sha256(BODY).hexdigest()
+
+
+@dataclass
+class Server:
+    """Serves `files`; each entry of `mischief` spoils one answer, in order.
+
+    A number answers with that error; otherwise any of these words: `drop` ends the connection after
+    a quarter of the file, `stall` falls silent after half of it, `mute` at once, `slow` pauses,
+    `reversed` sends other bytes, `deaf` ignores the range, `astray` sends another part.
+    """
+
+    address: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    mischief: list[str] = field(default_factory=list)
+    ranges: list[str | None] = field(default_factory=list)  # what each request asked for
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        mischief = self.mischief.pop(0).split() if self.mischief else []
+        self.ranges.append(request.headers.get("Range"))
+        body = self.files.get(request.path)
+        if body is None or (mischief and mischief[0].isdecimal()):
+            return request.send_error(404 if body is None else int(mischief[0]))
+        if "reversed" in mischief:
+            body = body[::-1]
+        asked = 0 if "deaf" in mischief else int(re.sub(r"\D", "", self.ranges[-1] or "0"))
+        if asked >= len(body):
+            request.send_response(416)
+            request.send_header("Content-Range", f"bytes */{len(body)}")
+            return request.end_headers()
+        start = asked // 2 if "astray" in mischief else asked
+        request.send_response(206 if asked else 200)
+        if asked:
+            request.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        request.send_header("Content-Length", str(len(body) - start))
+        request.end_headers()
+        lengths = {"drop": QUARTER, "stall": 2 * QUARTER, "mute": 0}
+        end = min([len(body), *(start + lengths[word] for word in mischief if word in lengths)])
+        for at in range(start, end, QUARTER):
+            request.wfile.write(body[at : min(at + QUARTER, end)])
+            request.wfile.flush()
+            time.sleep(0.1 if "slow" in mischief else 0)
+        if {"stall", "mute"} & set(mischief):
+            time.sleep(2 * TIMEOUT)
+        return None
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(fetch, "PATIENCE", Patience(attempts=3, timeout=TIMEOUT, wait=0.01))
+    served = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            # the other side hangs up on a line that has fallen silent
+            with contextlib.suppress(ConnectionError):
+                served.answer(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http_server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served.address = f"http://127.0.0.1:{http_server.server_port}"
+    thread = threading.Thread(target=http_server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield served
+    http_server.shutdown()
+    http_server.server_close()
+    thread.join()
+
+
+def _fetch(server: Server, folder: Path, **known: object) -> Path:
+    server.files["/data.txt"] = BODY
+    url = f"{server.address}/data.txt"
+    fetch.fetch(Archive(url=url, **known), url, folder / "data.txt")  # type: ignore[arg-type]
+    return folder / "data.txt"
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def _range(quarters: int) -> str:
+    return f"bytes={quarters * QUARTER}-"
+
+
+@pytest.mark.parametrize(
+    ("mischief", "ranges"),
+    [
+        ([], [None]),
+        (["drop"], [None, _range(1)]),
+        (["drop", "drop", "503"], [None, _range(1), _range(2), _range(2)]),
+        (["drop"] * 3, [None, _range(1), _range(2), _range(3)]),  # each brought something
+        (["drop", "deaf"], [None, _range(1)]),
+        (["drop", "astray"], [None, _range(1), None]),
+        (["stall"], [None, _range(2)]),
+        (["slow"], [None]),
+        (["500", "429"], [None, None, None]),
+    ],
+    ids=str,
+)
+def test_a_file_arrives_whole_through_what_passes(
+    server: Server, tmp_path: Path, mischief: list[str], ranges: list[str | None]
+) -> None:
+    server.mischief = list(mischief)
+    assert _fetch(server, tmp_path).read_bytes() == BODY
+    assert server.ranges == ranges
+    assert _names(tmp_path) == ["data.txt"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "ranges"),
+    [
+        (BODY[:QUARTER], [_range(1)]),
+        (BODY, [f"bytes={len(BODY)}-"]),  # stopped just before it got its name
+        (BODY + b"more", [f"bytes={len(BODY) + 4}-", None]),
+    ],
+    ids=["a quarter", "whole", "too long"],
+)
+def test_a_stopped_download_goes_on_where_it_stopped(
+    server: Server, tmp_path: Path, kept: bytes, ranges: list[str | None]
+) -> None:
+    (tmp_path / "data.txt.part").write_bytes(kept)
+    assert _fetch(server, tmp_path).read_bytes() == BODY
+    assert server.ranges == ranges
+
+
+@pytest.mark.parametrize(
+    ("mischief", "known", "sentence"),
+    [
+        (["404"], {}, "cannot be fetched: the server answers 404 Not Found"),
+        (["500"] * 3, {}, "could not be fetched in 3 attempts: the server answers 500"),
+        (["mute"] * 3, {}, "nothing came for 0.3 s"),
+        (["drop deaf"] * 4, {}, "connection ended too early; the .* bytes that arrived are kept"),
+        (["reversed"], {"sha256": SHA256}, f"is not the file that was expected .*{SHA256}"),
+        ([], {"size": 7}, f"has {len(BODY):,} bytes instead of 7"),
+    ],
+    ids=["404", "500", "mute", "drop deaf", "reversed", "size"],
+)
+def test_what_does_not_pass_is_an_error_and_no_file(
+    server: Server, tmp_path: Path, mischief: list[str], known: dict[str, object], sentence: str
+) -> None:
+    server.mischief = list(mischief)
+    with pytest.raises(fetch.DownloadError, match=sentence):
+        _fetch(server, tmp_path, **known)
+    assert set(_names(tmp_path)) <= {"data.txt.part"}
+    assert not server.mischief
+
+
+def test_wrong_bytes_are_thrown_away_and_right_ones_taken_the_next_time(
+    server: Server, tmp_path: Path
+) -> None:
+    server.mischief = ["reversed"]
+    with pytest.raises(fetch.DownloadError):
+        _fetch(server, tmp_path, sha256=SHA256)
+    assert _fetch(server, tmp_path, sha256=SHA256).read_bytes() == BODY
+    assert server.ranges == [None, None]
+
+
+def test_a_file_that_is_there_is_checked_and_not_asked_for(server: Server, tmp_path: Path) -> None:
+    path = _fetch(server, tmp_path)
+    _fetch(server, tmp_path, sha256=SHA256)
+    assert len(server.ranges) == 1
+    path.write_bytes(BODY[:-1])
+    with pytest.raises(fetch.DownloadError, match=r"data\.txt is not the file that was expected"):
+        _fetch(server, tmp_path, sha256=SHA256)
+
+
+def test_a_full_disk_is_one_sentence(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "data.txt.part").symlink_to("/dev/full")
+    with pytest.raises(fetch.DownloadError, match="cannot be written: No space left on device"):
+        _fetch(server, tmp_path)
+    assert not (tmp_path / "data.txt").exists()
+
+
+# whole sets, by the command
+
+
+def _gz(sentences: Iterable[str]) -> bytes:
+    return gzip.compress("".join(f"{sentence}\n" for sentence in sentences).encode(), 1)
+
+
+def _zip(name: str, text: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("_about.txt", "not this one")
+        archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def _tgz(files: dict[str, str]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
+def _source(name: str) -> Source:
+    return next(source for source in SOURCES if source.name == name)
+
+
+@pytest.fixture
+def multi30k(server: Server) -> Server:
+    """A server that has Multi30k: as many lines as the real one, one of them not in NFC."""
+    for text in _source("multi30k").texts:
+        pairs = text.pairs or 0
+        german = ["Ein Ma\u0308dchen.", *(f"Satz {n}." for n in range(1, pairs))]
+        server.files[f"/multi30k/{text.english}"] = _gz(f"Line {n}." for n in range(pairs))
+        server.files[f"/multi30k/{text.german}"] = _gz(german)
+    return server
+
+
+def _run(server: Server, name: str, out: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run the command; what it prints, or the one sentence of its failure."""
+    status = download.main([name, "--out", str(out), "--mirror", server.address])
+    printed = capsys.readouterr()
+    if status == 0:
+        return printed.out
+    assert status == 2
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("training.download: ")
+    assert not list(out.glob("train.*"))
+    return printed.err
+
+
+def test_multi30k_becomes_parallel_text_in_nfc(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "29,000 pairs" in printed
+    assert "Licence: none stated" in printed
+    assert "Elliott" in printed
+    text = read_parallel(tmp_path / "train")
+    assert (text.source[0], text.target[0]) == ("Line 0.", "Ein Mädchen.")
+    assert (len(text), len(read_parallel(tmp_path / "valid"))) == (29_000, 1_014)
+    assert len(read_parallel(tmp_path / "test_2016_flickr")) == 1_000
+    assert not [name for name in _names(tmp_path) if name.endswith((".new", ".part"))]
+
+
+def test_checksums_of_the_first_time_are_kept_as_sha256sum_writes_them(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run(multi30k, "multi30k", tmp_path, capsys)
+    lines = (tmp_path / "archives" / "SHA256SUMS").read_text().splitlines()
+    digest = hashlib.sha256(multi30k.files["/multi30k/train.en.gz"]).hexdigest()
+    assert f"{digest}  train.en.gz" in lines
+    assert len(lines) == 6
+    multi30k.ranges.clear()
+    _run(multi30k, "multi30k", tmp_path, capsys)
+    assert not multi30k.ranges  # all is there
+
+
+def test_a_file_that_changed_since_the_first_time_is_refused(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run(multi30k, "multi30k", tmp_path, capsys)
+    (tmp_path / "train.en").unlink()
+    (tmp_path / "train.de").unlink()
+    (tmp_path / "archives" / "val.de.gz").unlink()
+    multi30k.files["/multi30k/val.de.gz"] = _gz(f"Anders {n}." for n in range(1_014))
+    assert "which it had when it was first fetched" in _run(multi30k, "multi30k", tmp_path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("packed", "sentence"),
+    [
+        (b"<html>Please log in to this network.</html>", "train.de.gz is damaged"),
+        (_gz(["Nur ein Satz."]), "train.en.gz and train.de.gz differ in length"),
+        (_gz(["Grüße."] * 29_000)[:-9], "is damaged"),
+        (gzip.compress("Grüße.\n".encode("latin-1") * 29_000), "is damaged .*utf-8"),
+    ],
+    ids=["a login page", "too short", "cut off", "latin-1"],
+)
+def test_an_archive_that_holds_something_else_is_not_trusted(
+    multi30k: Server,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    packed: bytes,
+    sentence: str,
+) -> None:
+    multi30k.files["/multi30k/train.de.gz"] = packed
+    assert re.search(sentence, _run(multi30k, "multi30k", tmp_path, capsys))
+    assert _names(tmp_path) == sorted(a.name for a in _source("multi30k").archives)
+
+
+def test_another_number_of_pairs_than_published_is_refused(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for language in ("en", "de"):
+        multi30k.files[f"/multi30k/val.{language}.gz"] = _gz(["A."] * 1_013)
+    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "has 1,013 sentence pairs for valid, but 1,014 were expected" in error
+
+
+def test_a_disk_that_fills_up_while_unpacking(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.de.new").symlink_to("/dev/full")
+    assert "No space left on device" in _run(multi30k, "multi30k", tmp_path, capsys)
+
+
+def test_text_that_is_there_already_is_not_written_over(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.en").write_text("Mine.\n")
+    assert download.main(["tatoeba", "--out", str(tmp_path), "--mirror", multi30k.address]) == 2
+    assert "holds a train.en already that is not tatoeba" in capsys.readouterr().err
+    assert (tmp_path / "train.en").read_text() == "Mine.\n"
+
+
+def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # every English sentence twice, as Tatoeba often has it
+    rows = [f"Go to {n // 2}.\tGeh\r zu {n}.\tCC-BY 2.0 (France) #{n}\n" for n in range(400)]
+    server.files["/tatoeba/deu-eng.zip"] = _zip(
+        "deu.txt", "".join([*rows, "Alone.\n", "\tLeer.\n"])
+    )
+    _run(server, "tatoeba", tmp_path, capsys)
+    train, valid = read_parallel(tmp_path / "train"), read_parallel(tmp_path / "valid")
+    pairs = {(f"Go to {n // 2}.", f"Geh  zu {n}.") for n in range(400)}
+    assert set(zip(train.source + valid.source, train.target + valid.target, strict=True)) <= pairs
+    assert len(valid) == 40  # a tenth at most
+    assert 320 <= len(train) < 360
+    assert not set(train.source) & set(valid.source)
+    before = (tmp_path / "valid.de").read_bytes()
+    _run(server, "tatoeba", tmp_path, capsys)
+    assert (tmp_path / "valid.de").read_bytes() == before
+
+
+def test_wmt14_is_put_together_from_its_archives(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = _source("wmt14")
+    assert all(archive.size and archive.sha256 for archive in real.archives)
+    small = replace(
+        real,
+        archives=tuple(Archive(url=archive.url) for archive in real.archives),
+        texts=tuple(replace(text, pairs=None) for text in real.texts),
+    )
+    monkeypatch.setattr(download, "SOURCES", (small,))
+    files: dict[str, dict[str, str]] = {}
+    for text in real.texts:
+        for where, word in ((text.english, "English"), (text.german, "German")):
+            archive, _, member = where.partition("/")
+            stem = member.rpartition("/")[2].partition(".")[0]
+            content = f"{word} {stem}.\u2028\n\n"
+            if member.endswith(".sgm"):
+                content = f'<doc>\n<seg id="1">S&amp;P, {word}</seg>\n</doc>\n'
+            files.setdefault(archive, {})[member] = content
+    for archive, members in files.items():
+        server.files[f"/wmt14/{archive}"] = _tgz({"training/other.txt": "no", **members})
+    _run(server, "wmt14", tmp_path, capsys)
+    assert read_parallel(tmp_path / "train").source == [
+        "English europarl-v7.", "English commoncrawl.", "English news-commentary-v9.",
+    ]  # fmt: skip
+    assert read_parallel(tmp_path / "valid").target == ["German newstest2013."]
+    assert read_parallel(tmp_path / "newstest2014").target == ["S&P, German"]
+    (tmp_path / "archives" / "dev.tgz").write_bytes(_tgz({"dev/other": ""}))
+    (tmp_path / "archives" / "SHA256SUMS").unlink()
+    (tmp_path / "train.en").unlink()
+    (tmp_path / "train.de").unlink()
+    assert "dev.tgz does not hold dev/newstest2013.en" in _run(server, "wmt14", tmp_path, capsys)
+
+
+def test_no_network_is_one_sentence_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+    assert download.main(["multi30k", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        "training.download: raw.githubusercontent.com cannot be found: connect to a network, or "
+        "name a --mirror.\n"
+    )
+
+
+def test_a_server_that_is_not_there(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        server.address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        assert "Connection refused" in _run(server, "multi30k", tmp_path, capsys)
+
+
+def test_a_mirror_must_be_an_address(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        download.main(["multi30k", "--out", "x", "--mirror", "file:///etc"])
+    assert stopped.value.code == 2
+    assert "must begin with https:// or http://" in capsys.readouterr().err
+
+
+def test_every_source_is_encrypted_named_and_complete() -> None:
+    assert [source.name for source in SOURCES] == ["multi30k", "tatoeba", "wmt14"]
+    for source in SOURCES:
+        names = {archive.name for archive in source.archives}
+        assert len(names) == len(source.archives)
+        assert all(archive.url.startswith("https://") for archive in source.archives)
+        for text in source.texts:
+            assert {text.english.partition("/")[0], text.german.partition("/")[0]} <= names
+        assert {text.split for text in source.texts} >= {"train"}
+        assert source.held_out or "valid" in {text.split for text in source.texts}
+        assert source.licence
+        assert source.citation

@@ -1,0 +1,51 @@
+"""The curves draw the records and nothing else; the plan is equation 3."""
+
+import pytest
+
+from training.runlog import Record
+from training.schedule import learning_rate
+from viz.components.palette import COLOR
+from viz.figures.training import INKS, curve, learning_rates
+
+SETTINGS: Record = {"step": 0, "d_model": 256, "warmup": 100, "lr_factor": 2.0}
+RECORDS: list[Record] = [
+    SETTINGS,
+    {"step": 50, "loss": 5.0, "lr": 0.001, "tokens_per_second": 10.0},
+    {"step": 100, "loss": 4.0, "lr": 0.002, "tokens_per_second": 11.0},
+    {"step": 100, "validation_loss": 3.5, "validation_perplexity": 33.1},
+]
+
+
+def _data(chart: object) -> list[dict]:
+    spec = chart.to_dict()  # type: ignore[attr-defined]
+    return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def test_each_record_is_drawn_once_at_its_step() -> None:
+    fields = {"loss": "training", "validation_loss": "validation"}
+    drawn = _data(curve({"a": RECORDS}, fields, unit="nats"))
+    assert [(r["what"], r["step"], r["value"]) for r in drawn] == [
+        ("training", 50, 5.0),
+        ("training", 100, 4.0),
+        ("validation", 100, 3.5),
+    ]
+
+
+def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run() -> None:
+    drawn = _data(learning_rates({"a": RECORDS}))
+    planned = [r for r in drawn if "what" not in r]
+    assert [r["step"] for r in planned] == [50, 100]
+    assert planned[0]["value"] == pytest.approx(learning_rate(50, 256, 100, 2.0))
+    assert [r["value"] for r in drawn if r.get("what") == "used"] == [0.001, 0.002]
+
+
+def test_a_log_that_does_not_say_its_plan_has_none() -> None:
+    drawn = _data(learning_rates({"old": RECORDS[1:]}))
+    assert all(r.get("what") == "used" for r in drawn)
+
+
+def test_runs_have_colours_of_their_own_and_a_legend() -> None:
+    spec = curve({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats").to_dict()
+    scale = spec["encoding"]["color"]["scale"]
+    assert scale == {"domain": ["a", "b"], "range": list(INKS[:2])}
+    assert not set(INKS) & set(COLOR.values())

@@ -1,0 +1,168 @@
+"""Where public parallel text is kept: addresses, published checksums, licences.
+
+The addresses are those that public training scripts use; where this was written there was no
+network to try them. A size or checksum stands here only where somebody has published it. The
+checksums of the other files are written down when they are first fetched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Archive:
+    """One file to fetch.
+
+    Args:
+        url: its public address.
+        size: bytes, as published; None where nobody has.
+        sha256: likewise.
+    """
+
+    url: str
+    size: int | None = None
+    sha256: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called on disk."""
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """A parallel text inside archives.
+
+    Args:
+        split: `train` becomes `train.en` and `train.de`; texts of one split follow each other.
+        english: an archive, and behind a slash the file inside it.
+        german: likewise; the same file means columns, English first, parted by tabs.
+        pairs: how many there are, as published; None where nobody has said.
+    """
+
+    split: str
+    english: str
+    german: str
+    pairs: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One public set of English-German text.
+
+    Args:
+        archives: what is fetched.
+        texts: what is taken out of it.
+        held_out: training pairs that become the validation text, where there is none.
+        licence: what may be done with it, as its makers say.
+        citation: what to name when it was used.
+    """
+
+    name: str
+    archives: tuple[Archive, ...]
+    texts: tuple[Text, ...]
+    held_out: int = 0
+    licence: str
+    citation: str
+
+
+_MULTI30K = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+# split: name there, pairs as its README counts them
+_MULTI30K_SPLITS = {
+    "train": ("train", 29_000),
+    "valid": ("val", 1_014),
+    "test_2016_flickr": ("test_2016_flickr", 1_000),
+}
+
+# sizes and checksums: TensorFlow Datasets, url_checksums/wmt14_translate.txt
+_WMT14 = (
+    Archive(
+        url="https://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
+        size=657_632_379,
+        sha256="0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
+    ),
+    Archive(
+        url="https://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
+        size=918_311_367,
+        sha256="c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
+    ),
+    Archive(
+        url="https://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
+        size=80_418_416,
+        sha256="cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
+    ),
+    # the newstests of all years up to 2018
+    Archive(
+        url="https://data.statmt.org/wmt19/translation-task/dev.tgz",
+        size=38_654_961,
+        sha256="7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
+    ),
+)
+
+SOURCES = (
+    Source(
+        name="multi30k",
+        archives=tuple(
+            Archive(url=f"{_MULTI30K}/{name}.{language}.gz")
+            for name, _ in _MULTI30K_SPLITS.values()
+            for language in ("en", "de")
+        ),
+        texts=tuple(
+            Text(split=split, english=f"{name}.en.gz", german=f"{name}.de.gz", pairs=pairs)
+            for split, (name, pairs) in _MULTI30K_SPLITS.items()
+        ),
+        licence="none stated for the text; the images it describes: non-commercial research and "
+        "education",
+        citation="Elliott, Frank, Sima'an and Specia (2016). Multi30K: Multilingual "
+        "English-German Image Descriptions. Proceedings of the 5th Workshop on Vision and "
+        "Language, 70-74.",
+    ),
+    Source(
+        name="tatoeba",
+        archives=(Archive(url="https://www.manythings.org/anki/deu-eng.zip"),),
+        texts=(Text(split="train", english="deu-eng.zip/deu.txt", german="deu-eng.zip/deu.txt"),),
+        held_out=1_500,
+        licence="CC BY 2.0 (France); name tatoeba.org and manythings.org/anki, and the authors in "
+        "the third column of the archive",
+        citation="Tatoeba, https://tatoeba.org, in the selection of "
+        "https://www.manythings.org/anki.",
+    ),
+    Source(
+        name="wmt14",
+        archives=_WMT14,
+        texts=(
+            Text(
+                split="train",
+                english="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.en",
+                german="training-parallel-europarl-v7.tgz/training/europarl-v7.de-en.de",
+            ),
+            Text(
+                split="train",
+                english="training-parallel-commoncrawl.tgz/commoncrawl.de-en.en",
+                german="training-parallel-commoncrawl.tgz/commoncrawl.de-en.de",
+            ),
+            Text(
+                split="train",
+                english="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.en",
+                german="training-parallel-nc-v9.tgz/training/news-commentary-v9.de-en.de",
+            ),
+            Text(
+                split="valid",
+                english="dev.tgz/dev/newstest2013.en",
+                german="dev.tgz/dev/newstest2013.de",
+                pairs=3_000,
+            ),
+            # German to English there: the same pairs the other way round
+            Text(
+                split="newstest2014",
+                english="dev.tgz/dev/newstest2014-deen-ref.en.sgm",
+                german="dev.tgz/dev/newstest2014-deen-src.de.sgm",
+                pairs=3_003,
+            ),
+        ),
+        licence="research use (Europarl, Common Crawl, News Commentary, newstest)",
+        citation="Bojar et al. (2014). Findings of the 2014 Workshop on Statistical Machine "
+        "Translation. Proceedings of the Ninth Workshop on Statistical Machine Translation, 12-58.",
+    ),
+)

@@ -1,0 +1,106 @@
+"""The course of one or more training runs, as `run.jsonl` tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from training.runlog import Record
+from training.schedule import learning_rate
+
+INKS = ("#6F4FB8", "#B8860B", "#C2569A", "#5F6B73")
+"""One colour for each run; none of them can be taken for a kind of attention."""
+
+PLANNED = "planned"
+_GREY = "#8A8F96"
+
+
+def curve(
+    runs: Mapping[str, Sequence[Record]],
+    fields: Mapping[str, str],
+    *,
+    unit: str,
+    log: bool = False,
+    height: int = 180,
+) -> alt.LayerChart | alt.Chart:
+    """One quantity over the steps of each run.
+
+    Args:
+        runs: records by the name of the run.
+        fields: what is drawn, by its name in the record; the second of two is drawn with points,
+            as it is measured more rarely.
+        unit: title of the vertical axis.
+        log: whether the vertical axis is logarithmic.
+        height: in CSS pixels.
+    """
+    frame = _long(runs, fields)
+    base = alt.Chart(frame, height=height).encode(
+        x=alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s")),
+        y=alt.Y(
+            "value:Q",
+            title=unit,
+            scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True),
+            axis=alt.Axis(tickCount=5, format="~g"),
+        ),
+        color=_colour(list(runs)),
+        detail="what:N",
+        tooltip=[
+            alt.Tooltip("run:N"),
+            alt.Tooltip("what:N"),
+            alt.Tooltip("step:Q", format=","),
+            alt.Tooltip("value:Q", format=".4~g"),
+        ],
+    )
+    first, *rest = fields.values()
+    line = base.transform_filter(alt.datum.what == first).mark_line(
+        strokeWidth=1.5, opacity=0.55 if rest else 1
+    )
+    if not rest:
+        return line
+    return line + base.transform_filter(alt.datum.what == rest[0]).mark_line(
+        strokeWidth=2, point=alt.OverlayMarkDef(size=28, filled=True)
+    )
+
+
+def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 180) -> alt.LayerChart:
+    """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
+    used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
+    planned = (
+        alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=height)
+        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.35, color=_GREY)
+        .encode(x="step:Q", y="value:Q", detail="run:N")
+    )
+    return planned + used
+
+
+def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
+    """Equation 3 at the steps that the run has come to; empty where the run does not say how."""
+    settings: Mapping[str, Any] = records[0] if records else {}
+    steps = [int(record["step"]) for record in records if "lr" in record]
+    if not {"d_model", "warmup", "lr_factor"} <= settings.keys():
+        steps = []
+    rates = [
+        learning_rate(step, settings["d_model"], settings["warmup"], settings["lr_factor"])
+        for step in steps
+    ]
+    return pd.DataFrame({"run": name, "step": steps, "value": rates})
+
+
+def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
+    rows = [
+        {"run": run, "what": what, "step": int(record["step"]), "value": float(record[field])}
+        for run, records in runs.items()
+        for record in records
+        for field, what in fields.items()
+        if field in record
+    ]
+    return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
+
+
+def _colour(names: list[str]) -> alt.Color:
+    legend = alt.Legend(title=None, orient="top") if len(names) > 1 else None
+    inks = [INKS[n % len(INKS)] for n in range(len(names))]
+    return alt.Color("run:N", scale=alt.Scale(domain=names, range=inks), legend=legend)

@@ -79,9 +79,12 @@ def model(tokenizer) -> Transformer:
         for name, parameter in model.named_parameters():
             if "W_Q" in name or "W_K" in name:
                 parameter.mul_(2)  # heads that prefer some tokens to others
-        # sentences that end: one piece in ten is </s>
-        last = model.get_parameter("decoder.layers.1.feed_forward_norm.norm.bias")
-        last.add_(3 * model.shared_embedding[EOS])
+            elif "cross_attention" in name:
+                parameter.mul_(1.4)  # translations that differ where their sources do
+        model.shared_embedding[4:].mul_(1.5)  # pieces that differ from each other
+        # sentences that end: dimensions 8 and 9 are sin(pos / 10) and cos(pos / 10)
+        model.shared_embedding[EOS, 8] += 3.6
+        model.shared_embedding[EOS, 9] -= 3.6
     return model.eval()
 
 

@@ -16,6 +16,7 @@ class Summary:
 
     Args:
         entropy: in bits, mean over the rows; 0 where every position looks at one token alone.
+        most_entropy: what it would be if every position looked at all that it sees alike.
         largest: the largest weight.
         query: row of the largest weight.
         key: column of the largest weight.
@@ -24,6 +25,7 @@ class Summary:
     """
 
     entropy: float
+    most_entropy: float
     largest: float
     query: int
     key: int
@@ -43,12 +45,14 @@ def summarise(weights: Array, *, causal: bool = False) -> Summary:
     p = weights[first:].astype(np.float64)
     # 0 · log 0 counts as 0: a masked key adds nothing
     log_p = np.log2(p, out=np.zeros_like(p), where=p > 0)
+    seen = np.arange(first, len(weights)) + 1 if causal else p.shape[1]  # keys of each row
     query, key = np.unravel_index(int(p.argmax()), p.shape)
     distance = np.arange(p.shape[1])[None] - np.arange(first, len(weights))[:, None]  # [query, key]
     offset = float((p * distance).sum(-1).mean())
     variance = float((p * (distance - offset) ** 2).sum(-1).mean())
     return Summary(
         entropy=float(-(p * log_p).sum(-1).mean()),
+        most_entropy=float(np.log2(seen).mean()),
         largest=float(p[query, key]),
         query=int(query) + first,
         key=int(key),

@@ -118,7 +118,8 @@ def test_one_checksum_means_one_model(tmp_path, folder, model, tokenizer):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    assert str(tmp_path / "nowhere") in refusal(tmp_path / "nowhere")
+    nowhere = tmp_path / "nowhere"
+    assert refusal(nowhere) == f"There is no checkpoint folder {nowhere}."
 
 
 def test_a_file_is_no_folder(folder):

@@ -230,6 +230,25 @@ def test_a_sentence_that_ends_at_its_very_limit_is_complete():
         assert (cut.tokens, cut.complete) == (free.tokens[:-1], False)
 
 
+def steps_of(search, model, sources, **options):
+    """How often the decoder runs."""
+    taken: list[str] = []
+    point = "decoder.layers.0.self_attention.hook_q"
+    with model.hooks({point: lambda q, name: taken.append(name)}):
+        search(model, batch(sources), **options)
+    return len(taken)
+
+
+def test_a_search_stops_when_its_last_sentence_has_ended():
+    assert steps_of(greedy, build(ending=90), SOURCES) == 1
+    assert steps_of(beam_search, build(ending=90), SOURCES, beam_size=1) == 1
+
+
+def test_a_search_goes_on_to_the_longest_limit():
+    assert steps_of(greedy, never_ending(), SOURCES[:3], max_extra=2) == 5 + 2
+    assert steps_of(beam_search, never_ending(), SOURCES[:3], max_extra=2) == 5 + 2
+
+
 def test_padding_unknown_and_start_are_never_written():
     model = build(vocab_size=5)  # most of what the model likes is forbidden
     with torch.no_grad():

@@ -76,8 +76,9 @@ def test_any_shape_comes_back_in_its_shape(shape):
     assert set(y.flatten().tolist()) <= {0.0, 2.0}
 
 
-def test_nothing_at_all_comes_back_as_nothing():
-    assert Dropout(0.5)(torch.ones(0, 3)).shape == (0, 3)
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_nothing_at_all_comes_back_as_nothing(shape):
+    assert Dropout(0.5)(torch.ones(shape)).shape == shape
 
 
 def test_a_transposed_tensor_keeps_its_elements_in_place():
@@ -98,11 +99,11 @@ def test_gradients_flow_where_values_did():
     torch.testing.assert_close(x.grad, (y != 0) / 0.75)
 
 
-def test_nothing_is_dropped_outside_training():
-    x = torch.randn(1000)
-    assert torch.equal(Dropout(0.5).eval()(x), x)
+def test_outside_training_everything_passes_through():
+    x = torch.randn(9)
+    assert Dropout(0.5).eval()(x) is x
 
 
-def test_nothing_is_dropped_at_rate_zero():
-    x = torch.randn(1000)
-    assert torch.equal(Dropout(0)(x), x)
+def test_at_rate_zero_everything_passes_through():
+    x = torch.randn(9)
+    assert Dropout(0)(x) is x

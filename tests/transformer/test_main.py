@@ -110,6 +110,13 @@ def test_an_unknown_option_is_refused(run):
     assert "Traceback" not in err
 
 
+def test_bytes_that_are_no_utf8_are_refused(run):
+    status, out, err = run(stdin=b"The dog waits.\nA \xff bird.\n")
+    assert (status, out) == (2, "")
+    assert err.startswith("transformer: standard input is not UTF-8")
+    assert is_one_sentence(err.removesuffix("\n"))
+
+
 def test_an_empty_sentence_is_refused(run):
     status, out, err = run("")
     assert (status, out) == (2, "")

@@ -143,10 +143,11 @@ def test_special_pieces_are_words_of_their_own(tokenizer):
     assert words_of(pieces) == ["<s>", "The", "dog", "</s>", "<pad>"]
 
 
-def test_a_lone_space_does_not_share_a_word_with_the_end(tokenizer):
+def test_a_lone_space_before_the_end_is_a_word_of_its_own(tokenizer):
+    """A model may write one; it must join neither the end nor the word before it."""
     (space,) = (piece.id for piece in tokenizer.pieces("😀") if piece.text == SPACE)
     pieces = tokenizer.pieces_of([*tokenizer.encode("The"), space, EOS])
-    assert pieces[-1].word not in {piece.word for piece in pieces[:-1]}
+    assert [(p.text, p.word) for p in pieces] == [("▁The", 0), (SPACE, 1), ("</s>", 2)]
 
 
 def test_nothing_has_no_pieces(tokenizer):

@@ -11,7 +11,8 @@ def uniform(rows: int, keys: int) -> np.ndarray:
 
 
 def test_a_head_that_looks_at_all_alike_has_the_entropy_of_its_keys() -> None:
-    assert summarise(uniform(3, 8)).entropy == pytest.approx(3)
+    found = summarise(uniform(3, 8))
+    assert found.entropy == found.most_entropy == pytest.approx(3)
 
 
 def test_a_head_that_looks_at_one_token_has_no_entropy() -> None:
@@ -40,6 +41,7 @@ def test_the_first_position_of_the_decoder_is_left_out() -> None:
     weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.5, 0.25]], np.float32)
     found = summarise(weights, causal=True)
     assert found.entropy == pytest.approx(1.25)
+    assert found.most_entropy == pytest.approx((1 + np.log2(3)) / 2)
     assert (found.query, found.key, found.largest) == (1, 0, 0.5)
     assert found.offset == pytest.approx((-0.5 - 1) / 2)
     assert summarise(weights[:1, :1], causal=True).largest == 1  # unless it is alone

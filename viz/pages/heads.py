@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from transformer import Kind
@@ -44,7 +43,8 @@ def show() -> None:
         )
         layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
     assert head is not None  # this page offers no mean
-    kind = KIND_NAMES[name or "cross"]
+    name = name or "cross"  # the control has no empty state, but its type has
+    kind = KIND_NAMES[name]
     weights, labels = trace.weights(kind), trace.labels(kind)
     grid, picture, beside = st.columns([4, 6, 3], gap="medium")
     with grid:
@@ -63,7 +63,7 @@ def show() -> None:
     with beside:
         _numbers(weights[layer, head], labels, kind)
         explain(
-            f"{(name or '').capitalize()} attention: {_WHAT[kind]}. One small map for each of the "
+            f"{name.capitalize()} attention: {_WHAT[kind]}. One small map for each of the "
             f"{layers} × {heads} heads, all on one scale from 0 to 1. A row is "
             f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
             f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
@@ -78,7 +78,7 @@ def _numbers(weights: Array, labels: Labels, kind: Kind) -> None:
         "Entropy",
         f"{numbers.entropy:.2f} bit",
         help="Mean over the rows: 0 where each looks at one piece alone, "
-        f"{np.log2(weights.shape[1]):.2f} where it looks at all alike.",
+        f"{numbers.most_entropy:.2f} where each looks at all pieces that it sees alike.",
     )
     with st.container(key="largest", gap=None):
         st.metric("Largest weight", f"{numbers.largest:.2f}")

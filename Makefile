@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PORT   ?= 8501
 OUT    ?= runs/demo
-BENCH  ?= training inference capture app
+BENCH  ?= training app
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -24,7 +24,7 @@ lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 
-bench: $(VENV)/.dev  ## side-by-side measurements (BENCH="training inference capture app")
+bench: $(VENV)/.dev  ## side-by-side measurements (BENCH="training app")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)

@@ -1,11 +1,11 @@
-"""python -m benchmarks training: measure, side by side, on this machine."""
+"""python -m benchmarks training | app: measure, side by side, on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from benchmarks import training
+from benchmarks import app, training
 from transformer.errors import HeadlightError
 
 
@@ -14,6 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="name")
     training.add_arguments(commands)
+    app.add_arguments(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)

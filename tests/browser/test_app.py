@@ -271,6 +271,10 @@ def test_a_telephone_shows_it_all_without_scrolling_sideways(
         page.locator(f".st-key-{key} .hl canvas").first.wait_for(timeout=PATIENCE)
         main = page.locator("[data-testid=stMain]")
         assert main.evaluate("e => e.scrollWidth") <= 390
+        below = main.evaluate(  # the page ends where the last thing on it does
+            "e => e.scrollHeight - e.querySelector('.stMainBlockContainer').offsetHeight"
+        )
+        assert below <= 0 or main.evaluate("e => e.scrollHeight <= e.clientHeight")
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
         assert width > 300
     page.close()

@@ -22,6 +22,7 @@ class Recipe:
         accumulate: micro-batches that make one update.
         warmup: steps on which the learning rate rises (§5.3).
         lr_factor: multiplies the paper's learning rate; 1 in the paper.
+        cooldown: last steps, on which the rate falls to 0 in a line; 0, as in the paper, for none.
         max_pieces: longer training sentences are left out, and counted.
         bf16: run the matrix products in bfloat16 by autocast.
         seed: of the weights, the order of the text and dropout.
@@ -41,6 +42,7 @@ class Recipe:
     accumulate: int = 1
     warmup: int = 4_000
     lr_factor: float = 1.0
+    cooldown: int = 0
     max_pieces: int = 128
     bf16: bool = True
     seed: int = 1

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 
-def learning_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0) -> float:
+def cooldown_left(step: int, steps: int, cooldown: int) -> float:
+    """1 until the last `cooldown` steps of a run, then down to 0 in a line. Not in the paper.
+
+    Args:
+        step: the update that is about to be made, counted from 1.
+        steps: updates of the whole run.
+        cooldown: on how many of them the rate falls; 0 for none.
+    """
+    return min(1.0, (steps - step + 1) / cooldown) if cooldown else 1.0
+
+
+def learning_rate(
+    step: int, d_model: int, warmup: int = 4000, factor: float = 1.0, until_end: float = 1.0
+) -> float:
     """lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
 
     Args:
@@ -11,5 +24,6 @@ def learning_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1
         d_model: width of the model.
         warmup: number of steps on the way up.
         factor: multiplies the whole; 1 in the paper.
+        until_end: part of the cooldown that is still to come; not in the paper, where it stays 1.
     """
-    return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    return float(factor * until_end * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))

@@ -22,7 +22,7 @@ from transformer.atomic import before, replace_folder
 from transformer.errors import CheckpointError
 
 TENSORS, PLACE = "state.safetensors", "state.json"
-MAY_CHANGE = ("steps",)  # a run may be made longer
+MAY_CHANGE = ("steps", "cooldown")  # a run may be made longer, and be brought to its end
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,8 @@ class Trainer:
                 d_model=self.config.model.d_model,
                 warmup=self.recipe.warmup,
                 lr_factor=self.recipe.lr_factor,
+                steps=self.recipe.steps,
+                cooldown=self.recipe.cooldown,
                 batch_tokens=self.recipe.batch_tokens * self.feed.group,
             )
         return log

@@ -12,7 +12,7 @@ from training.batching import Batch
 from training.config import RunConfig
 from training.devices import Placement
 from training.loss import label_smoothed_loss, r_drop_loss
-from training.schedule import learning_rate
+from training.schedule import cooldown_left, learning_rate
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 
@@ -72,9 +72,9 @@ class Updater:
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, counted from 1."""
-        return learning_rate(
-            step, self.config.model.d_model, self.recipe.warmup, self.recipe.lr_factor
-        )
+        recipe = self.recipe
+        left = cooldown_left(step, recipe.steps, recipe.cooldown)
+        return learning_rate(step, self.config.model.d_model, recipe.warmup, recipe.lr_factor, left)
 
     def update(self, step: int, micro_batches: Sequence[Batch], tokens: int) -> None:
         """Make one update.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 
-from transformer import HeadlightError, InputError, Translator
+from transformer import HeadlightError, Translator
 from transformer.decoding import BEAM_SIZE
 
 LINES_AT_ONCE = 32
@@ -20,6 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: the cores would wait for each other
     torch.set_num_threads(1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # ä and ß, whatever the terminal's locale
     try:
         translator = Translator.load(options.checkpoint)
         if options.text is None:
@@ -36,6 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
     except UnicodeDecodeError as error:
         print(f"transformer: standard input is not UTF-8: {error.reason}.", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # whoever read our lines has seen enough; nothing is to be flushed to it at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -44,10 +51,7 @@ def _lines(translator: Translator, beam_size: int) -> Iterator[str]:
     lines = [line.rstrip("\r\n") for line in sys.stdin]
     for start in range(0, len(lines), LINES_AT_ONCE):
         block = lines[start : start + LINES_AT_ONCE]
-        try:
-            yield from translator.translate_lines(block, beam_size=beam_size)
-        except InputError as error:
-            raise InputError(f"Lines {start + 1} to {start + len(block)}: {error}") from error
+        yield from translator.translate_lines(block, beam_size=beam_size, first=start + 1)
 
 
 def _parser() -> argparse.ArgumentParser:

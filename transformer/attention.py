@@ -81,8 +81,8 @@ class MultiHeadAttention(nn.Module):
         """Attend from x to keys and values that were projected before, as a cache holds them."""
         q = self.hook_q(self._split(self.W_Q(x)))  # [batch, head, query, d_k]
         explicit = self._explicit(q)
-        # the kernel's own causal mask counts both ends from 0, so it fits equal lengths alone
-        if is_causal and (explicit or q.size(2) != k.size(2)):
+        # the kernel's own causal mask counts both ends from 0 and stands alone
+        if is_causal and (explicit or mask is not None or q.size(2) != k.size(2)):
             causal = causal_mask(q.size(2), k.size(2), q.device)
             mask = causal if mask is None else mask & causal
             is_causal = False

@@ -52,6 +52,10 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
             _require_positive_integer(name, getattr(self, name))
+        if self.vocab_size <= EOS:
+            raise ConfigError(
+                f"vocab_size = {self.vocab_size} must be above {EOS}: four pieces are special."
+            )
         for name in ("d_k", "d_v"):
             if getattr(self, name) is not None:
                 _require_positive_integer(name, getattr(self, name))
@@ -77,12 +81,12 @@ class TransformerConfig:
 
     @classmethod
     def base(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
-        """The paper's base model: 65 M parameters in Table 3, 63.1 M with exactly 37,000 pieces."""
+        """The paper's base model: 65 M parameters in Table 3, 63.1 M with 37,000 pieces."""
         return cls(vocab_size=vocab_size, **changes)
 
     @classmethod
     def big(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
-        """The paper's big model: 213 M parameters in Table 3, 214.2 M with exactly 37,000 pieces."""
+        """The paper's big model: 213 M parameters in Table 3, 214.2 M with 37,000 pieces."""
         shape: dict[str, Any] = {"d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}
         return cls(vocab_size=vocab_size, **(shape | changes))
 

@@ -114,7 +114,8 @@ def beam_search(
     search = _Beams(model, source, beam_size, alpha, max_extra)
     while search.open:
         search.step()
-    return [sorted(found, key=lambda h: -h.score) for found in search.finished]
+    # what the limit cut short comes after every sentence that the model ended itself
+    return [sorted(found, key=lambda h: (not h.complete, -h.score)) for found in search.finished]
 
 
 class _Beams:

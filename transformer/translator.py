@@ -105,13 +105,23 @@ class Translator:
             seconds=time.perf_counter() - started,
         )
 
-    def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
+    def translate_lines(
+        self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE, first: int = 1
+    ) -> list[str]:
         """Translate many texts as one batch; an empty line stays empty.
 
+        Args:
+            first: number of the first line, by which an error names a line.
+
         Raises:
-            InputError: if a line is longer than the model accepts.
+            InputError: naming the line that is longer than the model accepts.
         """
-        ids = [[p.id for p in self._read(line)] if line.strip() else [] for line in lines]
+        ids = []
+        for number, line in enumerate(lines, start=first):
+            try:
+                ids.append([p.id for p in self._read(line)] if line.strip() else [])
+            except InputError as error:
+                raise InputError(f"Line {number}: {error}") from error
         found = iter(self._search([row for row in ids if row], beam_size))
         return [self.tokenizer.decode(next(found)[0].tokens) if row else "" for row in ids]
 
@@ -162,6 +172,8 @@ class Translator:
         return with_end(pieces)
 
     def _search(self, rows: list[list[int]], beam_size: int) -> list[list[Hypothesis]]:
+        if beam_size < 1:
+            raise InputError(f"A beam of {beam_size} finds nothing: it must be at least 1.")
         if not rows:
             return []
         longest = max(map(len, rows))

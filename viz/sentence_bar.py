@@ -23,12 +23,15 @@ _IN_LINK = "sentence_bar.in_link"
 
 def show() -> None:
     """Draw the bar, translate what stands in it, and keep the result for the page below."""
-    # from the last run: the URL must not keep the picture of a text that now fails
+    # what the last run found must not be drawn for a text that now fails
     st.session_state[_FOUND] = None
     with st.container(key="sentence-bar", gap="small"):
         text, beam_size = _inputs()
         with st.container(key="german", gap=None):
             _answer(text, beam_size)
+        if not st.session_state[_IN_LINK]:
+            with st.container(key="no-link"):
+                st.text("The text is too long for a link: reloading the page loses it.")
 
 
 def found() -> tuple[Translator, Translation] | None:

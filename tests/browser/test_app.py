@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
-expect.set_options(timeout=20_000)  # ms; a training run may hold both cores
+expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
 __all__ = ["taught_folder"]  # a fixture: used by its name
 pytestmark = pytest.mark.browser
 
 APP = Path(__file__).parents[2] / "app.py"
-PATIENCE = 20_000
+PATIENCE = 45_000
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 SENTENCE = "The old cat sleeps under the table."
 
@@ -115,7 +115,8 @@ def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> No
     expect(german(page)).to_have_text(trace.target)
     layer = aligning_layer(translator)
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
-    expect(page.get_by_text(f"Layer {layer + 1} · mean of its 4 heads")).to_be_visible()
+    title = f"Layer {layer + 1} · mean of its 4 heads"
+    expect(page.get_by_role("heading", name=title)).to_be_visible()
     no_traceback(page)
 
 
@@ -271,10 +272,6 @@ def test_a_telephone_shows_it_all_without_scrolling_sideways(
         page.locator(f".st-key-{key} .hl canvas").first.wait_for(timeout=PATIENCE)
         main = page.locator("[data-testid=stMain]")
         assert main.evaluate("e => e.scrollWidth") <= 390
-        below = main.evaluate(  # the page ends where the last thing on it does
-            "e => e.scrollHeight - e.querySelector('.stMainBlockContainer').offsetHeight"
-        )
-        assert below <= 0 or main.evaluate("e => e.scrollHeight <= e.clientHeight")
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
         assert width > 300
     page.close()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from training.schedule import learning_rate
+from training.schedule import cooldown_left, learning_rate
 
 
 def test_peak_of_the_base_model_is_the_papers() -> None:
@@ -28,3 +28,12 @@ def test_it_rises_to_the_warmup_and_falls_after_it() -> None:
 
 def test_the_factor_multiplies() -> None:
     assert learning_rate(7, 64, 10, factor=3) == pytest.approx(3 * learning_rate(7, 64, 10))
+
+
+def test_a_cooldown_falls_to_nothing_in_a_line_at_the_very_end() -> None:
+    left = [cooldown_left(step, steps=10, cooldown=4) for step in range(1, 11)]
+    assert left == [1, 1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25]
+    assert cooldown_left(10, steps=10, cooldown=0) == 1
+    assert learning_rate(10, 64, 5, 2, until_end=0.25) == pytest.approx(
+        learning_rate(10, 64, 5, 2) / 4
+    )

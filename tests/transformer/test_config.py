@@ -17,6 +17,11 @@ def test_a_size_that_is_no_positive_whole_number_is_refused(name, value):
     assert is_one_sentence(str(caught.value))
 
 
+def test_a_vocabulary_without_room_for_the_special_pieces_is_refused():
+    with pytest.raises(ConfigError, match="vocab_size = 3 must be above 3"):
+        TransformerConfig(vocab_size=3)
+
+
 @pytest.mark.parametrize("value", [0, -1, 2.0, "8", True])
 @pytest.mark.parametrize("name", ["d_k", "d_v"])
 def test_a_head_width_that_is_no_positive_whole_number_is_refused(name, value):

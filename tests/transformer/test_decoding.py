@@ -52,7 +52,10 @@ Beginning = tuple[tuple[int, ...], float]  # what was written, and its log P
 
 
 def plain_beam_search(model, source, K, alpha, limit):
-    """[(tokens, score)], best first; a sentence ends when it is among the K best beginnings."""
+    """[(tokens, score)], best first; a sentence ends when it is among the K best beginnings.
+
+    What the limit cut short stands behind what the model ended itself.
+    """
     alive: list[Beginning] = [((), 0.0)]
     finished: list[Beginning] = []
     while alive and len(finished) < K:
@@ -68,7 +71,7 @@ def plain_beam_search(model, source, K, alpha, limit):
             finished += alive
             alive = []
     scored = [(t, total / ((5 + len(t)) / 6) ** alpha) for t, total in finished[:K]]
-    return sorted(scored, key=lambda s: -s[1])
+    return sorted(scored, key=lambda s: (s[0][-1] != EOS, -s[1]))
 
 
 def all_sequences(model, source, limit, alpha):
@@ -130,7 +133,8 @@ def test_a_beam_that_is_wide_enough_finds_everything(seed, alpha):
     (found,) = beam_search(model, torch.tensor([source]), beam_size=121, alpha=alpha, max_extra=1)
     assert len(found) == 121
     assert {h.tokens: h.score for h in found} == pytest.approx(everything, abs=1e-4)
-    assert found[0].tokens == max(everything, key=everything.get)
+    whole = {tokens: score for tokens, score in everything.items() if tokens[-1] == EOS}
+    assert found[0].tokens == max(whole, key=whole.get)
 
 
 def test_a_beam_wider_than_the_vocabulary_writes_nothing_twice():
@@ -190,6 +194,20 @@ def test_the_best_score_comes_first():
         scores = [h.score for h in hypotheses]
         assert len(scores) == 8
         assert scores == sorted(scores, reverse=True)
+
+
+def test_what_the_limit_cut_short_stands_behind_what_the_model_ended():
+    mixed = 0
+    for seed in range(6):
+        for hypotheses in beam_search(
+            build(ending=-2.5, seed=seed, max_length=6), batch(SOURCES), beam_size=4
+        ):
+            ended = [h.complete for h in hypotheses]
+            assert ended == sorted(ended, reverse=True)
+            cut = [h.score for h in hypotheses if not h.complete]
+            whole = [h.score for h in hypotheses if h.complete]
+            mixed += bool(cut and whole and max(cut) > min(whole))
+    assert mixed  # by score alone, some would stand the other way round
 
 
 def never_ending():

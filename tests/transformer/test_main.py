@@ -10,13 +10,14 @@ from tests.transformer.reference import is_one_sentence
 from transformer.__main__ import main
 
 ROOT = Path(__file__).parents[2]
+SLOW_START = pytest.mark.timeout(300)  # three processes that each import torch
 TEXT = "The dog waits beside the river."
 LINES = ["The dog waits.", "", "   ", "A small bird sings in the garden.", ""]
 
 
 class Finished:
     def __init__(self, process, stdin):
-        out, err = process.communicate(stdin, timeout=100)
+        out, err = process.communicate(stdin, timeout=240)
         self.status, self.out, self.err = process.returncode, out.decode(), err.decode()
 
 
@@ -49,12 +50,14 @@ def start(arguments, environment):
     )
 
 
+@SLOW_START
 def test_standard_input_is_translated_line_by_line(runs, translator):
     run = runs["lines"]
     expected = [translator.translate(line).text if line.strip() else "" for line in LINES]
     assert (run.status, run.out, run.err) == (0, "\n".join(expected) + "\n", "")
 
 
+@SLOW_START
 @pytest.mark.parametrize("situation", ["no checkpoint", "not utf-8"])
 def test_what_goes_wrong_is_one_sentence_and_status_2(runs, situation):
     run = runs[situation]
@@ -154,5 +157,5 @@ def test_a_line_that_is_too_long_is_refused_with_its_place(run):
     status, out, err = run("--beam", "1", stdin=lines)
     assert status == 2
     assert len(out.splitlines()) == 32  # what came before is there
-    assert err.startswith("transformer: Lines 33 to 41: The text has")
+    assert err.startswith("transformer: Line 41: The text has")
     assert is_one_sentence(err.removesuffix("\n"))

@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from training.runlog import Record
-from training.schedule import learning_rate
+from training.schedule import cooldown_left, learning_rate
 
 INKS = ("#6F4FB8", "#B8860B", "#C2569A", "#5F6B73")
 """One colour for each run; none of them can be taken for a kind of attention."""
@@ -80,10 +80,16 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     """Equation 3 at the steps that the run has come to; empty where the run does not say how."""
     settings: Mapping[str, Any] = records[0] if records else {}
     steps = [int(record["step"]) for record in records if "lr" in record]
-    if not {"d_model", "warmup", "lr_factor"} <= settings.keys():
+    if not {"d_model", "warmup", "lr_factor", "steps", "cooldown"} <= settings.keys():
         steps = []
     rates = [
-        learning_rate(step, settings["d_model"], settings["warmup"], settings["lr_factor"])
+        learning_rate(
+            step,
+            settings["d_model"],
+            settings["warmup"],
+            settings["lr_factor"],
+            cooldown_left(step, settings["steps"], settings["cooldown"]),
+        )
         for step in steps
     ]
     return pd.DataFrame({"run": name, "step": steps, "value": rates})

@@ -7,7 +7,14 @@ from training.schedule import learning_rate
 from viz.components.palette import COLOR
 from viz.figures.training import INKS, curve, learning_rates
 
-SETTINGS: Record = {"step": 0, "d_model": 256, "warmup": 100, "lr_factor": 2.0}
+SETTINGS: Record = {
+    "step": 0,
+    "d_model": 256,
+    "warmup": 100,
+    "lr_factor": 2.0,
+    "steps": 120,
+    "cooldown": 40,
+}
 RECORDS: list[Record] = [
     SETTINGS,
     {"step": 50, "loss": 5.0, "lr": 0.001, "tokens_per_second": 10.0},
@@ -36,6 +43,8 @@ def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run() -> None:
     planned = [r for r in drawn if "what" not in r]
     assert [r["step"] for r in planned] == [50, 100]
     assert planned[0]["value"] == pytest.approx(learning_rate(50, 256, 100, 2.0))
+    # the last 40 steps of 120 fall to 0: before step 100 half of them and one more are left
+    assert planned[1]["value"] == pytest.approx(learning_rate(100, 256, 100, 2.0) * 21 / 40)
     assert [r["value"] for r in drawn if r.get("what") == "used"] == [0.001, 0.002]
 
 

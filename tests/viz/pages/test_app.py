@@ -16,6 +16,7 @@ __all__ = ["taught_folder"]  # a fixture: used by its name
 
 ROOT = Path(__file__).parents[3]
 NO_PICTURE = "Without a translation there is nothing to draw."
+TOO_LONG = "The text is too long for a link: reloading the page loses it."
 SENTENCE = "The dog sleeps in the garden."
 
 
@@ -105,7 +106,9 @@ def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence:
     app.text_input(key="text").set_value(text).run()
     (said,) = [line for line in texts(app) if sentence in line]
     assert said.endswith(".")
-    assert texts(app) == ["German", said, NO_PICTURE]  # no numbers, no picture of the old text
+    lost = [TOO_LONG] if len(text) > 8_000 else []
+    # no numbers, no picture of the old text
+    assert texts(app) == ["German", said, *lost, NO_PICTURE]
     app.text_input(key="text").set_value(SENTENCE).run()
     assert NO_PICTURE not in texts(app)
 

@@ -36,8 +36,11 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# a component lives in a shadow root, into which a selector does not look
 SETTLED = """keys => {
-  const map = document.querySelector(".st-key-translate-map .hl")?.__headlight;
+  const place = document.querySelector(".st-key-translate-map");
+  const host = [...(place?.querySelectorAll("*") ?? [])].find(node => node.shadowRoot);
+  const map = host?.shadowRoot.querySelector(".hl")?.__headlight;
   const german = document.querySelector(".st-key-translation")?.textContent;
   return german && map && map.keys.join("|") === keys;
 }"""

@@ -24,6 +24,7 @@ def curve(
     *,
     unit: str,
     log: bool = False,
+    ticks: str = "~g",
     height: int = 180,
 ) -> alt.LayerChart | alt.Chart:
     """One quantity over the steps of each run.
@@ -34,6 +35,7 @@ def curve(
             as it is measured more rarely.
         unit: title of the vertical axis.
         log: whether the vertical axis is logarithmic.
+        ticks: d3 format of the numbers on the vertical axis.
         height: in CSS pixels.
     """
     frame = _long(runs, fields)
@@ -43,7 +45,7 @@ def curve(
             "value:Q",
             title=unit,
             scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True),
-            axis=alt.Axis(tickCount=5, format="~g"),
+            axis=alt.Axis(tickCount=5, format=ticks),
         ),
         color=_colour(list(runs)),
         detail="what:N",

@@ -98,7 +98,7 @@ def _small(runs: dict[str, list[Record]]) -> None:
         )
         st.subheader("Speed", anchor=False)
         st.altair_chart(
-            curve(runs, {"tokens_per_second": "speed"}, unit="target tokens a second"),
+            curve(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
             alt="Target tokens a second over the steps of each run.",
         )
 

@@ -198,10 +198,9 @@ def test_the_best_score_comes_first():
 
 def test_what_the_limit_cut_short_stands_behind_what_the_model_ended():
     mixed = 0
-    for seed in range(6):
-        for hypotheses in beam_search(
-            build(ending=-2.5, seed=seed, max_length=6), batch(SOURCES), beam_size=4
-        ):
+    for seed, ending in itertools.product(range(6), (0, 1, 2)):
+        model = build(ending=ending, seed=seed)
+        for hypotheses in beam_search(model, batch(SOURCES), alpha=2, max_extra=2):
             ended = [h.complete for h in hypotheses]
             assert ended == sorted(ended, reverse=True)
             cut = [h.score for h in hypotheses if not h.complete]

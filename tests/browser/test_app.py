@@ -14,7 +14,6 @@ import pytest
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.trace import Labels
-from transformer.translator import BUNDLED
 from viz.components.labels import shown
 from viz.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
 
@@ -292,7 +291,6 @@ def test_without_a_checkpoint_one_sentence_and_the_pages_go_on(
     page.close()
 
 
-@pytest.mark.skipif(not (BUNDLED / "MANIFEST.json").is_file(), reason="no checkpoint is bundled")
 def test_the_bundled_model_knows_its_german(browser: Browser, serve_streamlit) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(serve_streamlit(APP, env={CHECKPOINT_VARIABLE: ""}))

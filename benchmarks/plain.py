@@ -49,9 +49,10 @@ class PlainTransformer(nn.Module):
 
 
 class PlainLoop:
-    """Forward, cross-entropy, backward, Adam; bf16 by autocast, as ours."""
+    """Forward, cross-entropy, backward, Adam; float32, or bf16 by autocast as ours."""
 
-    def __init__(self, config: TransformerConfig, device: torch.device) -> None:
+    def __init__(self, config: TransformerConfig, device: torch.device, bf16: bool = False) -> None:
+        self.bf16 = bf16
         self.model = PlainTransformer(config).to(device).train()
         self.optimizer = torch.optim.Adam(
             self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9
@@ -62,7 +63,7 @@ class PlainLoop:
     def update(self, batch: Batch) -> None:
         """One step."""
         batch = batch.to(self.device)
-        with torch.autocast(self.device.type, torch.bfloat16):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
             logits = self.model(batch.source, batch.target)
             loss = self.loss(logits.flatten(0, 1), batch.labels.flatten())
         self.optimizer.zero_grad()

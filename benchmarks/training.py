@@ -28,7 +28,7 @@ from training.update import Updater
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
-SIDES = ("ours", "plain")
+SIDES = ("ours", "plain", "plain bf16")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument("--layers", type=int, help="N; that of the preset unless given")
     parser.add_argument("--batch-tokens", type=int, default=2_000)
     parser.add_argument("--steps", type=int, default=20, help="measured updates in each turn")
-    parser.add_argument("--warmup", type=int, default=4, help="updates before them")
+    parser.add_argument("--warmup", type=int, default=15, help="updates before them")
     parser.add_argument("--turns", type=int, default=3, help="turns of each side")
     parser.add_argument("--compile", action="store_true", help="torch.compile on our side")
     parser.set_defaults(run=run)
@@ -68,8 +68,8 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print a table."""
     print(describe())
-    print("| model | ours, tokens/s | plain loop, tokens/s | ratio | ours, peak | plain, peak |")
-    print("|---|---|---|---|---|---|")
+    print("| model | loop | target tokens/s | ours is faster by | peak memory |")
+    print("|---|---|---|---|---|")
     for preset in options.preset:
         found: dict[str, list[Turn]] = {side: [] for side in SIDES}
         for _ in range(options.turns):
@@ -79,22 +79,26 @@ def run(options: argparse.Namespace) -> None:
                     options.warmup, options.compile,
                 )  # fmt: skip
                 found[side].append(_in_a_process(setting))
-        print(_row(preset, options, found), flush=True)
+        print(_rows(preset, options, found), flush=True)
         if torch.cuda.is_available():
             _print_paper_run(preset, options, found["ours"])
 
 
-def _row(preset: str, options: argparse.Namespace, found: dict[str, list[Turn]]) -> str:
-    speeds = {side: [turn.tokens_per_second for turn in found[side]] for side in SIDES}
-    ratios = [ours / plain for ours, plain in zip(*speeds.values(), strict=True)]
-    ours, plain = (statistics.median(speeds[side]) for side in SIDES)
-    peaks = [max(turn.peak_gib for turn in found[side]) for side in SIDES]
-    return (
-        f"| {preset}, N = {options.layers or 6}, {options.batch_tokens:,} tokens a batch "
-        f"| {ours:,.0f} | {plain:,.0f} "
-        f"| {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) "
-        f"| {peaks[0]:.1f} GiB | {peaks[1]:.1f} GiB |"
-    )
+def _rows(preset: str, options: argparse.Namespace, found: dict[str, list[Turn]]) -> str:
+    """One line for each side; its ratio is the median of the turns', with their extremes."""
+    name = f"{preset}, N = {options.layers or 6}, {options.batch_tokens:,} tokens a batch"
+    lines = []
+    for side, turns in found.items():
+        ratios = [
+            ours.tokens_per_second / turn.tokens_per_second
+            for ours, turn in zip(found["ours"], turns, strict=True)
+        ]
+        ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        lines.append(
+            f"| {name} | {side} | {statistics.median(t.tokens_per_second for t in turns):,.0f} "
+            f"| {'' if side == 'ours' else ratio} | {max(t.peak_gib for t in turns):.1f} GiB |"
+        )
+    return "\n".join(lines)
 
 
 def _print_paper_run(preset: str, options: argparse.Namespace, turns: list[Turn]) -> None:
@@ -144,7 +148,7 @@ def measure(setting: Setting) -> Turn:
         update = _ours(config, setting, placement)
     else:
         placement = Placement(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-        update = PlainLoop(config, placement.device).update
+        update = PlainLoop(config, placement.device, bf16=setting.side == SIDES[2]).update
     for batch in batches[: setting.warmup]:
         update(batch)
     _wait(placement)

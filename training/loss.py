@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from transformer.config import PAD
 
-ROWS = 512  # positions whose logits exist at one time: few enough to stay in the cache
+ROWS = 1024  # positions whose logits exist at one time
 
 
 def label_smoothed_loss(
@@ -93,8 +93,10 @@ def _r_drop_rows(
 class _ChunkedCrossEntropy(torch.autograd.Function):
     """Projection, softmax and cross-entropy in one, chunk by chunk.
 
-    The gradient is computed beside the loss, while a chunk's logits are there: the loss is a
-    sum, so what comes from above is one number that scales it.
+    The gradient is computed beside the loss, while a chunk's probabilities are there: the loss
+    is a sum, so what comes from above is one number that scales it. It is p - y over the
+    vocabulary, y the smoothed label; only p is as wide as the vocabulary. The share of y has a
+    closed form, and so nothing but the softmax passes over the logits element by element.
     """
 
     @staticmethod
@@ -108,34 +110,35 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         rows: int,
     ) -> Tensor:
         dtype = _compute_dtype(x)
-        x_low, W = x.to(dtype), projection.to(dtype)
-        wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        grad_x = torch.empty_like(x_low) if wanted else None
         # sums of many small numbers: never in less than float32
         exact = torch.promote_types(dtype, torch.float32)
-        grad_W = torch.zeros_like(projection, dtype=exact) if wanted else None
-        total = torch.zeros((), dtype=exact, device=x.device)
+        real = (labels != pad).to(exact)[:, None]  # [position, 1]
+        x_real, mean_W = x.to(exact) * real, projection.to(exact).mean(0)
+        x_low, W = x_real.to(dtype), projection.to(dtype)
+        wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+        losses = torch.empty(x.size(0), dtype=exact, device=x.device)
+        grad_x = torch.empty_like(x_real)
+        grad_W = torch.zeros_like(projection, dtype=exact)
         for start in range(0, x.size(0), rows):
             chunk = slice(start, start + rows)
-            real = labels[chunk] != pad  # [rows]
-            logits = (x_low[chunk] @ W.T).to(exact)  # [rows, vocab]
-            log_p = F.log_softmax(logits, dim=-1)
-            of_label = log_p.gather(1, labels[chunk, None]).squeeze(1)
-            losses = -(1 - epsilon) * of_label - epsilon * log_p.mean(-1)
-            total += (losses * real).sum()
-            if grad_x is None or grad_W is None:
-                continue
-            # d loss / d logits = softmax - smoothed label
-            grad = log_p.exp_().sub_(epsilon / W.size(0))
-            grad.scatter_add_(
-                1, labels[chunk, None], torch.full_like(of_label, epsilon - 1)[:, None]
-            )
-            low = grad.mul_(real[:, None]).to(dtype)
-            grad_x[chunk] = low @ W
-            grad_W += low.T @ x_low[chunk]
-        ctx.save_for_backward(grad_x, grad_W)
+            logits = x_low[chunk] @ W.T  # [rows, vocab]
+            p = logits.softmax(-1)
+            # log Σ exp(logits), by way of the likeliest piece, whose p is never 0
+            total = logits.amax(-1).to(exact) - p.amax(-1).to(exact).log()
+            of_label = logits.gather(1, labels[chunk, None]).squeeze(1)
+            losses[chunk] = total - (1 - epsilon) * of_label
+            if wanted:
+                grad_x[chunk] = p @ W
+                grad_W += p.T @ x_low[chunk]
+        losses -= epsilon * (x_real @ mean_W)  # ε/V of each logit
+        if not wanted:
+            return (losses * real.squeeze(1)).sum()
+        grad_x -= epsilon * mean_W + (1 - epsilon) * projection[labels]
+        grad_W -= epsilon / W.size(0) * x_real.sum(0)
+        grad_W.index_add_(0, labels, x_real, alpha=epsilon - 1)
+        ctx.save_for_backward(grad_x.mul_(real), grad_W)
         ctx.dtypes = (x.dtype, projection.dtype)
-        return total
+        return (losses * real.squeeze(1)).sum()
 
     @staticmethod
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:

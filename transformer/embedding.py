@@ -73,4 +73,8 @@ class Embedding(nn.Module):
             )
         embedded = self.hook_tokens(nn.functional.embedding(tokens, self.table) * self.scale)
         position = self.hook_positions(self.positions[start:end][None])
-        return self.dropout(embedded + position)  # type: ignore[no-any-return]
+        x = self.dropout(embedded + position)
+        if torch.is_autocast_enabled(x.device.type):
+            # the sum of all sub-layers begins here: what it carries, every layer copies
+            x = x.to(torch.get_autocast_dtype(x.device.type))
+        return x  # type: ignore[no-any-return]

@@ -15,6 +15,8 @@ from training.devices import Placement, place
 from training.state import has_state
 from training.trainer import STATE, Trainer
 from transformer import checkpoint
+from transformer.checkpoint import Checkpoint
+from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError
 from transformer.tokenizer import Tokenizer
 
@@ -23,7 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
     try:
-        train(options.config, options.data, options.out, options.resume, options.steps)
+        train(
+            options.config, options.data, options.out, options.resume, options.steps,
+            options.start_from,
+        )  # fmt: skip
     except HeadlightError as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
@@ -34,9 +39,22 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def train(
-    config_path: Path, data: list[Path], out: Path, resume: bool, steps: int | None = None
+    config_path: Path,
+    data: list[Path],
+    out: Path,
+    resume: bool,
+    steps: int | None = None,
+    start_from: Path | None = None,
 ) -> None:
     """Train, or go on training, and average the last checkpoints in the end.
+
+    Args:
+        config_path: the run's TOML file.
+        data: folders of parallel text.
+        out: the run's folder.
+        resume: go on from where the run stopped.
+        steps: instead of the configuration's.
+        start_from: a checkpoint whose weights and vocabulary the run begins with.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
@@ -47,8 +65,15 @@ def train(
         config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
     text = read_training_text(data)
     validation = read_validation_text(data[0])
-    tokenizer = _tokenizer(out, text, config.model.vocab_size, resume, placement)
+    given = checkpoint.load(start_from) if start_from and not resume else None
+    if given:
+        _refuse_another_shape(given, config.model, config_path)
+    tokenizer = _tokenizer(
+        out, text, config.model.vocab_size, resume, placement, given and given.tokenizer
+    )
     trainer = Trainer(config, tokenizer, text, validation, out, placement)
+    if given:
+        trainer.model.load_state_dict(given.model.state_dict())
     if resume and (warning := trainer.resume()) and placement.leads:
         print(warning, file=sys.stderr)
     if placement.leads:
@@ -65,10 +90,29 @@ def train(
         print(f"Stopped at step {trainer.place.step:,}. Go on with the same command and --resume.")
 
 
+def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Path) -> None:
+    """Weights fit one shape; dropout and label smoothing may be chosen anew."""
+    theirs, ours = given.model.config.to_dict(), wanted.to_dict()
+    for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
+        if theirs[name] != ours[name]:
+            raise ConfigError(
+                f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
+                f"{ours[name]!r}: write there what the checkpoint has."
+            )
+
+
 def _tokenizer(
-    out: Path, text: ParallelText, vocab_size: int, resume: bool, placement: Placement
+    out: Path,
+    text: ParallelText,
+    vocab_size: int,
+    resume: bool,
+    placement: Placement,
+    given: Tokenizer | None,
 ) -> Tokenizer:
-    """Learn the vocabulary on the training text alone, or take up that of the run."""
+    """Learn the vocabulary on the training text alone, or take up that of the run.
+
+    `given` is that of the checkpoint that the run starts from.
+    """
     path = out / checkpoint.TOKENIZER
     begun = has_state(out / STATE)
     if resume and not begun:
@@ -77,7 +121,8 @@ def _tokenizer(
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
     if not resume and placement.leads:
         out.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(Tokenizer.train(text.source + text.target, vocab_size).model)
+        tokenizer = given or Tokenizer.train(text.source + text.target, vocab_size)
+        path.write_bytes(tokenizer.model)
     if placement.world > 1:
         distributed.barrier()
     return Tokenizer.load(path)
@@ -98,6 +143,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
     parser.add_argument("--resume", action="store_true", help="go on from where the run stopped")
+    parser.add_argument(
+        "--start-from",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="begin with the weights and the vocabulary of a checkpoint folder: fine-tuning",
+    )
     parser.add_argument("--steps", type=int, help="instead of the steps of the configuration")
     return parser
 

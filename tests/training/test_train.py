@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from training.train import main
+from transformer import checkpoint
 
 
 def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -44,3 +46,36 @@ def test_a_vocabulary_larger_than_the_text(
 def test_missing_files(recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["--config", str(recipe), "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     assert "train.en cannot be read" in _error(command, capsys)
+
+
+def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    command = ["--config", str(recipe), "--data", str(data)]
+    assert main([*command, "--out", str(first)]) == 0
+    # a rate of nearly 0 leaves the weights where they began, and dropout may be another
+    recipe.write_text(
+        recipe.read_text()
+        .replace("lr_factor = 1.0", "lr_factor = 1e-9")
+        .replace("P_drop = 0.1", "P_drop = 0.3")
+    )
+    start = str(first / "averaged")
+    assert main([*command, "--out", str(second), "--start-from", start]) == 0
+    then = checkpoint.load(first / "averaged")
+    now = checkpoint.load(second / "averaged")
+    assert now.tokenizer.model == then.tokenizer.model
+    for name, weight in then.model.state_dict().items():
+        torch.testing.assert_close(now.model.state_dict()[name], weight, atol=1e-6, rtol=0)
+    assert now.model.config.P_drop == 0.3
+
+
+def test_a_checkpoint_of_another_shape_is_no_start(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--config", str(recipe), "--data", str(data)]
+    assert main([*command, "--out", str(tmp_path / "first"), "--steps", "2"]) == 0
+    recipe.write_text(recipe.read_text().replace("d_ff = 64", "d_ff = 48"))
+    start = str(tmp_path / "first" / "averaged")
+    capsys.readouterr()
+    said = _error([*command, "--out", str(tmp_path / "out"), "--start-from", start], capsys)
+    assert "holds a model of d_ff = 64" in said
+    assert "says 48" in said

@@ -69,7 +69,7 @@ def train(
     if given:
         _refuse_another_shape(given, config.model, config_path)
     tokenizer = _tokenizer(
-        out, text, config.model.vocab_size, resume, placement, given and given.tokenizer
+        out, text, config.model.vocab_size, resume, placement, given.tokenizer if given else None
     )
     trainer = Trainer(config, tokenizer, text, validation, out, placement)
     if given:

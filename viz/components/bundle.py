@@ -26,8 +26,8 @@ def script(name: str) -> str:
 
 @cache
 def style() -> str:
-    """The style sheet of both components; all its rules are under `.hl`."""
-    return (FOLDER / "maps.css").read_text(encoding="utf-8")
+    """The style sheets of all components; all their rules are under `.hl`."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.css")))
 
 
 def _inlined(name: str, seen: list[str]) -> str:

@@ -42,7 +42,7 @@ def map_packet(
     Raises:
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
-    _check(weights, labels, dimensions=2)
+    check(weights, labels, dimensions=2)
     if reads is not None and len(reads) != len(labels.queries):
         raise ValueError(f"{len(reads)} tokens read for {len(labels.queries)} queries")
     header = {
@@ -51,23 +51,11 @@ def map_packet(
         "note": NOTE,
         "reads": None if reads is None else shown(reads),
     }
-    return _pack(header, weights.astype("<f4"), labels, kind)
+    return pack(header, weights.astype("<f4"), labels, kind)
 
 
-def grid_packet(
-    weights: NDArray[np.float32], labels: Labels, kind: Kind, *, selected: tuple[int, int]
-) -> bytes:
-    """What `head_grid.js` draws: every head's weights, `[layer, head, query, key]`, in bytes.
-
-    Raises:
-        ValueError: if a label is missing or too many, or a weight is not a number.
-    """
-    _check(weights, labels, dimensions=4)
-    header = {"layers": weights.shape[0], "heads": weights.shape[1], "selected": list(selected)}
-    return _pack(header, to_bytes(weights), labels, kind)
-
-
-def _pack(header: dict[str, Any], weights: NDArray, labels: Labels, kind: Kind) -> bytes:
+def pack(header: dict[str, Any], weights: NDArray, labels: Labels, kind: Kind) -> bytes:
+    """Header, colours and weights as the run of bytes described above."""
     everything = {
         "kind": kind,
         "queries": shown(labels.queries),
@@ -80,7 +68,7 @@ def _pack(header: dict[str, Any], weights: NDArray, labels: Labels, kind: Kind) 
     return struct.pack("<I", len(text)) + text + colors + weights.tobytes()
 
 
-def _check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
+def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
     """A label beside another word's weight is the one fault that nobody would see: refuse it."""
     expected = (len(labels.queries), len(labels.keys))
     if weights.ndim != dimensions or weights.shape[-2:] != expected:

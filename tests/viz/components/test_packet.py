@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from transformer.trace import Labels
-from viz.components.packet import grid_packet, map_packet, to_bytes
+from viz.components.grid import grid_packet
+from viz.components.packet import map_packet, to_bytes
 from viz.components.palette import table
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))

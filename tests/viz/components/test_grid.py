@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components.maps import _is_head
+from viz.components.grid import _is_head
 
 SCRIPT = """
 import numpy as np

@@ -188,7 +188,7 @@ class Translator:
     def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
-            shown = ", ".join(f"“{text}”" for text in list(unknown)[:5])
+            shown = ", ".join(f"“\u2068{text}\u2069”" for text in list(unknown)[:5])
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             notices.append(f"The model has never seen {shown}{more} and reads a blank there.")
         if not best.complete:

@@ -14,7 +14,11 @@ from transformer.translator import BUNDLED
 from viz.numbers import alignedness
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
-"""Environment variable that names another checkpoint folder than the bundled one."""
+"""Environment variable that names another checkpoint folder than the bundled one.
+
+It may name several, as PATH does: the first one translates, the others can be compared with it.
+"""
+SEPARATOR = os.pathsep
 
 EXAMPLES = (
     "Two black dogs are running through the snow.",
@@ -25,8 +29,8 @@ EXAMPLES = (
     "A young man with a blue helmet is riding his bicycle down the street "
     "while two girls are watching him.",
 )
-MOST_PIECES = 256
-"""Longest side of a map that is drawn: beyond it a cell is smaller than a pixel of the screen."""
+MOST_PIECES = 512
+"""Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
 
 
 def load() -> Translator:
@@ -35,8 +39,34 @@ def load() -> Translator:
     Raises:
         CheckpointError: naming the file and what is wrong with it.
     """
-    named = os.environ.get(CHECKPOINT_VARIABLE, "").strip()
-    return _load(str(Path(named).expanduser() if named else BUNDLED))
+    return load_folder(next(iter(_named().values()), BUNDLED))
+
+
+def others() -> dict[str, Path]:
+    """The further checkpoints of this server, by a short name; the bundled one is always there."""
+    named = _named()
+    first = next(iter(named.values()), BUNDLED)
+    every = {**named, "bundled": BUNDLED}
+    return {name: folder for name, folder in every.items() if folder != first}
+
+
+def load_folder(folder: Path) -> Translator:
+    """The translator of one folder.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    return _load(str(folder))
+
+
+def _named() -> dict[str, Path]:
+    """The folders that the environment names, by their last parts, longer where two are alike."""
+    paths = os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
+    folders = [Path(path.strip()).expanduser() for path in paths if path.strip()]
+    names = [folder.name for folder in folders]
+    return {
+        folder.name if names.count(folder.name) == 1 else str(folder): folder for folder in folders
+    }
 
 
 # an exception is not kept: a folder that is mended loads at the next look

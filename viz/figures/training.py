@@ -14,7 +14,8 @@ from training.schedule import cooldown_left, learning_rate
 INKS = ("#6F4FB8", "#B8860B", "#C2569A", "#5F6B73")
 """One colour for each run; none of them can be taken for a kind of attention."""
 
-PLANNED = "planned"
+FEW = 30
+"""Values of a run up to which each is a dot on its line."""
 _GREY = "#8A8F96"
 
 
@@ -57,13 +58,16 @@ def curve(
         ],
     )
     first, *rest = fields.values()
+    dots = alt.OverlayMarkDef(size=28, filled=True)
+    # a line through one value would be nothing at all
+    few = len(frame) <= FEW * len(runs)
     line = base.transform_filter(alt.datum.what == first).mark_line(
-        strokeWidth=1.5, opacity=0.55 if rest else 1
+        strokeWidth=1.5, opacity=0.55 if rest else 1, point=dots if few and not rest else False
     )
     if not rest:
         return line
     return line + base.transform_filter(alt.datum.what == rest[0]).mark_line(
-        strokeWidth=2, point=alt.OverlayMarkDef(size=28, filled=True)
+        strokeWidth=2, point=dots
     )
 
 

@@ -58,3 +58,13 @@ def test_runs_have_colours_of_their_own_and_a_legend() -> None:
     scale = spec["encoding"]["color"]["scale"]
     assert scale == {"domain": ["a", "b"], "range": list(INKS[:2])}
     assert not set(INKS) & set(COLOR.values())
+
+
+def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
+    one = {"run": [{"step": 2000, "validation_bleu": 30.0}]}
+    many = {"run": [{"step": n, "validation_bleu": 30.0} for n in range(200)]}
+    dots = [
+        curve(runs, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()["mark"]["point"]
+        for runs in (one, many)
+    ]
+    assert dots == [{"filled": True, "size": 28}, False]

@@ -1,8 +1,8 @@
 """The JavaScript modules of this folder as one module, for pages that can load only one.
 
 Streamlit mounts a component from one string, and a saved page has no folder beside it. The modules
-are plain ES modules that a browser could load as they are; here the ones that a module imports are
-put in front of it and the import and export words are taken out.
+are plain ES modules that a browser could load as they are. Here each one that a module imports is
+put in front of it, once, as a function of its own scope that returns what it exports.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:function|const|class) (\w+)", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default function \w+\(.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
 @cache
@@ -21,7 +22,7 @@ def script(name: str) -> str:
     """A module with all it imports; it keeps its own exports, and lends none of the others'."""
     seen: list[str] = []
     own = _source(name)
-    return "".join([_inlined(other, seen) for other in _IMPORT.findall(own)] + [_strip(own)])
+    return "".join(_scoped(other, seen) for _, other in _IMPORT.findall(own)) + _linked(own)
 
 
 @cache
@@ -30,17 +31,29 @@ def style() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.css")))
 
 
-def _inlined(name: str, seen: list[str]) -> str:
+def _scoped(name: str, seen: list[str]) -> str:
+    """What a module imports, and then the module itself as one constant."""
     if name in seen:
         return ""
     seen.append(name)
     text = _source(name)
-    before = "".join(_inlined(other, seen) for other in _IMPORT.findall(text))
-    return before + _EXPORT.sub("", _strip(text))
+    before = "".join(_scoped(other, seen) for _, other in _IMPORT.findall(text))
+    exported = ", ".join(_EXPORTED.findall(text))
+    # its default export is for Streamlit alone
+    body = re.sub(r"^export ", "", _DEFAULT.sub("", _linked(text)), flags=re.MULTILINE)
+    return f"{before}const {_scope(name)} = (() => {{\n{body}return {{ {exported} }};\n}})();\n"
 
 
-def _strip(text: str) -> str:
-    return _IMPORT.sub("", text)
+def _linked(text: str) -> str:
+    """Imports as constants that are taken from a module's scope."""
+    return _IMPORT.sub(
+        lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = {_scope(found[2])};\n",
+        text,
+    )
+
+
+def _scope(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
 def _source(name: str) -> str:

@@ -24,7 +24,7 @@ lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 
-bench: $(VENV)/.dev  ## side-by-side measurements (BENCH="training app")
+bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)
@@ -47,10 +47,12 @@ $(VENV)/.train: EXTRAS := [train]
 $(VENV)/.train: COVERS := .app
 $(VENV)/.dev:   EXTRAS := [test,lint]
 $(VENV)/.dev:   COVERS := .app .train
+$(VENV)/.bench: EXTRAS := [bench]
+$(VENV)/.bench: COVERS := .app .train
 
 # the stamp comes last, so an install that was cut short is done again; a venv without a working pip
 # (Debian without python3-venv leaves one) is made anew
-$(VENV)/.app $(VENV)/.train $(VENV)/.dev: pyproject.toml constraints.txt
+$(VENV)/.app $(VENV)/.train $(VENV)/.dev $(VENV)/.bench: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Headlight needs Python 3.11 or newer; name one with PYTHON=, as in: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)

@@ -1,85 +1,134 @@
-"""The app in a real Chromium: from a sentence to its translation and map on the screen."""
+"""The app in a real Chromium: what a person waits for, and what travels for it."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks import bertviz
+from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
-from transformer import HeadlightError, Translator
+from benchmarks.made_trace import made_trace
+from transformer import Translator
 from viz.components.labels import shown
 from viz.serving import CHECKPOINT_VARIABLE
 
-ROOT = Path(__file__).parents[1]
 # twenty words each, none of them shown twice, so that no cache answers
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")
 THINGS = ("a red bicycle", "a black umbrella", "a heavy box", "a yellow kite", "a large map")
 SENTENCE = "{} in a blue jacket is carrying {} across the street while two dogs are running."
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # a component lives in a shadow root, into which a selector does not look
-SETTLED = """keys => {
-  const place = document.querySelector(".st-key-translate-map");
+DRAWN = """key => {
+  const place = document.querySelector(`.st-key-${key}`);
   const host = [...(place?.querySelectorAll("*") ?? [])].find(node => node.shadowRoot);
-  const map = host?.shadowRoot.querySelector(".hl")?.__headlight;
+  return host?.shadowRoot.querySelector(".hl")?.__headlight;
+}"""
+TRANSLATED = f"""keys => {{
+  const map = ({DRAWN})("translate-map");
   const german = document.querySelector(".st-key-translation")?.textContent;
   return german && map && map.keys.join("|") === keys;
-}"""
-
-
-class NoBrowser(HeadlightError):
-    """There is no Chromium to measure in."""
+}}"""
+# the grid and the map of the open head show the same source
+ALL_MAPS = f"""keys => {{
+  const [grid, map] = [({DRAWN})("grid"), ({DRAWN})("heads-map")];
+  const part = grid?.parts.find(one => one.kind === "cross");
+  return part && part.keys.join("|") === keys && map && map.keys.join("|") === keys;
+}}"""
+OPENED = f"""title => ({DRAWN})("heads-map")?.title === title"""
+SIZES = ((128, 6, 8), (512, 6, 8))
+"""Tokens on each side, layers, heads."""
 
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks app`."""
-    parser = commands.add_parser("app", help="a sentence to its translation and map, in Chromium")
+    parser = commands.add_parser("app", help="sentences, maps and heads on screen, in Chromium")
     parser.add_argument("--sentences", type=int, default=10, help="how many are measured")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    from playwright.sync_api import sync_playwright  # an extra of the tests
-
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        raise NoBrowser("There is no Chromium on the PATH: install it, then measure again.")
     translator = Translator.load(os.environ.get(CHECKPOINT_VARIABLE) or None)
-    with _served() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(address)
-        page.wait_for_selector(".st-key-translate-map .hl", timeout=60_000)
-        # the first one warms up what every later one finds warm
-        _, *seconds = [
-            _seconds(page, text, _keys(translator, text))
-            for text in _sentences(options.sentences + 1)
-        ]
-        browser.close()
     print(describe())
-    print(
-        f"Enter to translation and map on screen, 20 words, beam 4, {len(seconds)} sentences: "
-        f"median {statistics.median(seconds):.2f} s, "
+    with chromium() as browser:
+        with served() as address:
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            for path, script, what in (
+                ("", TRANSLATED, "translation and map"),
+                ("/heads", ALL_MAPS, "the maps of all heads"),
+            ):
+                page.goto(address + path)
+                page.wait_for_selector(".hl", timeout=60_000)
+                texts = _sentences(options.sentences + 1)
+                # the first one warms up what every later one finds warm
+                _, *seconds = [_seconds(page, t, script, _keys(translator, t)) for t in texts]
+                print(f"Enter to {what} on screen, 20 words, beam 4: {_spread(seconds)}")
+            _print_opening(page, translator.model.config.N, translator.model.config.h)
+        for size in SIZES:
+            _print_made(browser, *size)
+
+
+def _print_made(browser: Any, n: int, layers: int, heads: int) -> None:
+    """Attention of a given size on the heads page: seconds, bytes and memory."""
+    with served("benchmarks/heads_page.py") as address:
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        received: list[int] = []
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framereceived", lambda data: received.append(len(data))),
+        )
+        page.goto(f"{address}/?n={n}&N={layers}&h={heads}")
+        page.wait_for_function(ALL_MAPS, arg=_made_keys(n, 0), timeout=120_000)
+        seconds, sizes = [], []
+        for seed in range(1, 4):
+            received.clear()
+            started = time.perf_counter()
+            page.get_by_role("button", name="Next").click()
+            page.wait_for_function(
+                ALL_MAPS, arg=_made_keys(n, seed), polling="raf", timeout=120_000
+            )
+            seconds.append(time.perf_counter() - started)
+            sizes.append(sum(received))
+        session = page.context.new_cdp_session(page)
+        session.send("HeapProfiler.collectGarbage")
+        heap = page.evaluate("performance.memory.usedJSHeapSize") / 2**20
+        print(
+            f"{layers} layers × {heads} heads × 3 kinds at {n} tokens: {_spread(seconds)}; "
+            f"{max(sizes) / 1e6:.2f} MB over the socket; {heap:.0f} MB of JavaScript heap, "
+            f"{_memory(browser) / 2**20:.0f} MB the page's process"
+        )
+        _print_opening(page, layers, heads)
+        page.close()
+    if n <= bertviz.MOST:
+        size, spent = bertviz.model_view(made_trace(n, layers, heads, 0))
+        print(
+            f"BertViz's model view of the same arrays: {size / 1e6:.1f} MB of HTML, "
+            f"{spent:.1f} s to write it, before any browser draws it"
+        )
+
+
+def _print_opening(page: Any, layers: int, heads: int) -> None:
+    """From a click on a small map until it is drawn large."""
+    seconds = []
+    for layer, head in ((0, 1), (layers - 1, heads - 1), (0, 2), (layers - 1, 1)):
+        cell = page.get_by_role("gridcell", name=f"cross, layer {layer + 1}, head {head + 1}")
+        cell.scroll_into_view_if_needed()
+        started = time.perf_counter()
+        cell.click()
+        page.wait_for_function(
+            OPENED, arg=f"L{layer + 1} H{head + 1} · cross", polling="raf", timeout=60_000
+        )
+        seconds.append(time.perf_counter() - started)
+    print(f"  opening a head: {_spread(seconds)}")
+
+
+def _spread(seconds: list[float]) -> str:
+    return (
+        f"median {statistics.median(seconds):.2f} s of {len(seconds)}, "
         f"{min(seconds):.2f} to {max(seconds):.2f} s"
     )
 
@@ -95,39 +144,29 @@ def _keys(translator: Translator, text: str) -> str:
     return "|".join(shown([*tokens, "</s>"]))
 
 
-def _seconds(page: Any, text: str, keys: str) -> float:
-    """From Enter until translation and map of this very sentence are drawn."""
-    box = page.get_by_label("English")
+def _made_keys(n: int, seed: int) -> str:
+    return "|".join(f"en{seed}x{i}" for i in range(n))
+
+
+def _seconds(page: Any, text: str, script: str, keys: str) -> float:
+    """From Enter until all that `script` looks for is drawn for this very sentence."""
+    box = page.get_by_label("English", exact=True)
     box.click()
     box.press("Control+A")
     page.keyboard.insert_text(text)
     started = time.perf_counter()
     box.press("Enter")
-    page.wait_for_function(SETTLED, arg=keys, polling="raf")
+    page.wait_for_function(script, arg=keys, polling="raf")
     return time.perf_counter() - started
 
 
-@contextmanager
-def _served() -> Iterator[str]:
-    """The app on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
-                break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.2)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
+def _memory(browser: Any) -> int:
+    """Bytes that the largest renderer of the browser holds; 0 where the system does not tell."""
+    session = browser.new_browser_cdp_session()
+    largest = 0
+    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
+        status = Path(f"/proc/{process['id']}/status")
+        if process["type"] == "renderer" and status.exists():
+            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            largest = max(largest, int(lines["VmRSS"].split()[0]) * 1024)
+    return largest

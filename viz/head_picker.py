@@ -19,8 +19,6 @@ class Names(NamedTuple):
 HEAD = Names("layer", "head")
 """One head, wherever one is looked at."""
 
-_CLICKED = "head_picker.clicked"
-
 
 def pick(
     names: Names,
@@ -30,7 +28,8 @@ def pick(
     layer: int,
     head: int | None = None,
     mean: bool = False,
-) -> tuple[int, int | None]:
+    mean_of_layers: bool = False,
+) -> tuple[int | None, int | None]:
     """Draw the two menus; both count from 1, on the screen and in the URL.
 
     Args:
@@ -40,15 +39,13 @@ def pick(
         layer: chosen at first, from 0. A link that names no layer means this one.
         head: chosen at first, from 0; None for the mean. A link that names no head means this one.
         mean: whether the mean over the heads of a layer can be chosen.
+        mean_of_layers: whether the mean over the layers can be chosen.
 
     Returns:
-        Layer and head, from 0; None for the mean over heads.
+        Layer and head, from 0; None for a mean.
     """
-    layer_names = [str(n + 1) for n in range(layers)]
+    layer_names = [*([MEAN] if mean_of_layers else []), *(str(n + 1) for n in range(layers))]
     head_names = [*([MEAN] if mean else []), *(str(n + 1) for n in range(heads))]
-    # a menu can be set only before it is drawn, and a grid below it says later what was clicked
-    for name, value in st.session_state.pop(_CLICKED, {}).items():
-        st.session_state[name] = value
     chosen_layer = st.selectbox(
         "Layer",
         layer_names,
@@ -65,13 +62,16 @@ def pick(
         bind="query-params",
         width=96,
     )
-    return int(chosen_layer) - 1, None if chosen_head == MEAN else int(chosen_head) - 1
+    return _index(chosen_layer), _index(chosen_head)
 
 
 def choose(names: Names, layer: int, head: int) -> None:
-    """Take a choice that was made in a grid, and draw the page again."""
-    st.session_state[_CLICKED] = {names.layer: _name(layer), names.head: _name(head)}
-    st.rerun()
+    """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
+    st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
+
+
+def _index(name: str) -> int | None:
+    return None if name == MEAN else int(name) - 1
 
 
 def _name(index: int | None) -> str:

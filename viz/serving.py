@@ -97,11 +97,12 @@ def _translate(
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
-    """What every head looked at; one forward pass, so it is computed afresh each time.
+    """What every head looked at; one forward pass; the last few are kept.
 
     Raises:
         InputError: if a side is too long for a map.
     """
+    tokens = translation.best.hypothesis.tokens
     source, target = (
         len(translator.tokenizer.encode(translation.source)) + 1,
         len(translation.best.pieces),
@@ -111,7 +112,18 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
             f"The maps are drawn for up to {MOST_PIECES} pieces a side, and this sentence has "
             f"{source:,} in English and {target:,} in German: shorten it to see them."
         )
-    return translator.trace_of(translation)
+    return _trace(translator, translation, translator.checksum, translation.source, *tokens)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _trace(
+    _translator: Translator,
+    _translation: Translation,
+    checksum: str,  # noqa: ARG001  # names the model in the cache's key
+    source: str,  # noqa: ARG001  # likewise the sentence
+    *tokens: int,  # noqa: ARG001  # and what was found for it
+) -> AttentionTrace:
+    return _translator.trace_of(_translation)
 
 
 def aligning_layer(translator: Translator) -> int:

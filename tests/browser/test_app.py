@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.viz.taught import taught_folder
 from transformer import Translator
-from transformer.trace import Labels
+from transformer.analysis.axes import by_words, without_special
+from transformer.trace import KINDS, Labels
 from viz.components.labels import shown
 from viz.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
 
@@ -86,6 +88,14 @@ def drawn(page: Page, key: str) -> dict[str, Any]:
     )
 
 
+def in_grid(page: Page) -> tuple[dict[str, list[int]], list[Any]]:
+    """The weights of each kind in the grid, one byte each, and the head that is outlined."""
+    found = page.locator(".st-key-grid .hl").evaluate(
+        "e => [e.__headlight.parts.map(p => [p.kind, [...p.weights]]), e.__headlight.selected]"
+    )
+    return dict(found[0]), found[1]
+
+
 def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> None:
     """The map comes to show these weights under these labels."""
 
@@ -153,7 +163,7 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     page.get_by_role("link", name="Heads").click()
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     page.get_by_role("radio", name="encoder").click()
-    page.get_by_role("gridcell", name="layer 1, head 3").click()
+    page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
     for _ in range(2):
         expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
         expect(german(page)).to_have_text(trace.target)
@@ -174,16 +184,24 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Tran
     trace = translator.trace(SENTENCE)
     labels = trace.labels("decoder_self")
     expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
-    grid = drawn(page, "grid")
-    assert (grid["layers"], grid["heads"], grid["selected"]) == (2, 4, [1, 1])
-    assert np.allclose(np.array(grid["weights"]) / 255, trace.decoder_self.ravel(), atol=1 / 255)
-    page.get_by_role("gridcell", name="layer 1, head 4").click()
+    parts, selected = in_grid(page)
+    assert selected == ["decoder_self", 1, 1]
+    for kind in KINDS:
+        there = np.array(parts[kind]) / 255
+        assert np.allclose(there, trace.weights(kind).ravel(), atol=1 / 255)
+    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
+    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
+    # a map of another kind takes the menu of kinds with it
+    page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
+    expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
+    page.get_by_role("radio", name="decoder").click()
+    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
     expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
     # and the other way round: a menu moves the outline
-    page.get_by_role("combobox", name="Head").click()
+    page.get_by_role("combobox", name="Head", exact=True).click()
     page.get_by_role("option", name="2", exact=True).click()
     expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
-    until(page, lambda: drawn(page, "grid")["selected"], [0, 1])
+    until(page, lambda: in_grid(page)[1], ["decoder_self", 0, 1])
 
 
 def test_the_kinds_have_their_colours(tab) -> None:
@@ -215,7 +233,7 @@ def test_nothing_typed_is_html_or_markdown(tab, translator: Translator) -> None:
     layer = aligning_layer(translator)
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     notice = translator.translate(HOSTILE).notices[0]
-    assert "“**" in notice
+    assert "“\u2068**" in notice
     expect(said(page)).to_contain_text(notice)
     made_of_it = ".katex, strong, em, a, h1, img, b, code"
     assert page.locator(".st-key-sentence-bar").locator(made_of_it).count() == 0
@@ -301,3 +319,42 @@ def test_the_bundled_model_knows_its_german(browser: Browser, serve_streamlit) -
     until(page, lambda: {"Two", "dogs", "snow", "</s>"} <= set(keys()), True)
     assert "Hunde" in drawn(page, "translate-map")["queries"]
     page.close()
+
+
+def test_a_link_to_the_heads_page_opens_every_choice(tab, translator: Translator) -> None:
+    page = tab("heads", text=SENTENCE, kind="cross", layer="1", head="2")
+    page.get_by_text("Words", exact=True).click()
+    page.get_by_text("Special tokens", exact=True).click()
+    page.get_by_role("combobox", name="Head", exact=True).click()
+    page.get_by_role("option", name="mean", exact=True).click()
+    axes, _ = without_special(by_words(translator.trace(SENTENCE), "cross"))
+    wanted = {"text": SENTENCE, "layer": "1", "head": "mean", "words": "true", "special": "false"}
+    for _ in range(2):
+        expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
+        until(page, lambda: {name: url(page).get(name) for name in wanted}, wanted)
+        page.goto(page.evaluate("location.href"))  # as the person who is sent the link
+
+
+def test_what_is_taken_away_is_what_is_on_the_screen(tab, translator: Translator) -> None:
+    page = tab("heads", text=SENTENCE, kind="encoder", layer="2", head="3")
+    trace = translator.trace(SENTENCE)
+    expect_map(page, "heads-map", trace.encoder_self[1, 2], trace.labels("encoder_self"))
+    page.get_by_role("button", name="Take away").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="This map as CSV").click()
+    frame = pd.read_csv(download.value.path())
+    np.testing.assert_array_equal(
+        frame["weight"].to_numpy(np.float32), trace.encoder_self[1, 2].ravel()
+    )
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML report").click()
+    assert trace.target in Path(download.value.path()).read_text("utf-8")
+
+
+def test_the_steps_of_the_decoder_follow_the_slider(tab, translator: Translator) -> None:
+    page = tab("heads", text=SENTENCE, kind="cross", view="step by step", step="2")
+    trace = translator.trace(SENTENCE)
+    queries, keys = trace.labels("cross")
+    expect_map(page, "heads-map", trace.cross[-1, 0, :2], Labels(queries[:2], keys))
+    page.get_by_role("slider").press("ArrowRight")
+    expect_map(page, "heads-map", trace.cross[-1, 0, :3], Labels(queries[:3], keys))

@@ -2,10 +2,14 @@
 // are answered here, from the exact weights; the host hears nothing of it.
 
 import {
-  hidden, make, mounted, number, placeTip, quote, readTheme, size, unpack, watch,
+  difference, hidden, make, mounted, number, placeTip, quote, readTheme, size, TALLEST, unpack,
+  watch, within,
 } from "./shared.js";
-import { plan, TALLEST } from "./map_plan.js";
-import { drawMap, picture, rowOf } from "./map_paint.js";
+import { averageRow, rowOf } from "./map_bars.js";
+import { drawMap, picture } from "./map_paint.js";
+import { plan } from "./map_plan.js";
+import { legend } from "./map_scale.js";
+import { saveButtons } from "./save.js";
 
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
 
@@ -36,16 +40,20 @@ class AttentionMap {
     this.axes = make("div", { class: "hl-axes" });
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.room = make("div", {}, this.canvas); // as large as the whole map; the canvas is the frame
-    this.scroll = make("div", { class: "hl-scroll", tabindex: "0", role: "application" }, this.room);
+    this.scroll = make("div", {
+      class: "hl-scroll", tabindex: "0", role: "application",
+    }, this.room);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
     this.note = make("span");
-    this.legend = make("canvas", { "aria-hidden": "true" });
-    const scale = make("span", { class: "hl-legend" }, "weight 0", this.legend, "1");
+    this.legend = make("span", { class: "hl-legend" });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
-    this.table = make("table", { class: "hl-unseen" });
+    this.table = make("table");
+    const foot = make("div", { class: "hl-foot" }, this.note, this.legend,
+      saveButtons(() => this.sheet()));
+    // a table keeps the width of its words whatever it is told, so the box around it is small
     this.root = make("div", { class: "hl", role: "group" }, this.title, this.axes, this.frame,
-      make("div", { class: "hl-foot" }, this.note, scale), this.table, this.live);
+      foot, make("div", { class: "hl-unseen" }, this.table), this.live);
     this.at = null; // {row, key} under the pointer or the cursor; key is null on a row's word
     this.pinned = null;
     this.listen();
@@ -79,23 +87,28 @@ class AttentionMap {
     this.title.textContent = data.title;
     this.root.setAttribute("aria-label", data.title);
     this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
-    this.axes.replaceChildren(axis("Rows ↓", data.rows), axis("Columns →", data.columns));
+    this.axes.replaceChildren(...axes(data).map(([name, text]) =>
+      make("div", {}, make("span", {}, name), make("span", {}, text))));
+    this.average = averageRow(data);
+    this.amount = data.signed ? difference : number;
     this.note.textContent = data.note;
     this.describe();
     this.layOut();
   }
 
-  /** The map in words: for each row what it looks at most. */
+  /** The map in words: for each row what it looks at most, or where it differs most. */
   describe() {
-    const { queries, keys, title, rows, columns } = this.data;
+    const { queries, keys, title, rows, columns, signed } = this.data;
+    const [most, amount] = signed ? ["differs", "difference"] : ["looks", "weight"];
     const cells = (tag, ...texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
     this.table.replaceChildren(
-      make("caption", {}, `${title}: where each word looks most`),
-      make("thead", {}, cells("th", rows, columns, "weight")),
+      make("caption", {}, `${title}: where each word ${most} most`),
+      make("thead", {}, cells("th", rows, columns, amount)),
       make("tbody", {}, ...queries.map((token, row) => {
         const weights = rowOf(this.data, row);
-        const key = weights.indexOf(Math.max(...weights));
-        return cells("td", token, keys[key], number(weights[key]));
+        const sizes = weights.map(Math.abs);
+        const key = sizes.indexOf(Math.max(...sizes));
+        return cells("td", token, keys[key], this.amount(weights[key]));
       })),
     );
   }
@@ -114,7 +127,7 @@ class AttentionMap {
     this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
     this.colors = this.data.palette[this.theme.name];
     this.picture = picture(this.data, this.colors);
-    this.drawLegend();
+    this.showLegend();
     this.draw();
   }
 
@@ -132,18 +145,31 @@ class AttentionMap {
     this.showTip();
     const { x, y, edge, plan, theme, pinned, at } = this;
     const { square, font, top } = plan;
-    const origin = { x, y, square, font, left: edge, top }; // what a test must know to find a square
+    // what a test must know to find a square
+    const origin = { x, y, square, font, left: edge, top };
     this.root.__headlight = { ...this.data, theme: theme.name, pinned, at, origin };
   }
 
-  drawLegend() {
-    const [wide, high] = [112, 10];
-    const context = size(this.legend, wide, high);
-    for (let x = 0; x < wide; x++) {
-      const n = 3 * Math.round((255 * x) / (wide - 1));
-      context.fillStyle = `rgb(${this.colors.slice(n, n + 3).join()})`;
-      context.fillRect(x, 0, 1, high);
-    }
+  showLegend() {
+    this.legend.replaceChildren(...legend(this.data, this.colors).map((part) => {
+      if (typeof part === "string") return make("span", {}, part);
+      const canvas = make("canvas", { "aria-hidden": "true" });
+      part.draw(size(canvas, part.width, part.height));
+      return canvas;
+    }));
+  }
+
+  /** All of the map for a file: nothing is scrolled out of it and nothing is pointed at. */
+  sheet() {
+    const { data, plan, theme, colors } = this;
+    const { left: x, top: y, width, height } = plan;
+    const scene = { ...this, at: null, x, y, edge: x, width, height };
+    return {
+      name: data.title, title: data.title, note: data.note, theme, width, height,
+      lines: axes(data).map((words) => words.join(" ")),
+      legend: legend(data, colors),
+      draw: (context) => drawMap(context, scene),
+    };
   }
 
   hit(event) {
@@ -187,7 +213,7 @@ class AttentionMap {
     } else if (event.key === "Escape") {
       this.at = this.pinned = null;
       this.draw();
-    } else if (to && (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End")) {
+    } else if (to && /^(Arrow|Home$|End$)/.test(event.key)) {
       this.reveal(to);
       this.point(to);
       this.live.textContent = this.sentence(to).join(" ");
@@ -208,7 +234,7 @@ class AttentionMap {
     const { queries, keys, weights } = this.data;
     const weight = weights[row * keys.length + key];
     const unseen = hidden(this.data, row, key, weight);
-    const amount = unseen ? "hidden, it comes later" : number(weight);
+    const amount = unseen ? "hidden, it comes later" : this.amount(weight);
     return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
   }
 
@@ -226,6 +252,4 @@ class AttentionMap {
   }
 }
 
-const within = (value, least, most) => Math.min(Math.max(value, least), most);
-
-const axis = (name, text) => make("div", {}, make("span", {}, name), make("span", {}, text));
+const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];

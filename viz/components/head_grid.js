@@ -1,20 +1,18 @@
-// Every head at a glance: small maps, layers down and heads across. One canvas holds all pictures;
-// over each lies an empty grid cell, which has the focus, the name and the outline.
+// Every head at a glance: small maps, by kind and layer or in an order of their own. One canvas is
+// the picture; over each map lies an empty grid cell, which has the focus, the name, the outline.
 
-import {
-  hidden, make, mounted, paint, placeTip, quote, readTheme, size, unpack, watch,
-} from "./shared.js";
-
-const GAP = 6; // between two maps, CSS pixels
-const NAMES = 24; // room for L1 … and H1 …
-const LARGEST = 84; // a map's side; wider screens get paper instead of blurred squares
+import { make, mounted, placeTip, readTheme, size, watch } from "./shared.js";
+import { describe, ident, labelOf, notesOn, titleOf, unpackGrid } from "./grid_data.js";
+import { planGrid } from "./grid_plan.js";
+import { fontOf, paintGrid } from "./grid_paint.js";
+import { savePng, saveSvg } from "./grid_save.js";
 
 const views = new WeakMap();
 
 /**
  * @param {Element|ShadowRoot} element is filled; call again to show other data in the same place
- * @param {object} data what `unpack` gives of a grid packet
- * @param {{onSelect?: (head: [number, number]) => void, theme?: "light"|"dark"}} options
+ * @param {object} data what `unpackGrid` gives
+ * @param {{onSelect?: (head: [string, number, number]) => void, theme?: "light"|"dark"}} options
  * @returns {() => void} takes it away again
  */
 export function render(element, data, options = {}) {
@@ -27,7 +25,7 @@ export function render(element, data, options = {}) {
 }
 
 export default function streamlit({ data, parentElement, setTriggerValue }) {
-  return render(parentElement, unpack(data), {
+  return render(parentElement, unpackGrid(data), {
     onSelect: (head) => setTriggerValue("picked", head),
   });
 }
@@ -38,16 +36,31 @@ class HeadGrid {
     this.grid = make("div", { class: "hl-grid", role: "grid" });
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.box = make("div", { class: "hl-grid-box" }, this.canvas, this.grid, this.tip);
-    this.note = make("div", { class: "hl-foot" });
-    this.root = make("div", { class: "hl" }, this.box, this.note);
-    this.shape = "";
+    this.note = make("span", { role: "status" });
+    this.foot = make("div", { class: "hl-foot" }, this.note, make("span", { class: "hl-save" },
+      button("PNG", () => savePng(this)), button("SVG", () => saveSvg(this))));
+    this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
+    this.root = make("div", { class: "hl", role: "group" }, this.box, this.foot, this.live);
+    this.nodes = new Map(); // ident → grid cell
+    this.order = ""; // of the cells in the document
+    this.pointed = null;
+    this.listen();
+    this.unwatch = watch(this.root, () => this.layOut());
+  }
+
+  listen() {
     this.grid.addEventListener("click", (event) => this.pick(event.target));
     this.grid.addEventListener("keydown", (event) => this.onKey(event));
     this.grid.addEventListener("pointerover", (event) => this.point(event.target));
     this.grid.addEventListener("pointerleave", () => this.point(null));
-    this.grid.addEventListener("focusin", (event) => this.point(event.target));
-    this.grid.addEventListener("focusout", () => this.point(null));
-    this.unwatch = watch(this.root, () => this.draw());
+    this.grid.addEventListener("focusin", (event) => {
+      this.stop(event.target); // Shift and Tab leave the grid from where it has the focus
+      this.point(event.target);
+    });
+    this.grid.addEventListener("focusout", () => {
+      this.stop(this.nodes.get(ident(this.selected)));
+      this.point(null);
+    });
   }
 
   remove() {
@@ -58,156 +71,136 @@ class HeadGrid {
   show(data, options) {
     this.data = data;
     this.options = options;
-    const shape = `${data.layers} ${data.heads}`;
-    if (shape !== this.shape) this.build();
-    this.shape = shape;
-    this.cells.flat().forEach((one, number) => {
-      one.setAttribute("aria-description", strongest(data, number));
+    this.selected = data.selected;
+    this.layOut();
+  }
+
+  layOut() {
+    const width = this.root.clientWidth;
+    if (!this.data || !width) return;
+    const pen = this.canvas.getContext("2d");
+    this.theme = readTheme(this.root, pen, this.options.theme);
+    this.plan = planGrid(this.data, width, (text, letters) => {
+      pen.font = fontOf(this.theme, letters);
+      return pen.measureText(text).width;
     });
-    this.select(data.selected);
-    this.draw();
+    this.place();
+    this.select(this.selected);
+    const context = size(this.canvas, this.plan.width, this.plan.height);
+    const folded = paintGrid(context, this, this.canvas.width / this.plan.width);
+    this.notes = notesOn(this.data, folded);
+    const note = this.notes.join(" ");
+    if (note !== this.note.textContent) this.note.textContent = note; // it is read out on change
+    this.point(this.grid.contains(this.pointed) ? this.pointed : null);
   }
 
-  build() {
-    const { layers, heads } = this.data;
-    const many = (count) => Array.from({ length: count }, (_, n) => n);
-    this.grid.setAttribute("aria-label", `${layers} layers of ${heads} heads`);
-    this.columns = many(heads).map((head) => name("columnheader", `H${head + 1}`));
-    this.rows = many(layers).map((layer) => name("rowheader", `L${layer + 1}`));
-    this.cells = many(layers).map((layer) => many(heads).map((head) => cell(layer, head)));
-    const top = make("div", { class: "hl-row", role: "row" }, make("span", {}), ...this.columns);
-    const rest = this.cells.map((cells, layer) =>
-      make("div", { class: "hl-row", role: "row" }, this.rows[layer], ...cells));
-    this.grid.replaceChildren(top, ...rest);
-  }
-
-  select([layer, head]) {
-    this.selected = [layer, head];
-    for (const one of this.cells.flat()) {
-      const is = one.at[0] === layer && one.at[1] === head;
-      one.setAttribute("aria-selected", String(is));
-      one.tabIndex = is ? 0 : -1; // Tab reaches the grid once, arrows go on from there
+  /** A grid cell over each map; those that stay are the same elements as before. */
+  place() {
+    const { cells, groups, height } = this.plan;
+    this.grid.style.height = `${height}px`;
+    const order = JSON.stringify(groups.map(({ rows }) =>
+      rows.map((row) => row.map(({ id }) => id))));
+    if (order !== this.order) this.build(groups);
+    this.order = order;
+    for (const cell of cells) {
+      const node = this.nodes.get(cell.id);
+      node.cell = cell;
+      node.setAttribute("aria-label", labelOf(cell));
+      node.setAttribute("aria-description", describe(cell));
+      const { x, y, wide, high } = cell;
+      Object.assign(node.style,
+        { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` });
     }
   }
 
-  pick(target) {
-    if (!target.at) return;
-    this.select(target.at); // at once: the answer from Python would be a moment late
-    this.root.__headlight.selected = this.selected;
-    this.options.onSelect?.(target.at);
+  build(groups) {
+    const focused = this.grid.getRootNode().activeElement;
+    const before = this.nodes;
+    this.nodes = new Map(groups.flatMap(({ rows }) => rows.flat()).map(({ id }) =>
+      [id, before.get(id) ?? make("div", { class: "hl-cell", role: "gridcell" })]));
+    const names = groups.map(({ name }) => name).join(", ");
+    this.grid.setAttribute("aria-label", `${this.nodes.size} attention heads: ${names}`);
+    this.grid.replaceChildren(...groups.map(({ name, rows }) =>
+      make("div", { role: "rowgroup", "aria-label": name }, ...rows.map((row) =>
+        make("div", { role: "row" }, ...row.map(({ id }) => this.nodes.get(id)))))));
+    if (this.grid.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  select(selected) {
+    this.selected = selected;
+    for (const [id, node] of this.nodes) {
+      node.setAttribute("aria-selected", String(id === ident(selected)));
+    }
+    const focused = this.grid.getRootNode().activeElement;
+    this.stop(this.grid.contains(focused) ? focused : this.nodes.get(ident(selected)));
+    this.root.__headlight = { ...this.data, selected, theme: this.theme.name, plan: this.plan };
+  }
+
+  /** Tab reaches the grid once, at this cell; a filter may have taken it away. */
+  stop(cell) {
+    const [first] = this.nodes.values();
+    for (const node of this.nodes.values()) node.tabIndex = node === (cell ?? first) ? 0 : -1;
+  }
+
+  pick({ cell }) {
+    if (!cell) return;
+    const head = [cell.part.kind, cell.layer, cell.head];
+    this.select(head); // at once: the answer from Python would be a moment late
+    this.live.textContent = `${labelOf(cell)} is open`;
+    this.options.onSelect?.(head);
   }
 
   onKey(event) {
-    if (!event.target.at || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { layers, heads } = this.data;
-    const [layer, head] = event.target.at;
-    const to = {
-      ArrowUp: [Math.max(0, layer - 1), head],
-      ArrowDown: [Math.min(layers - 1, layer + 1), head],
-      ArrowLeft: [layer, Math.max(0, head - 1)],
-      ArrowRight: [layer, Math.min(heads - 1, head + 1)],
-      Home: [layer, 0],
-      End: [layer, heads - 1],
-    }[event.key];
-    if (to) this.cells[to[0]][to[1]].focus();
-    else if (event.key === "Enter" || event.key === " ") this.pick(event.target);
+    const { cell } = event.target;
+    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = this.plan.groups.flatMap(({ rows }) => rows).find((one) => one.includes(cell));
+    if (event.key === "Enter" || event.key === " ") this.pick(event.target);
+    else if (event.key === "Home") this.focus(row[0]);
+    else if (event.key === "End") this.focus(row.at(-1));
+    else if (event.key in ARROWS) this.focus(nearest(this.plan.cells, cell, ARROWS[event.key]));
     else return;
     event.preventDefault();
   }
 
-  point(target) {
-    const at = target?.at;
-    this.columns.forEach((one, head) => one.classList.toggle("hl-on", at?.[1] === head));
-    this.rows.forEach((one, layer) => one.classList.toggle("hl-on", at?.[0] === layer));
-    this.tip.hidden = !at;
-    if (!at) return;
-    this.tip.textContent = `L${at[0] + 1} H${at[1] + 1}`;
-    const { offsetLeft: left, offsetTop: top } = target;
-    const [right, bottom] = [left + target.offsetWidth, top + target.offsetHeight];
-    placeTip(this.tip, this.box, { left, top, right, bottom });
+  focus(cell) {
+    if (cell) this.nodes.get(cell.id).focus();
   }
 
-  draw() {
-    const width = this.root.clientWidth;
-    if (!this.data || !width) return;
-    const { layers, heads, queries, keys } = this.data;
-    const side = Math.floor(Math.min(LARGEST, (width - NAMES) / heads - GAP));
-    // as tall as its words ask for, so that a square is a square; within reason
-    const tall = Math.round(side * Math.min(1.5, Math.max(0.6, queries.length / keys.length)));
-    this.grid.style.gridTemplateColumns = `${NAMES}px repeat(${heads}, ${side}px)`;
-    this.grid.style.gridTemplateRows = `${NAMES}px repeat(${layers}, ${tall}px)`;
-    this.grid.style.gap = `${GAP}px`;
-    const context = size(this.canvas, NAMES + heads * (side + GAP),
-      NAMES + layers * (tall + GAP));
-    const theme = readTheme(this.root, context, this.options.theme);
-    const ratio = this.canvas.width / (NAMES + heads * (side + GAP));
-    const [across, down] = [Math.round(side * ratio), Math.round(tall * ratio)];
-    const image = new ImageData(across, down);
-    for (let layer = 0; layer < layers; layer++) {
-      for (let head = 0; head < heads; head++) {
-        this.tile(image, layer * heads + head, this.data.palette[theme.name]);
-        const x = NAMES + GAP + head * (side + GAP);
-        const y = NAMES + GAP + layer * (tall + GAP);
-        context.putImageData(image, Math.round(x * ratio), Math.round(y * ratio));
-      }
-    }
-    const folded = keys.length > across || queries.length > down;
-    this.note.hidden = !folded;
-    this.note.textContent = folded
-      ? "More words than pixels: each pixel shows the largest weight that falls on it." : "";
-    this.root.__headlight = { ...this.data, selected: this.selected, theme: theme.name, folded };
-  }
-
-  // every weight falls on one pixel, or covers several; where some share one, the largest counts:
-  // an average would hide the single bright square that makes a head worth opening
-  tile(image, number, colors) {
-    const { data: pixels, width, height } = image;
-    const [rows, columns] = [this.data.queries.length, this.data.keys.length];
-    const weights = weightsOf(this.data, number);
-    const [xs, ys] = [spans(width, columns), spans(height, rows)];
-    pixels.fill(0);
-    for (let y = 0, at = 0; y < height; y++) {
-      for (let x = 0; x < width; x++, at += 4) {
-        let most = 0;
-        for (let query = ys[y][0]; query < ys[y][1]; query++) {
-          for (let key = xs[x][0]; key < xs[x][1]; key++) {
-            most = Math.max(most, weights[query * columns + key]);
-          }
-        }
-        if (!hidden(this.data, ys[y][1] - 1, xs[x][0], most)) paint(pixels, at, colors, most);
-      }
-    }
+  point(node) {
+    this.pointed = node;
+    this.tip.hidden = !node?.cell;
+    if (this.tip.hidden) return;
+    const { x, y, wide, high, value } = node.cell;
+    this.tip.replaceChildren(titleOf(node.cell), ...(value ? [make("strong", {}, value)] : []));
+    placeTip(this.tip, this.box, { left: x, top: y, right: x + wide, bottom: y + high });
   }
 }
 
-/** For each of `pixels`, the first of `count` cells on it and the first that no longer is. */
-function spans(pixels, count) {
-  return Array.from({ length: pixels }, (_, n) => {
-    const first = Math.floor((n * count) / pixels);
-    return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
-  });
+const ARROWS = {
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+};
+
+/**
+ * The next map in a direction, over the gap between two blocks too: straight on before askew, and to
+ * the left and right only what stands in the same row.
+ */
+function nearest(cells, from, [right, down]) {
+  let [best, least] = [null, Infinity];
+  for (const cell of cells) {
+    const [dx, dy] = [cell.x - from.x, cell.y - from.y];
+    if (right && Math.abs(dy) >= from.high) continue;
+    const ahead = dx * right + dy * down;
+    const far = ahead + 2 * Math.abs(dx * down + dy * right);
+    if (ahead > 0 && far < least) [best, least] = [cell, far];
+  }
+  return best;
 }
 
-function weightsOf({ weights, queries, keys }, number) {
-  const count = queries.length * keys.length;
-  return weights.subarray(number * count, (number + 1) * count);
-}
-
-/** A small map in words. */
-function strongest(data, number) {
-  const weights = weightsOf(data, number);
-  const most = weights.reduce((a, b) => Math.max(a, b), 0);
-  const at = weights.indexOf(most);
-  const [query, key] = [Math.floor(at / data.keys.length), at % data.keys.length];
-  const words = `${quote(data.queries[query])} to ${quote(data.keys[key])}`;
-  return `looks most from ${words}, ${(most / 255).toFixed(2)}`;
-}
-
-const name = (role, text) => make("span", { class: "hl-name", role }, text);
-
-function cell(layer, head) {
-  const label = `layer ${layer + 1}, head ${head + 1}`;
-  const node = make("div", { class: "hl-cell", role: "gridcell", "aria-label": label });
-  node.at = [layer, head];
+function button(name, act) {
+  const node = make("button", { type: "button", "aria-label": `Save as ${name}` }, name);
+  node.addEventListener("click", act);
   return node;
 }

@@ -1,9 +1,10 @@
 // Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
 // map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
 
-export const BARS = 48; // the strip over the keys: one row's weights as bars with numbers
-export const EDGE = 8; // between words and squares, CSS pixels
-export const TALLEST = 800; // the frame; what is taller scrolls in it
+import { EDGE, TALLEST } from "./shared.js";
+
+// the strip over the keys: one row's weights as bars with numbers; differences go up and down
+const BARS = { weights: 48, differences: 76 };
 
 // below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
 const SQUARE = { largest: 46, easy: 16, smallest: 14 };
@@ -13,21 +14,22 @@ const SLANT = Math.PI / 4;
 export const AVERAGE = "average";
 
 /**
- * @param {object} data the queries' and the keys' labels
+ * @param {object} data the queries' and the keys' labels, and whether it is a difference
  * @param {number} width of the frame
  * @param {(text: string) => number} measure width of a text at `LETTERS.largest` px
  */
-export function plan({ queries, keys }, width, measure) {
+export function plan({ queries, keys, signed }, width, measure) {
+  const bars = signed ? BARS.differences : BARS.weights;
   const rows = Math.max(measure(AVERAGE), ...queries.map(measure));
   const columns = keys.map(measure);
   for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
-    const made = lay(rows, columns, queries.length, square);
+    const made = lay(rows, columns, queries.length, square, bars);
     if (made.width <= width && (made.height <= TALLEST || square <= SQUARE.easy)) return made;
   }
-  return lay(rows, columns, queries.length, SQUARE.smallest);
+  return lay(rows, columns, queries.length, SQUARE.smallest, bars);
 }
 
-function lay(rows, columns, count, square) {
+function lay(rows, columns, count, square, bars) {
   const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
   const scale = font / LETTERS.largest;
   const lengths = columns.map((length) => length * scale);
@@ -39,11 +41,11 @@ function lay(rows, columns, count, square) {
     length * Math.cos(angle) - (columns.length - key - 0.5) * square));
   const head = Math.ceil(longest * Math.sin(angle) + font * Math.cos(angle)) + 6;
   return {
-    square, font, angle, left,
-    top: head + BARS, // where the squares begin
+    square, font, angle, left, bars,
+    top: head + bars, // where the squares begin
     head, // where the bars begin
     width: left + columns.length * square + (angle ? Math.ceil(lean) + 4 : 0) + 2,
-    height: head + BARS + count * square + 2,
+    height: head + bars + count * square + 2,
   };
 }
 

@@ -10,18 +10,27 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viz.components.labels import AXES, shown
-from viz.components.palette import table
+from viz.components.palette import ENDS, Theme, difference_table, head_colors, table
 
 if TYPE_CHECKING:
     from transformer.trace import Kind, Labels
 
+Scale = Literal["linear", "square root", "by row"]
+"""How colours follow weights; the numbers are the true ones on each."""
+
+MOST_HEADS = 8
 NOTE = "Each row is one word that looks; its weights sum to 1."
+SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
+VIEW_NOTE = "Ribbons from {from_weight:g} up; numbers are exact."
+FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
 
 def to_bytes(weights: NDArray) -> NDArray[np.uint8]:
@@ -35,7 +44,11 @@ def map_packet(
     kind: Kind,
     *,
     title: str,
-    reads: tuple[str, ...] | None = None,
+    reads: Sequence[str] | None = None,
+    scale: Scale = "linear",
+    threshold: float = 0.0,
+    signed: bool = False,
+    note: str | None = None,
 ) -> bytes:
     """What `attention_map.js` draws: the exact weights of one head, `[query, key]`.
 
@@ -43,18 +56,58 @@ def map_packet(
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
     check(weights, labels, dimensions=2)
-    if reads is not None and len(reads) != len(labels.queries):
-        raise ValueError(f"{len(reads)} tokens read for {len(labels.queries)} queries")
     header = {
         "title": title,
         **AXES[kind]._asdict(),
-        "note": NOTE,
-        "reads": None if reads is None else shown(reads),
+        "note": note or (SIGNED_NOTE if signed else NOTE),
+        "reads": _read(reads, labels),
+        "scale": scale,
+        "threshold": threshold,
+        "signed": signed,
     }
-    return pack(header, weights.astype("<f4"), labels, kind)
+    colors = difference_table if signed else partial(table, kind)
+    return _pack(header, weights.astype("<f4"), labels, kind, colors)
 
 
-def pack(header: dict[str, Any], weights: NDArray, labels: Labels, kind: Kind) -> bytes:
+def view_packet(
+    heads: Sequence[tuple[str, NDArray[np.float32]]],
+    labels: Labels,
+    kind: Kind,
+    *,
+    threshold: float = 0.0,
+    reads: Sequence[str] | None = None,
+) -> bytes:
+    """What `head_view.js` draws: the exact weights of up to eight heads, each `[query, key]`.
+
+    Raises:
+        ValueError: if there is no head or more than eight, if two have one name, if a label is
+            missing or too many, or a weight is not a number.
+    """
+    names = [name for name, _ in heads]
+    if not 0 < len(heads) <= MOST_HEADS or len(set(names)) < len(names):
+        raise ValueError(f"1 to {MOST_HEADS} heads, each with a name of its own, not {names}")
+    for _, weights in heads:
+        check(weights, labels, dimensions=2)
+    drawn_from = max(threshold, FAINTEST)
+    header = {
+        "heads": names,
+        "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},
+        **AXES[kind]._asdict(),
+        "note": VIEW_NOTE.format(from_weight=drawn_from),
+        "from": drawn_from,
+        "reads": _read(reads, labels),
+    }
+    stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
+    return _pack(header, stacked.astype("<f4"), labels, kind, partial(table, kind))
+
+
+def _pack(
+    header: dict[str, Any],
+    weights: NDArray,
+    labels: Labels,
+    kind: Kind,
+    colors: Callable[[Theme], NDArray[np.uint8]],
+) -> bytes:
     """Header, colours and weights as the run of bytes described above."""
     everything = {
         "kind": kind,
@@ -64,8 +117,16 @@ def pack(header: dict[str, Any], weights: NDArray, labels: Labels, kind: Kind) -
         **header,
     }
     text = json.dumps(everything, ensure_ascii=False).encode("utf-8", errors="replace")
-    colors = table(kind, "light").tobytes() + table(kind, "dark").tobytes()
-    return struct.pack("<I", len(text)) + text + colors + weights.tobytes()
+    tables = colors("light").tobytes() + colors("dark").tobytes()
+    return struct.pack("<I", len(text)) + text + tables + weights.tobytes()
+
+
+def _read(reads: Sequence[str] | None, labels: Labels) -> list[str] | None:
+    if reads is None:
+        return None
+    if len(reads) != len(labels.queries):
+        raise ValueError(f"{len(reads)} tokens read for {len(labels.queries)} queries")
+    return shown(reads)
 
 
 def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:

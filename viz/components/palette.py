@@ -25,6 +25,15 @@ COLOR: dict[Kind, str] = {
     "decoder_self": "#0072B2",
     "cross": "#D55E00",
 }
+# several heads laid over each other: ink and these stay apart from the kinds' colours and from each
+# other, to eyes that lack one of the three cones too (a search over sRGB; a test measures it)
+_MORE: dict[Theme, tuple[str, ...]] = {
+    "light": ("#CC99FF", "#222222", "#993300", "#331AB3", "#663366"),
+    "dark": ("#CCCC00", "#E8E8E6", "#FF80FF", "#9966FF", "#00CC99"),
+}
+# hues of less and of more, in degrees of OKLab: olive and purple. They differ in blue and yellow
+# for eyes that miss red or green, in these for eyes that miss blue, and lie far from the kinds
+_LESS, _GREATER = 114.0, 330.0
 # lightness of weight 0 and of weight 1: weight 0 is just seen on the page, weight 1 farthest off it
 ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255, 0.9)}
 
@@ -63,6 +72,33 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
     colors = np.rint(255 * np.clip(_srgb(lightness, chroma, hue), 0, 1)).astype(np.uint8)
     colors.flags.writeable = False
     return colors
+
+
+@cache
+def difference_table(theme: Theme) -> NDArray[np.uint8]:
+    """The colours of differences: entry 1 is -1 in olive, 128 is 0 in grey, 255 is +1 in purple.
+
+    Returns:
+        `[256, 3]`, sRGB, not to be written to; the same step off 0 is as light on both sides.
+    """
+    amount = np.minimum(np.abs(np.arange(256) - 128) / 127, 1)
+    first, last = ENDS[theme]
+    lightness = first + (last - first) * amount
+    chroma = np.interp(amount, [0, 0.5, 1], [0, 0.15, 0.11])
+    sides = [
+        _srgb(lightness, _into_gamut(lightness, chroma, hue), hue)
+        for hue in np.deg2rad([_LESS, _GREATER])
+    ]
+    less = np.arange(256)[:, None] < 128
+    colors = np.rint(255 * np.clip(np.where(less, *sides), 0, 1)).astype(np.uint8)
+    colors.flags.writeable = False
+    return colors
+
+
+def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
+    """Eight colours for heads laid over each other; the first is the kind's own."""
+    others = [color for other, color in COLOR.items() if other != kind]
+    return (COLOR[kind], *_MORE[theme], *others)
 
 
 def colorscale(kind: Kind, theme: Theme, steps: int = 16) -> list[tuple[float, str]]:

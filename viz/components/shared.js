@@ -3,6 +3,9 @@
 
 const COLORS = 256;
 
+export const EDGE = 8; // between words and what they name in a large picture, CSS pixels
+export const TALLEST = 800; // the frame of one; what is taller scrolls in it
+
 /**
  * Read what packet.py wrote.
  * @param {Uint8Array} bytes
@@ -107,6 +110,15 @@ export function number(weight) {
   if (weight > 0 && weight < 0.00005) return "< 0.0001";
   return weight.toFixed(weight < 0.1 ? 4 : 3);
 }
+
+/** A difference of two weights, with its sign. */
+export function difference(amount) {
+  if (amount === 0) return "0";
+  if (Math.abs(amount) < 0.00005) return "≈ 0";
+  return (amount < 0 ? "−" : "+") + number(Math.abs(amount));
+}
+
+export const within = (value, least, most) => Math.min(Math.max(value, least), most);
 
 /** Decoder self-attention: what stands later is hidden (§3.2.3). A weight there would be shown. */
 export const hidden = (data, query, key, weight) =>

@@ -42,6 +42,7 @@ def _map(trace: AttentionTrace, aligning: int) -> None:
     layers, heads = trace.cross.shape[:2]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         layer, head = pick(MAP, layers, heads, layer=aligning, mean=True)
+    assert layer is not None  # this page offers the mean over heads alone
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {heads} heads"

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from transformer.trace import Labels
-from viz.components.grid import grid_packet
 from viz.components.packet import map_packet, to_bytes
-from viz.components.palette import table
+from viz.components.palette import difference_table, table
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 WEIGHTS = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
@@ -51,15 +50,21 @@ def test_a_transposed_view_is_sent_as_it_reads_not_as_it_lies_in_memory():
     assert weights.reshape(2, 3).tolist() == WEIGHTS.T.tolist()
 
 
-def test_the_grid_costs_one_byte_a_weight():
-    weights = np.zeros((6, 8, 3, 2), dtype=np.float32)
-    weights[4, 2, 1, 0] = 0.913
-    packet = grid_packet(weights, LABELS, "encoder_self", selected=(4, 2))
-    header, _, levels = unpack(packet)
-    assert levels.size == weights.size
-    assert len(packet) < weights.size + 1536 + 400
-    assert levels.reshape(weights.shape)[4, 2, 1, 0] == round(0.913 * 255)
-    assert (header["layers"], header["heads"], header["selected"]) == (6, 8, [4, 2])
+def test_a_difference_comes_with_its_own_colors_and_its_own_note():
+    header, colors, weights = unpack(
+        map_packet(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1)
+    )
+    assert weights.reshape(3, 2).tolist() == (-WEIGHTS).tolist()
+    assert (colors == [difference_table("light"), difference_table("dark")]).all()
+    assert header["note"] == "Each square is first minus second; rows sum to 0."
+    assert (header["signed"], header["threshold"], header["scale"]) == (True, 0.1, "linear")
+
+
+def test_a_note_of_ones_own_stands_in_for_the_usual_one():
+    usual, _, _ = unpack(map_packet(WEIGHTS, LABELS, "cross", title="", scale="by row"))
+    own, _, _ = unpack(map_packet(WEIGHTS, LABELS, "cross", title="", note="The mean."))
+    assert usual["note"] == "Each row is one word that looks; its weights sum to 1."
+    assert (own["note"], usual["scale"]) == ("The mean.", "by row")
 
 
 def test_any_text_can_be_a_label():

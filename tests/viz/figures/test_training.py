@@ -61,10 +61,9 @@ def test_runs_have_colours_of_their_own_and_a_legend() -> None:
 
 
 def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
-    one = {"run": [{"step": 2000, "validation_bleu": 30.0}]}
-    many = {"run": [{"step": n, "validation_bleu": 30.0} for n in range(200)]}
-    dots = [
-        curve(runs, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()["mark"]["point"]
-        for runs in (one, many)
-    ]
+    dots = []
+    for count in (1, 200):
+        records: list[Record] = [{"step": n, "validation_bleu": 30.0} for n in range(count)]
+        chart = curve({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()
+        dots.append(chart["mark"]["point"])
     assert dots == [{"filled": True, "size": 28}, False]

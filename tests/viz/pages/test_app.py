@@ -4,63 +4,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.taught import taught_folder
+from tests.viz.pages.pages import heads_page, in_url, texts
 from transformer import Translator
 from viz import serving
-from viz.numbers import summarise
 
-__all__ = ["taught_folder"]  # a fixture: used by its name
-
-ROOT = Path(__file__).parents[3]
 NO_PICTURE = "Without a translation there is nothing to draw."
 TOO_LONG = "The text is too long for a link: reloading the page loses it."
 SENTENCE = "The dog sleeps in the garden."
-
-
-@pytest.fixture(scope="module")
-def translator(taught_folder: Path) -> Translator:
-    return Translator.load(taught_folder)
-
-
-@pytest.fixture
-def serve(taught_folder: Path, monkeypatch):
-    """Open the app, or one page of it, at a URL."""
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-    def open_(page=None, *, checkpoint: Path = taught_folder, **url: str) -> AppTest:
-        monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint))
-        if page is None:
-            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        else:
-            app = AppTest.from_function(page, default_timeout=60)
-        for name, value in url.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return open_
-
-
-def heads_page() -> None:
-    """AppTest cannot walk to a page; this is the way there."""
-    from viz import sentence_bar
-    from viz.pages import heads
-
-    sentence_bar.show()
-    heads.show()
-
-
-def texts(app: AppTest) -> list[str]:
-    assert not app.exception
-    return [text.value for text in app.text]
-
-
-def in_url(app: AppTest, name: str) -> str | None:
-    values = app.query_params.get(name)
-    return values[-1] if isinstance(values, list) else values
 
 
 def candidates(app: AppTest) -> int:
@@ -173,23 +125,6 @@ def test_a_sentence_too_long_for_a_map_is_translated_all_the_same(
     app = serve(text=SENTENCE)
     assert translator.translate(SENTENCE).text in texts(app)
     assert any("The maps are drawn for up to 5 pieces" in line for line in texts(app))
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_the_numbers_beside_a_head_are_that_heads(serve, translator: Translator, kind: str) -> None:
-    app = serve(heads_page, text=SENTENCE, kind=kind, layer="1", head="2")
-    assert not app.exception
-    trace = translator.trace(SENTENCE)
-    weights = {
-        "encoder": trace.encoder_self,
-        "decoder": trace.decoder_self,
-        "cross": trace.cross,
-    }[kind][0, 1]
-    expected = summarise(weights, causal=kind == "decoder")
-    shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
-    assert shown["Largest weight"] == f"{expected.largest:.2f}"
-    assert ("Offset" in shown) == (kind != "cross")
 
 
 def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:

@@ -1,0 +1,20 @@
+"""The heads page on attention of any size: what `python -m benchmarks app` draws and measures.
+
+The URL says how large: `?n=128&N=6&h=8`. The button takes other arrays of the same size.
+"""
+
+import streamlit as st
+
+from benchmarks.made_trace import made_trace
+from viz.look import STYLE
+from viz.pages.heads import show_trace
+
+st.set_page_config("Headlight", layout="wide")
+st.html(STYLE)
+seed = st.session_state.setdefault("seed", 0)
+if st.button("Next"):
+    st.session_state["seed"] = seed = seed + 1
+n, layers, heads = (int(st.query_params[name]) for name in ("n", "N", "h"))
+if st.session_state.get("made") != seed:
+    st.session_state["made"], st.session_state["trace"] = seed, made_trace(n, layers, heads, seed)
+show_trace(st.session_state["trace"])

@@ -1,0 +1,115 @@
+"""A component on a bare page, without a server: quick to open, and offline."""
+
+import base64
+import re
+
+from viz.components.bundle import script, style
+
+INK, PAPER = {"light": "#1F2123", "dark": "#E8E8E6"}, {"light": "#FCFCFB", "dark": "#131415"}
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+# where each word was drawn on a canvas that is on the page: the anchor, in CSS pixels of the canvas
+SPY = """
+window.drawnWords = [];
+const fillText = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
+  const at = this.getTransform().transformPoint({ x, y });
+  window.drawnWords.push({ text, x: at.x / ratio, y: at.y / ratio });
+  return fillText.apply(this, arguments);
+};
+"""
+
+
+class Still:
+    """A page that shows what one packet says, drawn by one module."""
+
+    def __init__(self, page, module, packet, *, width=720, theme="light"):
+        self.page = page
+        page.goto("about:blank")  # one page serves many tests; each gets a window of its own
+        page.set_viewport_size({"width": width, "height": 900})
+        self.faults: list[object] = []
+        page.on("pageerror", lambda fault: self.faults.append(fault))
+        page.set_content(f"""<style>{style()}</style><style>body {{ margin: 0;
+            --st-text-color: {INK[theme]}; --st-background-color: {PAPER[theme]} }}</style>
+            <main></main><script type="module">{SPY}{script(module)}
+            window.show = (text) => render(document.querySelector("main"),
+                unpack(Uint8Array.from(atob(text), (one) => one.charCodeAt(0))));</script>""")
+        self.scroll = page.locator(".hl-scroll")
+        self.tip = page.locator(".hl-tip")
+        self.show(packet)
+
+    def show(self, packet):
+        """Draw in the same place, as a host does that runs its script again."""
+        self.page.evaluate("(text) => { show(text); }", base64.b64encode(packet).decode())
+
+    @property
+    def drawn(self):
+        """What the component says that it drew."""
+        return self.page.evaluate("() => document.querySelector('.hl').__headlight")
+
+    def words(self):
+        """All words on the canvas, drawn once more, without the marks that keep their direction."""
+        words = self.page.evaluate("""() => {
+            window.drawnWords.length = 0;
+            document.querySelector(".hl-scroll").dispatchEvent(new Event("scroll"));
+            return window.drawnWords;
+        }""")
+        return [{**word, "text": plain(word["text"])} for word in words]
+
+    def color(self, x, y):
+        """The canvas's colour at a place in CSS pixels; paper where nothing is painted."""
+        pixel = self.page.evaluate(
+            """([x, y]) => {
+                const canvas = document.querySelector(".hl-scroll canvas");
+                const ratio = canvas.width / parseFloat(canvas.style.width);
+                const at = [Math.round(x * ratio), Math.round(y * ratio)];
+                return [...canvas.getContext("2d").getImageData(...at, 1, 1).data];
+            }""",
+            [x, y],
+        )
+        return tuple(pixel[:3]) if pixel[3] else rgb(PAPER["light"])
+
+    def move(self, x, y):
+        box = self.scroll.bounding_box()
+        self.page.mouse.move(box["x"] + x, box["y"] + y)
+
+    def press(self, *keys):
+        self.scroll.focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def save(self, form, folder):
+        """The saved file, by its own name, in `folder`."""
+        with self.page.expect_download() as download:
+            self.page.get_by_role("button", name=f"Save as {form}").click()
+        path = folder / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+
+def plain(text):
+    return re.sub("[\u2066-\u2069]", "", text)
+
+
+def number_of(node, name):
+    """A number that an element of a saved SVG has."""
+    return float(node.get(name, "nan"))
+
+
+def words_of(svg):
+    """The words of a saved SVG, as `Still.words` gives those on the canvas."""
+    found = []
+    for node in svg.iter(f"{SVG}text"):
+        place = re.match(r"translate\((.*?),(.*?)\)", node.get("transform", ""))
+        x, y = place.groups() if place else (number_of(node, "x"), number_of(node, "y"))
+        found.append({"text": plain(node.text), "x": float(x), "y": float(y)})
+    return found
+
+
+def rgb(color):
+    """`#rrggbb` and `rgb(r, g, b)` as three numbers."""
+    if color.startswith("#"):
+        return tuple(bytes.fromhex(color[1:]))
+    return tuple(int(number) for number in re.findall(r"\d+", color))

@@ -1,0 +1,105 @@
+"""Every number under its own word: from pieces to words by hand, and without the special tokens."""
+
+import numpy as np
+import pytest
+
+from transformer import KINDS, AttentionTrace, InputError, Piece
+from transformer.analysis.axes import Axes, by_pieces, by_words, without_special
+from transformer.trace import Labels, with_end
+
+# 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
+SOURCE = with_end([Piece(5, "▁A", 0), Piece(6, "▁fris", 1), Piece(7, "bee", 1), Piece(1, "▁Σ", 2)])
+TARGET = with_end([Piece(8, "▁Hun", 0), Piece(9, "de", 0), Piece(4, ".", 1)])
+
+
+@pytest.fixture
+def made() -> AttentionTrace:
+    random = np.random.default_rng(3)
+
+    def rows(queries, keys, causal=False):
+        weights = random.random((2, 3, queries, keys))
+        weights = np.tril(weights) if causal else weights
+        return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+
+    source, target = len(SOURCE), len(TARGET)
+    return AttentionTrace(
+        source="A frisbee Σ",
+        target="Hunde.",
+        source_pieces=tuple(SOURCE),
+        target_pieces=tuple(TARGET),
+        encoder_self=rows(source, source),
+        decoder_self=rows(target, target, causal=True),
+        cross=rows(target, source),
+        log_probs=np.zeros(target, dtype=np.float32),
+    )
+
+
+def test_pieces_are_the_trace_as_it_is(made):
+    for kind in KINDS:
+        axes = by_pieces(made, kind)
+        assert axes.weights is made.weights(kind)
+        assert axes.labels == made.labels(kind)
+        assert axes.reads == (made.decoder_tokens if kind == "cross" else None)
+
+
+def test_words_are_named_as_they_were_typed(made):
+    english, read = ("A", "frisbee", "Σ", "</s>"), ("<s>", "Hunde", ".")
+    assert by_words(made, "encoder_self").labels == (english, english)
+    assert by_words(made, "decoder_self").labels == (read, read)
+    cross = by_words(made, "cross")
+    assert cross.labels == (("Hunde", ".", "</s>"), english)
+    assert cross.reads == ("<s>", "Hunde", ".")
+    assert by_words(made, "encoder_self").reads is None
+
+
+def test_a_word_is_the_sum_of_its_keys_and_the_mean_of_its_queries(made):
+    w = made.encoder_self
+    words = by_words(made, "encoder_self").weights
+    np.testing.assert_allclose(words[:, :, 0, 1], w[:, :, 0, 1] + w[:, :, 0, 2], rtol=1e-6)
+    np.testing.assert_allclose(words[:, :, 1, 3], (w[:, :, 1, 4] + w[:, :, 2, 4]) / 2, rtol=1e-6)
+    read = by_words(made, "decoder_self").weights  # rows <s>, Hun+de, "."
+    expected = made.decoder_self[:, :, 1:3, 0].mean(-1)
+    np.testing.assert_allclose(read[:, :, 1, 0], expected, rtol=1e-6)
+    cross = by_words(made, "cross").weights  # rows Hun+de, ".", </s>
+    expected = made.cross[:, :, 0:2, 1:3].sum((-1, -2)) / 2
+    np.testing.assert_allclose(cross[:, :, 0, 1], expected, rtol=1e-6)
+
+
+def test_rows_of_words_sum_to_one_and_the_decoder_still_looks_back_alone(made):
+    for kind in KINDS:
+        axes = by_words(made, kind)
+        assert axes.weights.dtype == np.float32
+        assert axes.weights.shape[2:] == (len(axes.labels.queries), len(axes.labels.keys))
+        np.testing.assert_allclose(axes.weights.sum(-1), 1, atol=1e-6)
+    assert not np.triu(by_words(made, "decoder_self").weights, 1).any()
+
+
+def test_a_piece_that_is_a_space_alone_keeps_a_label(made):
+    space = Piece(4, "▁", 0)
+    trace = AttentionTrace(**{**vars(made), "source_pieces": (space, *SOURCE[1:])})
+    assert by_words(trace, "encoder_self").labels.keys[0] == " "
+
+
+def test_dropping_the_special_tokens_changes_no_weight_and_says_what_they_absorb(made):
+    axes, absorbed = without_special(by_pieces(made, "cross"))
+    assert axes.labels == (("▁Hun", "de", "."), ("▁A", "▁fris", "bee", "▁Σ"))
+    assert axes.reads == ("<s>", "▁Hun", "de")
+    np.testing.assert_array_equal(axes.weights, made.cross[:, :, :3, :4])
+    np.testing.assert_allclose(absorbed, made.cross[:, :, :3, 4].mean(-1), rtol=1e-6)
+    axes, absorbed = without_special(by_words(made, "decoder_self"))
+    assert axes.labels == (("Hunde", "."), ("Hunde", "."))
+    np.testing.assert_allclose(axes.weights.sum(-1).mean(-1) + absorbed, 1, atol=1e-6)
+
+
+def test_nothing_left_is_said_in_a_sentence():
+    axes = Axes(np.ones((1, 1, 1, 2), np.float32), Labels(("</s>",), ("▁A", "</s>")), ("<s>",))
+    with pytest.raises(InputError, match=r"nothing but the start and the end"):
+        without_special(axes)
+
+
+def test_a_real_sentence_keeps_its_words(translator):
+    trace = translator.trace("The tired teacher waits.", "Die müde Lehrerin wartet.")
+    cross = by_words(trace, "cross")
+    assert cross.labels.keys == ("The", "tired", "teacher", "waits", ".", "</s>")
+    assert cross.labels.queries == ("Die", "müde", "Lehrerin", "wartet", ".", "</s>")
+    np.testing.assert_allclose(cross.weights.sum(-1), 1, atol=1e-5)

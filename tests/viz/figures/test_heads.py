@@ -1,0 +1,105 @@
+"""What each figure holds is what was planted, under the right words."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from viz.components.palette import COLOR, colorscale
+from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
+
+QUERIES = ("▁Zwei", "▁Hun", "de", "</s>")
+KEYS = ("▁Two", "▁dogs", "▁<b>run</b>", "▁dogs", "</s>")
+LAYERS, HEADS = 2, 3
+KINDS = tuple(COLOR)
+
+
+def planted():
+    """Each head looks at one known cell."""
+    weights = np.zeros((LAYERS, HEADS, len(QUERIES), len(KEYS)), np.float32)
+    for number, (layer, head) in enumerate(np.ndindex(LAYERS, HEADS)):
+        weights[layer, head, number % 4, (2 * number + 1) % 5] = 0.9125
+    return weights
+
+
+def hot(heatmap):
+    """The brightest cell of a Plotly heatmap by what hover says of it, and its weight."""
+    z = np.asarray(heatmap.z)
+    at = np.unravel_index(z.argmax(), z.shape)
+    return (*np.asarray(heatmap.customdata)[at].tolist(), float(z[at]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
+    for number, (layer, head) in enumerate(np.ndindex(LAYERS, HEADS)):
+        figure = head_map(planted()[layer, head], QUERIES, KEYS, kind=kind, title="L1 H1")
+        rows = ("Zwei", "Hun", "·de", "&lt;/s&gt;")
+        columns = ("Two", "dogs", "&lt;b&gt;run&lt;/b&gt;", "dogs", "&lt;/s&gt;")
+        query, key = number % 4, (2 * number + 1) % 5
+        (heatmap,) = figure.data
+        assert hot(heatmap) == (rows[query], columns[key], pytest.approx(0.9125))
+        assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (rows, columns)
+        assert figure.layout.yaxis.tickvals == (0, 1, 2, 3)
+        assert figure.layout.yaxis.autorange == "reversed"  # the first row is on top
+        assert figure.layout.xaxis.side == "top"
+
+
+def test_the_colours_run_from_0_to_1_in_the_hue_of_the_kind():
+    for kind in KINDS:
+        (heatmap,) = head_map(planted()[0, 0], QUERIES, KEYS, kind=kind).data
+        assert (heatmap.zmin, heatmap.zmax) == (0, 1)
+        assert heatmap.colorscale == tuple(colorscale(kind, "light"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_heads_stand_in_their_place_with_their_name(kind):
+    figure = all_heads(planted(), QUERIES, KEYS, kind=kind)
+    titles = [annotation.text for annotation in figure.layout.annotations]
+    assert [one.name for one in figure.data] == titles
+    assert titles == ["L1 H1", "L1 H2", "L1 H3", "L2 H1", "L2 H2", "L2 H3"]
+    for number, one in enumerate(figure.data):
+        assert (one.xaxis[1:], one.yaxis[1:]) == (str(number + 1) if number else "",) * 2
+        z = np.asarray(one.z)
+        at = np.unravel_index(z.argmax(), z.shape)
+        assert tuple(map(int, at)) == (number % 4, (2 * number + 1) % 5)
+        x = figure.layout[one.xaxis.replace("x", "xaxis")].domain
+        y = figure.layout[one.yaxis.replace("y", "yaxis")].domain
+        column, row = number % HEADS, number // HEADS
+        assert column / HEADS <= sum(x) / 2 < (column + 1) / HEADS  # heads across
+        assert row / LAYERS <= 1 - sum(y) / 2 < (row + 1) / LAYERS  # layers down
+
+
+def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
+    row = np.array([0.1, 0.2, 0.3, 0.15, 0.25], np.float32)
+    spec = head_bars(row, KEYS, kind="cross").to_dict()
+    drawn = next(iter(spec["datasets"].values()))
+    words = ["Two", "dogs", "<b>run</b>", "dogs", "</s>"]
+    assert [one["token"] for one in drawn] == words
+    assert [one["weight"] for one in drawn] == pytest.approx(row.tolist())
+    expression = spec["encoding"]["x"]["axis"]["labelExpr"]
+    assert json.loads(expression.removesuffix("[datum.value]")) == words
+    assert spec["mark"]["color"] == COLOR["cross"]
+
+
+def test_the_chart_of_a_measure_has_a_square_for_each_head():
+    frame = pd.DataFrame({"layer": [0, 0, 1], "head": [0, 1, 0], "entropy": [0.5, 1.5, 2.0]})
+    spec = measures_chart(frame).to_dict()
+    assert next(iter(spec["datasets"].values())) == [
+        {"layer": 1, "head": 1, "value": 0.5},
+        {"layer": 1, "head": 2, "value": 1.5},
+        {"layer": 2, "head": 1, "value": 2.0},
+    ]
+    assert spec["encoding"]["color"]["title"] == "entropy"
+    with pytest.raises(ValueError, match="column of numbers"):
+        measures_chart(frame[["layer", "head"]])
+
+
+def test_a_label_too_many_or_too_few_is_refused():
+    weights = planted()
+    with pytest.raises(ValueError, match="3 queries"):
+        head_map(weights[0, 0], QUERIES[:3], KEYS, kind="cross")
+    with pytest.raises(ValueError, match="4 keys"):
+        all_heads(weights, QUERIES, KEYS[:4], kind="cross")
+    with pytest.raises(ValueError, match="4 keys"):
+        head_bars(weights[0, 0, 0], KEYS[:4], kind="cross")

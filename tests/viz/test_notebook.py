@@ -1,0 +1,44 @@
+"""A trace shows itself where IPython runs, and nothing is needed where it does not."""
+
+import html
+import re
+import sys
+from types import SimpleNamespace
+
+from tests.viz.made import EVIL, planted
+from transformer import AttentionTrace
+from viz import notebook
+from viz.report import report
+
+
+def shell_of(registered):
+    formatter = SimpleNamespace(for_type=registered.__setitem__)
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    return SimpleNamespace(display_formatter=display)
+
+
+def test_a_trace_shows_itself_in_ipython(monkeypatch):
+    registered: dict = {}
+    shell = shell_of(registered)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert notebook.enable()
+    trace = planted()
+    assert registered[AttentionTrace](trace) == notebook.show(trace)._repr_html_()
+
+
+def test_without_ipython_nothing_happens(monkeypatch):
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    assert not notebook.enable()
+    # imported, as some library may do, but not running
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert not notebook.enable()
+
+
+def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
+    shown = notebook.show(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
+    frame = shown._repr_html_()
+    assert EVIL not in frame
+    assert frame.count("<") == 2  # <iframe and </iframe>
+    (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
+    page = html.unescape(escaped)
+    assert page == report(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")

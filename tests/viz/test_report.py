@@ -1,0 +1,145 @@
+"""The page holds every number exactly, and nothing that was typed becomes part of the page."""
+
+import base64
+import gzip
+import json
+import re
+import struct
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.transformer.reference import is_one_sentence
+from tests.viz.made import EVIL, planted
+from transformer import KINDS, InputError
+from transformer.analysis.axes import by_words, without_special
+from viz.__main__ import main
+from viz.report import explorer_packet, report
+
+if TYPE_CHECKING:
+    from viz.components.grid import Head
+
+TEXT = "The dog waits beside the river."
+
+
+def blocks(packet):
+    """The format once more, written from its description."""
+    run, at, found = gzip.decompress(base64.b64decode(packet)), 0, []
+    while at < len(run):
+        (length,) = struct.unpack_from("<I", run, at)
+        found.append(run[at + 4 : at + 4 + length])
+        at += 4 + length
+    return found
+
+
+def header(block):
+    (length,) = struct.unpack_from("<I", block)
+    return json.loads(block[4 : 4 + length])
+
+
+def packet_of(page):
+    (packet,) = re.findall(r'id="weights">([^<]*)<', page)
+    return packet
+
+
+def test_the_page_carries_all_weights_exactly_with_their_labels():
+    trace = planted()
+    grid, *rest = blocks(packet_of(report(trace, selected=("decoder_self", 1, 2))))
+    assert header(grid)["selected"] == ["decoder_self", 1, 2]
+    assert [part["kind"] for part in header(grid)["parts"]] == list(KINDS)
+    for number, kind in enumerate(KINDS):
+        a_map, a_view, weights = rest[3 * number : 3 * number + 3]
+        assert weights == trace.weights(kind).astype("<f4").tobytes()
+        for said in (header(a_map), header(a_view)):
+            assert said["kind"] == kind
+            assert said["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
+            assert said["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
+    assert header(rest[6])["reads"] == ["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort"]
+
+
+def test_words_without_special_tokens_reach_the_page(translator):
+    trace = translator.trace(TEXT)
+    packet = explorer_packet(trace, selected=("cross", 0, 0), words=True, special=False)
+    a_map, _, weights = blocks(packet)[7:]
+    axes, _ = without_special(by_words(trace, "cross"))
+    assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
+    assert weights == axes.weights.tobytes()
+    assert "sum to 1" not in header(a_map)["note"]
+
+
+def test_what_was_typed_is_text_and_nothing_else():
+    page = report(planted(evil=True), title=EVIL, checkpoint=EVIL)
+    assert EVIL not in page
+    assert "<img" not in page
+    assert page.count(escape(EVIL)) == 5  # title, heading, both sentences, checkpoint
+    assert page.count("</script") == page.count("<script") == 2
+
+
+def test_the_page_names_no_address_on_the_network():
+    page = report(planted()).replace("http://www.w3.org/2000/svg", "")  # a language's name
+    assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", page)
+    assert "default-src 'none'" in page
+
+
+def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
+    light, dark, auto = (report(planted(), theme=theme) for theme in ("light", "dark", "auto"))
+    assert "color-scheme:light" in light
+    assert "color-scheme:dark" not in light
+    assert "color-scheme:dark" in dark
+    assert "color-scheme:light" not in dark
+    assert "prefers-color-scheme:dark" in auto
+
+
+@pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 3), (-1, 0)])
+def test_a_head_that_is_not_there_is_said_in_a_sentence(layer, head):
+    with pytest.raises(InputError, match="2 layers of 3 heads") as error:
+        report(planted(), selected=("cross", layer, head))
+    assert is_one_sentence(str(error.value))
+
+
+def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, translator, tmp_path):
+    out = tmp_path / "report.html"
+    options = ["--checkpoint", str(checkpoint_folder), "--kind", "encoder_self", "--layer", "2"]
+    more = ["--head", "4", "--words", "--no-special", "--theme", "dark", "--target", "Der Hund."]
+    assert main([TEXT, "-o", str(out), *options, *more]) == 0
+    trace = translator.trace(TEXT, "Der Hund.")
+    selected: Head = ("encoder_self", 1, 3)
+    assert out.read_text(encoding="utf-8") == report(
+        trace, selected=selected, words=True, special=False, theme="dark", checkpoint="model"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--checkpoint", "nowhere"], "nowhere"),
+        (["--layer", "9"], "no layer 9"),
+        (["--target", " "], "translation is empty"),
+        (["-o", "no/such/folder.html"], "folder.html cannot be written"),
+        (["-o", "."], "cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(
+    checkpoint_folder, tmp_path, monkeypatch, capsys, options, message
+):
+    monkeypatch.chdir(tmp_path)
+    command = [TEXT, "-o", "report.html", "--checkpoint", str(checkpoint_folder), *options]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert is_one_sentence(said.removeprefix("viz: ").strip())
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "one", "65"])
+def test_layers_and_heads_count_from_1(number, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([TEXT, "-o", "report.html", "--head", number])
+    assert stopped.value.code == 2
+    assert "whole number from 1" in capsys.readouterr().err
+
+
+def test_the_numbers_of_a_long_sentence_stay_float32():
+    assert np.frombuffer(blocks(packet_of(report(planted())))[3], "<f4").max() > 0.91

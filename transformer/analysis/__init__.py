@@ -1,0 +1,1 @@
+"""What can be computed from a trace: nothing here runs a model or draws."""

@@ -1,0 +1,204 @@
+"""Attention as figures: one head, all heads, one row, one number for each head.
+
+Tokens are shown as text and nothing else: Plotly reads a few tags and Altair none, so what was
+typed is escaped for the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from viz.components.labels import AXES, shown
+from viz.components.palette import COLOR, colorscale
+
+if TYPE_CHECKING:
+    from transformer.trace import Kind
+
+Weights = NDArray[np.float32]
+
+_TILE = 110  # CSS pixels a head
+_HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
+_CELL = 26  # CSS pixels a token
+
+
+def head_map(
+    weights: Weights,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    kind: Kind,
+    title: str = "",
+) -> go.Figure:
+    """One head large: queries down, keys across, each weight a hover away (§3.2.1).
+
+    Args:
+        weights: `[query, key]`, 0 to 1.
+        queries: `[query]`, pieces or whole words.
+        keys: `[key]`.
+        kind: gives the colours and the words on the axes.
+
+    Raises:
+        ValueError: if a label is missing or too many.
+    """
+    _check(weights, queries, keys, dimensions=2)
+    figure = go.Figure(_heatmap(weights, queries, keys, kind, title))
+    figure.update_layout(
+        title=escape(title) or None,
+        width=160 + _CELL * len(keys),
+        height=160 + _CELL * len(queries),
+        template="plotly_white",
+        margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
+    )
+    rows, columns = AXES[kind]
+    figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
+    figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
+    return figure
+
+
+def all_heads(
+    weights: Weights, queries: Sequence[str], keys: Sequence[str], *, kind: Kind
+) -> go.Figure:
+    """Every head of one kind, layers down and heads across, all on one scale of colour.
+
+    Args:
+        weights: `[layer, head, query, key]`, 0 to 1.
+        queries: `[query]`.
+        keys: `[key]`.
+        kind: gives the colours.
+
+    Raises:
+        ValueError: if a label is missing or too many.
+    """
+    _check(weights, queries, keys, dimensions=4)
+    layers, heads = weights.shape[:2]
+    names = [f"L{layer + 1} H{head + 1}" for layer, head in np.ndindex(layers, heads)]
+    figure = make_subplots(
+        rows=layers,
+        cols=heads,
+        subplot_titles=names,
+        horizontal_spacing=0.12 / heads,
+        vertical_spacing=0.24 / layers,
+    )
+    for name, (layer, head) in zip(names, np.ndindex(layers, heads), strict=True):
+        one = _heatmap(weights[layer, head], queries, keys, kind, name)
+        one.showscale = layer == head == 0
+        figure.add_trace(one, row=layer + 1, col=head + 1)
+    figure.update_layout(
+        width=80 + _TILE * heads,
+        height=60 + _TILE * layers,
+        template="plotly_white",
+        margin={"l": 10, "r": 10, "t": 40, "b": 10},
+    )
+    figure.update_annotations(font_size=11)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False, autorange="reversed")
+    return figure
+
+
+def head_bars(weights: Weights, keys: Sequence[str], *, kind: Kind) -> alt.Chart:
+    """Where one position looks: one row of a map as bars, in the order of the sentence.
+
+    Args:
+        weights: `[key]`, 0 to 1.
+        keys: `[key]`.
+        kind: gives the colour.
+
+    Raises:
+        ValueError: if a label is missing or too many.
+    """
+    if weights.shape != (len(keys),):
+        raise ValueError(f"weights of shape {weights.shape} for {len(keys)} keys")
+    # a token may stand there twice, so the axis goes by position and only looks it up
+    frame = pd.DataFrame({"key": range(len(keys)), "token": shown(keys), "weight": weights})
+    return (
+        alt.Chart(frame, height=180)
+        .mark_bar(color=COLOR[kind])
+        .encode(
+            x=alt.X("key:O", title=AXES[kind].columns, axis=_words(shown(keys))),
+            y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
+            tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
+        )
+    )
+
+
+def measures_chart(frame: pd.DataFrame) -> alt.Chart:
+    """One number for each head as a grid of squares, layers down and heads across.
+
+    Args:
+        frame: columns layer and head, both from 0, and a third with the numbers, whose name is
+            their title; one row for each head.
+
+    Raises:
+        ValueError: if there is no third column.
+    """
+    name = next((str(c) for c in frame.columns if c not in ("layer", "head")), None)
+    if name is None:
+        raise ValueError("a column of numbers is needed beside layer and head")
+    drawn = pd.DataFrame(
+        {"layer": frame["layer"] + 1, "head": frame["head"] + 1, "value": frame[name]}
+    )
+    signed = bool((drawn["value"] < 0).any())
+    scale = alt.Scale(scheme="purpleorange", domainMid=0) if signed else alt.Scale(scheme="greys")
+    return (
+        alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34))
+        .mark_rect()
+        .encode(
+            x=alt.X("head:O", title="head", axis=alt.Axis(labelAngle=0, orient="top")),
+            y=alt.Y("layer:O", title="layer"),
+            color=alt.Color("value:Q", title=name, scale=scale),
+            tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=name, format=".3f")],
+        )
+    )
+
+
+def _heatmap(
+    weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: Kind, name: str
+) -> go.Heatmap:
+    rows, columns = (np.array([escape(token) for token in shown(axis)]) for axis in (queries, keys))
+    tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
+    return go.Heatmap(
+        z=weights,
+        zmin=0,
+        zmax=1,
+        customdata=tokens,
+        colorscale=colorscale(kind, "light"),
+        name=escape(name),
+        hovertemplate=_HOVER,
+        xgap=0.5,
+        ygap=0.5,
+    )
+
+
+def _ticks(tokens: Sequence[str]) -> dict[str, object]:
+    # by position: a word that stands there twice has two rows
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(tokens))),
+        "ticktext": [escape(token) for token in shown(tokens)],
+    }
+
+
+def _words(tokens: Sequence[str]) -> alt.Axis:
+    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    names = json.dumps(list(tokens))
+    return alt.Axis(labelExpr=f"{names}[datum.value]", labelAngle=-45, grid=False)
+
+
+def _check(
+    weights: Weights, queries: Sequence[str], keys: Sequence[str], *, dimensions: int
+) -> None:
+    """A label beside another word's weight is the one fault that nobody would see: refuse it."""
+    if weights.ndim != dimensions or weights.shape[-2:] != (len(queries), len(keys)):
+        raise ValueError(
+            f"weights of shape {weights.shape} for {len(queries)} queries and {len(keys)} keys"
+        )

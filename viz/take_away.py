@@ -10,13 +10,22 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import streamlit as st
 
-from transformer import AttentionTrace, Kind
+from transformer import AttentionTrace
+from viz.heads_controls import Controls
 from viz.open_head import OpenMap
 from viz.report import report
 
 
-def take_away(trace: AttentionTrace, shown: OpenMap, selected: tuple[Kind, int, int]) -> None:
+def take_away(trace: AttentionTrace, shown: OpenMap, controls: Controls) -> None:
     """Draw the menu of downloads; each file is made when it is asked for."""
+
+    def page() -> bytes:
+        # a mean is no head: the report opens the first one that it is made of
+        selected = (controls.kind, controls.layer or 0, controls.head or 0)
+        return report(
+            trace, selected=selected, words=controls.words, special=controls.special
+        ).encode(errors="replace")
+
     with st.popover("Take away", width="content"):
         st.caption(
             "The address of this page is a link to what is on the screen: sentence, head, and "
@@ -32,7 +41,7 @@ def take_away(trace: AttentionTrace, shown: OpenMap, selected: tuple[Kind, int, 
         )
         _button(
             "HTML report",
-            lambda: report(trace, selected=selected).encode(),
+            page,
             "headlight-report.html",
             "text/html",
         )

@@ -2,120 +2,43 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
-import numpy as np
-import pandas as pd
 import pytest
 
+from tests.browser.app_page import (
+    APP,
+    PATIENCE,
+    SENTENCE,
+    address,
+    drawn,
+    expect_map,
+    german,
+    no_traceback,
+    said,
+    shared,
+    tab,
+    translator,
+    until,
+    url,
+)
 from tests.viz.taught import taught_folder
 from transformer import Translator
-from transformer.analysis.axes import by_words, without_special
-from transformer.trace import KINDS, Labels
-from viz.components.labels import shown
 from viz.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-__all__ = ["taught_folder"]  # a fixture: used by its name
+__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
-APP = Path(__file__).parents[2] / "app.py"
-PATIENCE = 45_000
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
-SENTENCE = "The old cat sleeps under the table."
-
-
-@pytest.fixture(scope="module")
-def translator(taught_folder: Path) -> Translator:
-    return Translator.load(taught_folder)
-
-
-@pytest.fixture(scope="module")
-def address(serve_streamlit, taught_folder: Path) -> str:
-    return serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(taught_folder)})
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser) -> Iterator[Page]:
-    """One tab for all tests that do not need a fresh one: a page load is the dear part."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def tab(shared: Page, address: str):
-    """Open a page of the app at a URL."""
-
-    def open_(path: str = "", **url: str) -> Page:
-        shared.goto(f"{address}/{path}?{urlencode(url)}")
-        return shared
-
-    return open_
-
-
-def german(page: Page):
-    return page.locator(".st-key-translation")
-
-
-def said(page: Page):
-    return page.locator(".st-key-german")
-
-
-def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
-    """Wait for a reading that Playwright has no expectation for."""
-    end = time.monotonic() + PATIENCE / 1000
-    while (found := read()) != wanted and time.monotonic() < end:
-        page.wait_for_timeout(50)
-    assert found == wanted
-
-
-def drawn(page: Page, key: str) -> dict[str, Any]:
-    """What a map has on the screen now."""
-    return page.locator(f".st-key-{key} .hl").evaluate(
-        "e => ({...e.__headlight, weights: Array.from(e.__headlight?.weights ?? [])})"
-    )
-
-
-def in_grid(page: Page) -> tuple[dict[str, list[int]], list[Any]]:
-    """The weights of each kind in the grid, one byte each, and the head that is outlined."""
-    found = page.locator(".st-key-grid .hl").evaluate(
-        "e => [e.__headlight.parts.map(p => [p.kind, [...p.weights]]), e.__headlight.selected]"
-    )
-    return dict(found[0]), found[1]
-
-
-def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> None:
-    """The map comes to show these weights under these labels."""
-
-    def read() -> tuple[list[str], list[str], bool]:
-        found = drawn(page, key)
-        there = np.array(found["weights"], np.float32)
-        same = there.size == weights.size and np.allclose(there, weights.ravel(), atol=1e-5)
-        return found.get("queries", []), found.get("keys", []), bool(same)
-
-    until(page, read, (shown(labels.queries), shown(labels.keys), True))
-
-
-def url(page: Page) -> dict[str, str]:
-    query = parse_qs(urlsplit(page.evaluate("location.href")).query, keep_blank_values=True)
-    return {name: values[-1] for name, values in query.items()}
-
-
-def no_traceback(page: Page) -> None:
-    assert page.locator("[data-testid=stException]").count() == 0
-    assert "Traceback" not in page.locator("body").inner_text()
 
 
 def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> None:
@@ -177,42 +100,6 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     until(page, lambda: url(page), {"text": SENTENCE})
     page.get_by_role("link", name="Heads").click()  # where the head is still the chosen one
     expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
-
-
-def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
-    trace = translator.trace(SENTENCE)
-    labels = trace.labels("decoder_self")
-    expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
-    parts, selected = in_grid(page)
-    assert selected == ["decoder_self", 1, 1]
-    for kind in KINDS:
-        there = np.array(parts[kind]) / 255
-        assert np.allclose(there, trace.weights(kind).ravel(), atol=1 / 255)
-    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
-    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
-    # a map of another kind takes the menu of kinds with it
-    page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
-    expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
-    page.get_by_role("radio", name="decoder").click()
-    page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
-    expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
-    # and the other way round: a menu moves the outline
-    page.get_by_role("combobox", name="Head", exact=True).click()
-    page.get_by_role("option", name="2", exact=True).click()
-    expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
-    until(page, lambda: in_grid(page)[1], ["decoder_self", 0, 1])
-
-
-def test_the_kinds_have_their_colours(tab) -> None:
-    page = tab("heads")
-    for name, color in (
-        ("encoder", "rgb(0, 158, 115)"),
-        ("decoder", "rgb(0, 114, 178)"),
-        ("cross", "rgb(213, 94, 0)"),
-    ):
-        dot = page.get_by_role("radio", name=name)
-        assert dot.evaluate("e => getComputedStyle(e, '::before').backgroundColor") == color
 
 
 def test_an_example_is_one_click_away(tab, translator: Translator) -> None:
@@ -319,42 +206,3 @@ def test_the_bundled_model_knows_its_german(browser: Browser, serve_streamlit) -
     until(page, lambda: {"Two", "dogs", "snow", "</s>"} <= set(keys()), True)
     assert "Hunde" in drawn(page, "translate-map")["queries"]
     page.close()
-
-
-def test_a_link_to_the_heads_page_opens_every_choice(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="cross", layer="1", head="2")
-    page.get_by_text("Words", exact=True).click()
-    page.get_by_text("Special tokens", exact=True).click()
-    page.get_by_role("combobox", name="Head", exact=True).click()
-    page.get_by_role("option", name="mean", exact=True).click()
-    axes, _ = without_special(by_words(translator.trace(SENTENCE), "cross"))
-    wanted = {"text": SENTENCE, "layer": "1", "head": "mean", "words": "true", "special": "false"}
-    for _ in range(2):
-        expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
-        until(page, lambda: {name: url(page).get(name) for name in wanted}, wanted)
-        page.goto(page.evaluate("location.href"))  # as the person who is sent the link
-
-
-def test_what_is_taken_away_is_what_is_on_the_screen(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="encoder", layer="2", head="3")
-    trace = translator.trace(SENTENCE)
-    expect_map(page, "heads-map", trace.encoder_self[1, 2], trace.labels("encoder_self"))
-    page.get_by_role("button", name="Take away").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="This map as CSV").click()
-    frame = pd.read_csv(download.value.path())
-    np.testing.assert_array_equal(
-        frame["weight"].to_numpy(np.float32), trace.encoder_self[1, 2].ravel()
-    )
-    with page.expect_download() as download:
-        page.get_by_role("button", name="HTML report").click()
-    assert trace.target in Path(download.value.path()).read_text("utf-8")
-
-
-def test_the_steps_of_the_decoder_follow_the_slider(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="cross", view="step by step", step="2")
-    trace = translator.trace(SENTENCE)
-    queries, keys = trace.labels("cross")
-    expect_map(page, "heads-map", trace.cross[-1, 0, :2], Labels(queries[:2], keys))
-    page.get_by_role("slider").press("ArrowRight")
-    expect_map(page, "heads-map", trace.cross[-1, 0, :3], Labels(queries[:3], keys))

@@ -32,7 +32,7 @@ HOT = 0.913
 SCRIPT = """
 import streamlit as st
 from tests.browser.test_attention_map import LABELS, READ, planted
-from viz.components import attention_map
+from viz.components.maps import attention_map
 
 st.set_page_config(layout="wide")
 kind = st.query_params.get("kind", "cross")

@@ -10,9 +10,8 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = """
 import streamlit as st
-from viz.components.grid import GridPart
+from viz.components.grid import GridPart, head_grid
 from tests.browser.grid_page import every
-from viz.components import head_grid
 
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 if st.button("first head"):

@@ -51,7 +51,7 @@ def show_trace(trace: AttentionTrace) -> None:
             st.text(str(error))
         return
     with row:
-        take_away(trace, now, (controls.kind, controls.layer or 0, controls.head or 0))
+        take_away(trace, now, controls)
 
 
 def _show(trace: AttentionTrace, controls: Controls) -> OpenMap:

@@ -8,7 +8,7 @@ from transformer import AttentionTrace, Translation
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
 from viz import sentence_bar, serving
-from viz.components import attention_map
+from viz.components.maps import attention_map
 from viz.head_picker import Names, pick
 from viz.look import changed_words, code_line, explain, minus
 

@@ -62,7 +62,7 @@ def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
 SCRIPT = """
 import numpy as np
 from tests.viz.components.test_views import FIRST, LABELS
-from viz.components import head_view
+from viz.components.views import head_view
 
 head_view([("L1 H1", FIRST), ("L1 H2", FIRST)], LABELS, "cross", key="view", threshold=0.05)
 """

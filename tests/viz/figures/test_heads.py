@@ -1,6 +1,8 @@
 """What each figure holds is what was planted, under the right words."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -103,3 +105,12 @@ def test_a_label_too_many_or_too_few_is_refused():
         all_heads(weights, QUERIES, KEYS[:4], kind="cross")
     with pytest.raises(ValueError, match="4 keys"):
         head_bars(weights[0, 0, 0], KEYS[:4], kind="cross")
+
+
+def test_figures_load_without_streamlit_and_without_torch():
+    script = (
+        "import sys, viz.figures.heads, viz.figures.training; "
+        "sys.exit(str(sorted({'streamlit', 'torch'} & set(sys.modules))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.strip() == "[]"

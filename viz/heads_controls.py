@@ -35,7 +35,7 @@ class Controls:
         layers: shown in the grid.
         sort: one of `SORTS`.
         words: whole words instead of pieces.
-        special: whether `<s>` and `</s>` are shown.
+        special: whether `<s>` and `</s>` are shown, as they always are step by step.
         scale: how a weight becomes a colour.
         threshold: weights below it are not drawn.
         view: one head, the decoder's steps, or two maps and their difference.
@@ -87,11 +87,14 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
             help="Whole words instead of pieces: the sum over the pieces that are looked at, the "
             "mean over those that look.",
         )
+        # without <s> and </s> the rows of the decoder's two kinds would be a step apart
+        stepping = view == "step by step"
         special = st.toggle(
             "Special tokens",
             True,
             key="special",
             bind="query-params",
+            disabled=stepping,
             help="`<s>` and `</s>`, on which many heads park the weight that they do not need.",
         )
         with st.popover("More", width="content"):
@@ -104,7 +107,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         layers=shown_layers,
         sort=sort,
         words=words,
-        special=special,
+        special=special or stepping,
         scale=scale,
         threshold=threshold,
         view=view,

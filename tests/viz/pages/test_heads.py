@@ -44,6 +44,12 @@ def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> Non
     assert any(pieces[1].strip("▁") in line and "Step 2" in line for line in texts(app))
 
 
+def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step", special="false")
+    assert app.slider(key="step").max == len(translator.trace(SENTENCE).target_tokens)
+    assert app.toggle(key="special").disabled
+
+
 @pytest.mark.parametrize("step", ["0", "99", "x"])
 def test_a_step_that_is_not_there_is_one_that_is(serve, step: str) -> None:
     app = serve(heads_page, text=SENTENCE, view="step by step", step=step)

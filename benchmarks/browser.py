@@ -17,6 +17,7 @@ from typing import Any
 from transformer import HeadlightError
 
 ROOT = Path(__file__).parents[1]
+# nothing of the browser's own on the network, and no GPU where there is none
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",

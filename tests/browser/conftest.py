@@ -17,22 +17,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.browser import QUIET
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
-# nothing of the browser's own on the network, and no GPU where there is none
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PATIENCE = 40.0  # seconds until a server must answer; a training run may hold both cores
 
 
@@ -53,7 +45,7 @@ def chromium_path() -> str:
 def browser(chromium_path: str) -> Iterator[Browser]:
     """One browser for all tests; each opens its own page, `browser.new_page(viewport=…)`."""
     with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=list(QUIET))
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=QUIET)
         yield chromium
         chromium.close()
 

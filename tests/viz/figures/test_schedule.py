@@ -1,0 +1,79 @@
+"""The rates that are drawn are those of the formula, the paper's spot values included."""
+
+import numpy as np
+import pytest
+
+from viz.figures.schedule import INKS, OTHERS, paper_rate, peak, sampled, schedule_chart
+
+LAST = 40_000
+
+
+@pytest.mark.parametrize(
+    ("d_model", "warmup"), [(512, 4000), (1024, 4000), (64, 10), (512, 50_000)]
+)
+def test_each_point_is_equation_3(d_model: int, warmup: int) -> None:
+    steps = sampled(LAST, warmup)
+    s = steps.astype(np.float64)
+    expected = d_model**-0.5 * np.minimum(s**-0.5, s * warmup**-1.5)
+    np.testing.assert_allclose(paper_rate(steps, d_model, warmup), expected, rtol=1e-12)
+
+
+def test_the_peak_is_the_papers_and_is_on_the_curve() -> None:
+    assert peak(512, 4000) == pytest.approx(6.99e-4, rel=1e-3)
+    steps = sampled(LAST, 4000)
+    rates = paper_rate(steps, 512, 4000)
+    assert steps[rates.argmax()] == 4000
+    assert rates.max() == pytest.approx(peak(512, 4000), rel=1e-12)
+
+
+def test_the_steps_begin_at_1_end_at_the_last_and_rise() -> None:
+    steps = sampled(LAST, 4000, 99_999)
+    assert (steps[0], steps[-1]) == (1, LAST)
+    assert (np.diff(steps) > 0).all()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_schedules_of_today_warm_up_alike_and_end_as_they_say(name: str) -> None:
+    steps = np.arange(1, LAST + 1, dtype=np.float64)
+    share = OTHERS[name](steps, 4000, LAST)
+    np.testing.assert_allclose(share[:4000], steps[:4000] / 4000, rtol=1e-12)
+    assert share.max() == pytest.approx(1)
+    assert (np.diff(share[4000:]) <= 1e-12).all()
+    halfway = share[4000 + (LAST - 4000) // 2 - 1]
+    end, middle = {
+        "constant": (1, 1),
+        "linear": (0, 0.5),
+        "cosine": (0, 0.5),
+        "warmup, stable, decay": (0, 1),
+    }[name]
+    assert share[-1] == pytest.approx(end, abs=1e-9)
+    assert halfway == pytest.approx(middle, abs=1e-6)
+    quarter = share[4000 + (LAST - 4000) // 4 - 1]
+    if name == "cosine":
+        assert quarter == pytest.approx((1 + np.cos(np.pi / 4)) / 2)
+    if name == "linear":
+        assert quarter == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
+    steps = sampled(100, 10)
+    curves = {
+        "a": (steps, paper_rate(steps, 64, 10)),
+        "b": (np.arange(3) + 1, np.array([0.0, 0.1, 0.2])),
+    }
+    chart = schedule_chart(curves, {"a": (10, peak(64, 10))}, log=log).to_dict()
+    lines, dots = chart["datasets"].values()
+    drawn = [(row["step"], row["rate"]) for row in lines if row["curve"] == "a"]
+    assert drawn == list(zip(steps.tolist(), paper_rate(steps, 64, 10).tolist(), strict=True))
+    # a logarithm of 0 is no place on an axis
+    assert len([row for row in lines if row["curve"] == "b"]) == (2 if log else 3)
+    assert dots == [{"curve": "a", "step": 10, "rate": peak(64, 10)}]
+    types = {
+        layer["encoding"][axis]["scale"].get("type") for layer in chart["layer"] for axis in "xy"
+    }
+    assert types == {"log" if log else None}
+
+
+def test_every_curve_that_the_page_can_draw_has_a_colour_of_its_own() -> None:
+    assert len(set(INKS)) >= 3 + len(OTHERS) + 1

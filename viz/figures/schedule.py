@@ -1,0 +1,137 @@
+"""The learning rate over the steps (§5.3): the paper's, and what is in use today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from training.schedule import learning_rate
+
+Floats = npt.NDArray[np.float64]
+INKS = (
+    "#6F4FB8", "#B8860B", "#C2569A", "#5F6B73",
+    "#2E8B8B", "#8C564B", "#A8B0BA", "#C9A0DC",
+)  # fmt: skip
+"""One colour for each curve; none of them can be taken for a kind of attention."""
+
+POINTS = 400  # of a curve: as many as a screen tells apart
+STABLE = 0.8
+"""Share of the steps before the decay of a warmup-stable-decay schedule begins."""
+
+
+def peak(d_model: int, warmup: int) -> float:
+    """The largest rate of equation 3, at step `warmup`: (d_model · warmup)^-0.5."""
+    return float((d_model * warmup) ** -0.5)
+
+
+def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Floats:
+    """Equation 3 of §5.3 at each of the steps, which count from 1."""
+    return np.array([learning_rate(int(step), d_model, warmup) for step in steps])
+
+
+def _warmed(steps: Floats, warmup: int) -> Floats:
+    return np.minimum(steps / warmup, 1.0)
+
+
+def _left(steps: Floats, warmup: int, last: int) -> Floats:
+    """What part of the time after the warmup is left, 1 to 0."""
+    left: Floats = np.clip((last - steps) / max(last - warmup, 1), 0, 1)
+    return left
+
+
+OTHERS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
+    "constant": lambda steps, warmup, _last: _warmed(steps, warmup),
+    "linear": lambda steps, warmup, last: np.minimum(
+        _warmed(steps, warmup), _left(steps, warmup, last)
+    ),
+    "cosine": lambda steps, warmup, last: np.where(
+        steps <= warmup,
+        _warmed(steps, warmup),
+        (1 + np.cos(math.pi * (1 - _left(steps, warmup, last)))) / 2,
+    ),
+    "warmup, stable, decay": lambda steps, warmup, last: np.minimum(
+        _warmed(steps, warmup), np.clip((last - steps) / ((1 - STABLE) * last), 0, 1)
+    ),
+}
+"""Share of the peak at each step, given steps, warmup and the last step: the warmup of equation 3,
+then a decay that is common today (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
+
+
+def sampled(last: int, *also: int) -> npt.NDArray[np.int64]:
+    """Steps from 1 to `last`, close enough for a curve; `also` are among them, as a peak must be.
+
+    Half of them lie evenly and half evenly on a logarithmic axis.
+    """
+    even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
+    inside = [step for step in also if 1 <= step <= last]
+    return np.unique(np.concatenate([even, log, inside]).round().astype(np.int64))
+
+
+def schedule_chart(
+    curves: Mapping[str, tuple[Sequence[int] | npt.NDArray, Sequence[float] | npt.NDArray]],
+    peaks: Mapping[str, tuple[int, float]],
+    *,
+    log: bool = False,
+    height: int = 420,
+) -> alt.LayerChart:
+    """Curves of a learning rate, with their peaks marked.
+
+    Args:
+        curves: steps, from 1, and rates by the name of the curve.
+        peaks: step and rate of the highest point by the name of the curve.
+        log: both axes logarithmic, where equation 3 is two straight lines.
+        height: of the plot without its legend, in CSS pixels.
+    """
+    height += 28 * len(curves)  # a line of the legend for each curve
+    frame = pd.concat(
+        pd.DataFrame({"curve": name, "step": steps, "rate": rates})
+        for name, (steps, rates) in curves.items()
+    )
+    if log:
+        frame = frame[frame["rate"] > 0]  # a logarithm of 0 is no place on an axis
+    scale, tall = alt.Scale(zero=True), alt.Scale(zero=True)
+    ticks: Any = alt.Undefined  # Vega chooses
+    if log:
+        # a rate that falls to 0 would have no end there: four decades under the top are enough
+        top = math.ceil(math.log10(frame["rate"].max()))
+        scale = alt.Scale(type="log", nice=False)
+        tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
+        ticks = [10.0**n for n in range(top - 4, top + 1)]
+    names = list(curves)
+    color = alt.Color(
+        "curve:N",
+        scale=alt.Scale(domain=names, range=[INKS[n % len(INKS)] for n in range(len(names))]),
+        legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
+    )
+    x = alt.X(
+        "step:Q", title="step", scale=scale, axis=alt.Axis(grid=False, tickCount=6, format="~s")
+    )
+    number = "datum.value == 0 ? '0' : format(datum.value, '~e')"
+    y = alt.Y(
+        "rate:Q",
+        title="learning rate",
+        scale=tall,
+        axis=alt.Axis(tickCount=5, labelExpr=number, values=ticks),
+    )
+    tooltip = [
+        alt.Tooltip("curve:N"),
+        alt.Tooltip("step:Q", format=","),
+        alt.Tooltip("rate:Q", format=".4e"),
+    ]
+    lines = (
+        alt.Chart(frame, height=height)
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(x=x, y=y, color=color, tooltip=tooltip)
+    )
+    tops = pd.DataFrame(
+        [(name, step, rate) for name, (step, rate) in peaks.items()],
+        columns=["curve", "step", "rate"],
+    )
+    dots = alt.Chart(tops).mark_point(size=70, filled=True).encode(x, y, color, tooltip=tooltip)
+    return lines + dots

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.training.conftest import sentence_pairs, write_pairs
 from training.train import main
 from transformer import checkpoint
 
@@ -58,6 +59,12 @@ def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path
         .replace("lr_factor = 1.0", "lr_factor = 1e-9")
         .replace("P_drop = 0.1", "P_drop = 0.3")
     )
+    # other text, of which another vocabulary would be learnt
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("train", "valid"):
+        write_pairs(other / name, [(a.upper(), b.upper()) for a, b in sentence_pairs(300, seed=3)])
+    command = ["--config", str(recipe), "--data", str(other)]
     start = str(first / "averaged")
     assert main([*command, "--out", str(second), "--start-from", start]) == 0
     then = checkpoint.load(first / "averaged")

@@ -142,3 +142,13 @@ def test_dropout_falls_on_the_sum_of_embedding_and_position():
 
 def rms(x):
     return x.detach().square().mean().sqrt().item()
+
+
+def test_under_autocast_the_sum_of_all_sub_layers_begins_in_its_type():
+    layer, tokens = embedding(), torch.tensor([[4, 5]])
+    plain = layer(tokens)
+    assert plain.dtype == torch.float32
+    with torch.autocast("cpu", torch.bfloat16):
+        low = layer(tokens)
+    assert low.dtype == torch.bfloat16
+    torch.testing.assert_close(low, plain.bfloat16())

@@ -58,6 +58,17 @@ def test_a_step_that_is_not_there_is_one_that_is(serve, step: str) -> None:
     assert 1 <= slider.value <= slider.max
 
 
+def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step")
+    app.slider(key="step").set_value(app.slider(key="step").max).run()
+    short = "Dog."
+    pieces = len(translator.trace(short).target_tokens)
+    assert app.slider(key="step").value > pieces
+    app.text_input(key="text").set_value(short).run()
+    assert not app.exception
+    assert app.slider(key="step").value == app.slider(key="step").max == pieces
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -16,7 +16,7 @@ from viz.components.maps import attention_map
 from viz.components.views import head_view
 from viz.head_picker import HEAD, choose
 from viz.heads_controls import FALLING, KIND, LAYER_ORDER, Controls
-from viz.look import KIND_NAMES, code_line, explain, minus
+from viz.look import code_line, explain, minus
 from viz.numbers import summarise
 from viz.once import once
 from viz.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
@@ -250,11 +250,10 @@ def _numbers(trace: AttentionTrace, controls: Controls) -> None:
 
 def _explain(trace: AttentionTrace, kind: Kind) -> None:
     layers, count = trace.cross.shape[:2]
-    name = next(name for name, one in KIND_NAMES.items() if one == kind)
     explain(
-        f"{name.capitalize()} attention: {_WHAT[kind]}. One small map for each of the "
-        f"{layers} × {count} heads of each kind, all on one scale from 0 to 1; the word under it "
-        f"says what the head does most on this sentence. A row is "
+        f"{SCREEN_NAMES[kind].capitalize()} attention: {_WHAT[kind]}. One small map for each of "
+        f"the {layers} × {count} heads of each kind, all on one scale from 0 to 1; the word under "
+        f"it says what the head does most on this sentence. A row is "
         f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
         f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
     )

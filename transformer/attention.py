@@ -41,6 +41,7 @@ class MultiHeadAttention(nn.Module):
         self.W_K = nn.Linear(config.d_model, config.h * config.d_k, bias=False)
         self.W_V = nn.Linear(config.d_model, config.h * config.d_v, bias=False)
         self.W_O = nn.Linear(config.h * config.d_v, config.d_model, bias=False)
+        self.hook_mask = HookPoint()  # broadcasts to [batch, head, query, key], True where seen
         self.hook_q = HookPoint()  # [batch, head, query, d_k]
         self.hook_k = HookPoint()  # [batch, head, key, d_k]
         self.hook_v = HookPoint()  # [batch, head, key, d_v]
@@ -86,6 +87,8 @@ class MultiHeadAttention(nn.Module):
             causal = causal_mask(q.size(2), k.size(2), q.device)
             mask = causal if mask is None else mask & causal
             is_causal = False
+        if mask is not None:
+            mask = self.hook_mask(mask)
         if explicit:
             scores = self.hook_attn_scores(attention_scores(q, k, mask))
             # bf16 scores too: rows that sum to 1 in float32, and several times as fast on a CPU
@@ -109,8 +112,10 @@ class MultiHeadAttention(nn.Module):
     def _explicit(self, q: Tensor) -> bool:
         """Whether the weights have to exist as a tensor of their own.
 
-        They do when somebody watches. They also do when gradients are wanted on a CPU, where
-        the backward pass of the fused kernel takes longer than all matrix products together.
+        They do when somebody watches them or the mask. They also do when gradients are wanted
+        on a CPU, where the backward pass of the fused kernel takes longer than all matrix
+        products together.
         """
-        watched = self.hook_attn_scores.watched or self.hook_pattern.watched
+        points = (self.hook_mask, self.hook_attn_scores, self.hook_pattern)
+        watched = any(point.watched for point in points)
         return watched or (q.device.type == "cpu" and torch.is_grad_enabled())

@@ -51,6 +51,7 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.P_drop)
         self.hook_tokens = HookPoint()  # [batch, position, d_model]
         self.hook_positions = HookPoint()  # [1, position, d_model]
+        self.hook_sum = HookPoint()  # [batch, position, d_model], what the first layer reads
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Embed a batch of token ids.
@@ -77,4 +78,4 @@ class Embedding(nn.Module):
         if torch.is_autocast_enabled(x.device.type):
             # the sum of all sub-layers begins here: what it carries, every layer copies
             x = x.to(torch.get_autocast_dtype(x.device.type))
-        return x  # type: ignore[no-any-return]
+        return self.hook_sum(x)  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.cache import LayerCache
 from transformer.config import TransformerConfig
 from transformer.dropout import Dropout
+from transformer.hooks import HookPoint
 
 
 class FeedForward(nn.Module):
@@ -17,10 +18,11 @@ class FeedForward(nn.Module):
         super().__init__()
         self.W_1 = nn.Linear(config.d_model, config.d_ff)
         self.W_2 = nn.Linear(config.d_ff, config.d_model)
+        self.hook_hidden = HookPoint()  # [batch, position, d_ff]
 
     def forward(self, x: Tensor) -> Tensor:
         """`[batch, position, d_model]` to the same, each position by itself."""
-        return self.W_2(self.W_1(x).relu())  # type: ignore[no-any-return]
+        return self.W_2(self.hook_hidden(self.W_1(x).relu()))  # type: ignore[no-any-return]
 
 
 class AddAndNorm(nn.Module):
@@ -30,10 +32,14 @@ class AddAndNorm(nn.Module):
         super().__init__()
         self.dropout = Dropout(config.P_drop)
         self.norm = nn.LayerNorm(config.d_model)
+        self.hook_sublayer = HookPoint()  # each [batch, position, d_model]
+        self.hook_sum = HookPoint()
+        self.hook_normalised = HookPoint()
 
     def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
         """Add to x what the sub-layer made of it, and normalise: `[batch, position, d_model]`."""
-        return self.norm(x + self.dropout(sublayer_of_x))  # type: ignore[no-any-return]
+        added = self.hook_sum(x + self.dropout(self.hook_sublayer(sublayer_of_x)))
+        return self.hook_normalised(self.norm(added))  # type: ignore[no-any-return]
 
 
 class EncoderLayer(nn.Module):

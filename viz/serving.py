@@ -115,7 +115,7 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
     return _trace(translator, translation, translator.checksum, translation.source, *tokens)
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _trace(
     _translator: Translator,
     _translation: Translation,

@@ -37,13 +37,21 @@ def test_the_points_bear_the_names_that_researchers_know(model):
     attentions += [
         f"decoder.layers.{n}.{kind}_attention" for n in range(2) for kind in ("self", "cross")
     ]
-    inside = ("q", "k", "v", "attn_scores", "pattern", "z", "result")
+    inside = ("mask", "q", "k", "v", "attn_scores", "pattern", "z", "result")
     expected = {f"{attention}.hook_{point}" for attention in attentions for point in inside}
     expected |= {
         f"{stack}.embedding.hook_{p}"
         for stack in ("encoder", "decoder")
-        for p in ("tokens", "positions")
+        for p in ("tokens", "positions", "sum")
     }
+    layers = [f"{stack}.layers.{n}" for stack in ("encoder", "decoder") for n in range(2)]
+    sublayers = [*attentions, *(f"{layer}.feed_forward" for layer in layers)]
+    expected |= {
+        f"{sublayer}_norm.hook_{p}"
+        for sublayer in sublayers
+        for p in ("sublayer", "sum", "normalised")
+    }
+    expected |= {f"{layer}.feed_forward.hook_hidden" for layer in layers}
     assert set(model.hook_points()) == expected
     assert all(point.name == name for name, point in model.hook_points().items())
 
@@ -60,6 +68,12 @@ def test_every_value_has_the_shape_that_is_promised(model):
         "hook_result": (2, 4, 3, 16),  # [batch, head, query, d_model]
     }
     assert {name: tuple(cache[CROSS + name].shape) for name in expected} == expected
+    assert cache[CROSS + "hook_mask"].shape == (2, 1, 1, 5)
+    assert cache[CROSS.replace("cross", "self") + "hook_mask"].shape == (1, 1, 3, 3)
+    assert cache["decoder.layers.1.feed_forward.hook_hidden"].shape == (2, 3, 24)
+    for name in ("sublayer", "sum", "normalised"):
+        assert cache[CROSS[:-1] + f"_norm.hook_{name}"].shape == (2, 3, 16)
+    assert cache["encoder.embedding.hook_sum"].shape == (2, 5, 16)
     assert cache[TOKENS].shape == (2, 5, 16)
     assert cache[POSITIONS].shape == (1, 5, 16)
 
@@ -92,6 +106,37 @@ def test_a_result_is_its_heads_z_times_its_slice_of_the_output_matrix(model):
         torch.testing.assert_close(cache[CROSS + "hook_result"][:, head], expected)
 
 
+def test_the_stream_between_the_layers_is_what_the_names_say(model):
+    """§3.1: LayerNorm(x + Sublayer(x)); FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3)."""
+    _, cache = model.run_with_cache(SOURCE, TARGET)
+    layer = model.encoder.layers[0]
+    x = cache["encoder.embedding.hook_sum"]
+    torch.testing.assert_close(
+        x, cache["encoder.embedding.hook_tokens"] + cache["encoder.embedding.hook_positions"]
+    )
+    for name in ("self_attention", "feed_forward"):
+        of = f"encoder.layers.0.{name}_norm.hook_"
+        torch.testing.assert_close(cache[of + "sum"], x + cache[of + "sublayer"])
+        norm = getattr(layer, f"{name}_norm").norm
+        torch.testing.assert_close(cache[of + "normalised"], norm(cache[of + "sum"]))
+        x_before, x = x, cache[of + "normalised"]
+    ffn = layer.feed_forward
+    hidden = cache["encoder.layers.0.feed_forward.hook_hidden"]
+    torch.testing.assert_close(hidden, ffn.W_1(x_before).relu())
+    torch.testing.assert_close(ffn.W_2(hidden), cache[of + "sublayer"])
+
+
+@pytest.mark.parametrize("path", [torch.enable_grad, torch.no_grad])
+def test_a_mask_can_be_taken_away(model, path):
+    with path():
+        causal = model.decoder.layers[0].self_attention.hook_mask.name
+        with model.hooks({causal: lambda mask, name: torch.ones_like(mask)}):
+            _, cache = model.run_with_cache(SOURCE, TARGET, names=lambda n: "hook_pattern" in n)
+        weights = cache["decoder.layers.0.self_attention.hook_pattern"]
+        assert (weights > 0).all()
+        assert not cache["decoder.layers.1.self_attention.hook_pattern"].triu(1).any()
+
+
 def test_names_choose_what_is_kept(model):
     _, cache = model.run_with_cache(SOURCE, TARGET, names=lambda name: name == CROSS + "hook_z")
     assert list(cache) == [CROSS + "hook_z"]
@@ -103,7 +148,10 @@ def test_names_choose_what_is_kept(model):
     [
         TOKENS,
         POSITIONS,
+        "encoder.embedding.hook_sum",
         *(CROSS + f"hook_{p}" for p in ("q", "k", "v", "attn_scores", "pattern", "z", "result")),
+        *(CROSS[:-1] + f"_norm.hook_{p}" for p in ("sublayer", "sum", "normalised")),
+        "decoder.layers.1.feed_forward.hook_hidden",
     ],
 )
 def test_an_edit_at_any_point_reaches_the_output(model, name, path):

@@ -1,0 +1,65 @@
+"""Several sentences and their translations as the one padded batch that the model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.config import BOS, PAD
+from transformer.errors import InputError
+from transformer.tokenizer import SPECIAL
+from transformer.trace import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Sentence pairs of different lengths, padded on the right.
+
+    Args:
+        source: `[sentence, source]` token ids that the encoder reads.
+        target: `[sentence, target]` token ids that the decoder reads: `<s>`, then what was
+            written before (§3.1, "shifted right").
+        written: `[sentence, target]` token ids that the decoder is to write.
+        source_tokens: of each sentence, `<pad>` included; as long as the rows of `source`.
+        decoder_tokens: likewise, of `target`.
+        target_tokens: likewise, of `written`.
+    """
+
+    source: Tensor
+    target: Tensor
+    written: Tensor
+    source_tokens: tuple[tuple[str, ...], ...]
+    decoder_tokens: tuple[tuple[str, ...], ...]
+    target_tokens: tuple[tuple[str, ...], ...]
+
+
+def batch(traces: Sequence[AttentionTrace]) -> Batch:
+    """Put the sentences of some traces into one batch.
+
+    Raises:
+        InputError: if there is no sentence.
+    """
+    if not traces:
+        raise InputError("There is no sentence to put into a batch: type one.")
+    written = [[piece.id for piece in trace.target_pieces] for trace in traces]
+    return Batch(
+        source=_padded([[piece.id for piece in trace.source_pieces] for trace in traces]),
+        target=_padded([[BOS, *row[:-1]] for row in written]),
+        written=_padded(written),
+        source_tokens=_padded_tokens([trace.source_tokens for trace in traces]),
+        decoder_tokens=_padded_tokens([trace.decoder_tokens for trace in traces]),
+        target_tokens=_padded_tokens([trace.target_tokens for trace in traces]),
+    )
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
+
+
+def _padded_tokens(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    longest = max(map(len, rows))
+    return tuple((*row, *[SPECIAL[PAD]] * (longest - len(row))) for row in rows)

@@ -43,6 +43,22 @@ def code_line(function: Callable[..., object]) -> str:
     return f"`{path.as_posix()}:{first} {function.__qualname__}`"
 
 
+@cache
+def source_line(function: Callable[..., object], fragment: str) -> str:
+    """The first line of a function that holds a fragment, as `file:line  code`.
+
+    Raises:
+        ValueError: if no line does.
+    """
+    lines, first = inspect.getsourcelines(function)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(_ROOT)
+    for number, line in enumerate(lines, start=first):
+        if fragment in line:
+            code = line.split("  #")[0].strip()
+            return f"{path.as_posix()}:{number}  {code}"
+    raise ValueError(f"{function.__qualname__} has no line with '{fragment}'")
+
+
 def minus(number: float, digits: int = 2, *, sign: bool = False) -> str:
     """A number with a real minus sign, as wide as a plus; with `sign` the plus is shown, too."""
     text = f"{number:+.{digits}f}" if sign else f"{number:.{digits}f}"

@@ -1,0 +1,133 @@
+"""The inside of a head against the model's own weights, in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from transformer import HookError, Transformer, Translator
+from transformer.analysis.arithmetic import Arithmetic, Attended, arithmetic, attended
+from transformer.analysis.scaling import rescale
+from transformer.config import BOS
+from transformer.trace import KINDS, AttentionTrace, Kind
+
+HEAD, QUERY = 2, 1
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+@pytest.fixture(params=[(kind, layer) for kind in KINDS for layer in (0, 1)], ids=str)
+def of(request) -> tuple[Kind, int]:
+    return request.param
+
+
+@pytest.fixture
+def whole(model: Transformer, trace: AttentionTrace, of: tuple[Kind, int]) -> Attended:
+    return attended(model, trace, *of)
+
+
+@pytest.fixture
+def one(whole: Attended) -> Arithmetic:
+    return arithmetic(whole, HEAD, QUERY, 8**-0.5)
+
+
+def module(model: Transformer, kind: Kind, layer: int):
+    stack = model.encoder if kind == "encoder_self" else model.decoder
+    name = "cross_attention" if kind == "cross" else "self_attention"
+    return getattr(stack.layers[layer], name), getattr(stack.layers[layer], f"{name}_norm").norm
+
+
+def matrix(weight: torch.Tensor) -> np.ndarray:
+    return weight.detach().double().numpy()
+
+
+def test_the_weights_are_those_of_the_trace(
+    whole: Attended, trace: AttentionTrace, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    np.testing.assert_allclose(whole.weights, trace.weights(kind)[layer], **CLOSE)
+
+
+def test_each_number_follows_from_those_before(
+    model: Transformer, whole: Attended, one: Arithmetic, of: tuple[Kind, int]
+) -> None:
+    """§3.2, all of it, from x and the model's matrices, in float64."""
+    attention, norm = module(model, *of)
+    own = slice(8 * HEAD, 8 * HEAD + 8)
+    x, memory = whole.x[QUERY].astype(float), whole.memory.astype(float)
+    q = matrix(attention.W_Q.weight)[own] @ x
+    k = memory @ matrix(attention.W_K.weight)[own].T
+    v = memory @ matrix(attention.W_V.weight)[own].T
+    np.testing.assert_allclose(one.x, x)
+    np.testing.assert_allclose(one.q, q, **CLOSE)
+    np.testing.assert_allclose(one.k, k, **CLOSE)
+    np.testing.assert_allclose(one.v, v, **CLOSE)
+    np.testing.assert_allclose(one.products, q * k, **CLOSE)
+    np.testing.assert_allclose(one.dots, k @ q, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(one.scaled, k @ q / np.sqrt(8), rtol=1e-4, atol=1e-4)
+    causal = of[0] == "decoder_self"
+    seen = np.arange(len(k)) <= QUERY if causal else np.full(len(k), True)
+    np.testing.assert_array_equal(one.seen, seen)
+    scores = np.where(seen, k @ q / np.sqrt(8), -np.inf)
+    alpha = np.exp(scores) / np.exp(scores).sum()
+    np.testing.assert_allclose(one.weights, alpha, **CLOSE)
+    np.testing.assert_allclose(one.weighted, alpha[:, None] * v, **CLOSE)
+    np.testing.assert_allclose(one.z, alpha @ v, **CLOSE)
+    W_O = matrix(attention.W_O.weight)
+    np.testing.assert_allclose(one.concat[HEAD], one.z)
+    np.testing.assert_allclose(one.result, W_O[:, own] @ (alpha @ v), **CLOSE)
+    output = W_O @ one.concat.astype(float).ravel()
+    np.testing.assert_allclose(one.result + one.others, output, **CLOSE)
+    lengths = [
+        np.linalg.norm(W_O[:, 8 * h : 8 * h + 8] @ one.concat[h].astype(float)) for h in range(4)
+    ]
+    np.testing.assert_allclose(one.norms, lengths, **CLOSE)
+    np.testing.assert_allclose(one.added, x + output, **CLOSE)
+    added = x + output
+    expected = (added - added.mean()) / np.sqrt(added.var() + norm.eps)
+    expected = expected * matrix(norm.weight) + matrix(norm.bias)
+    np.testing.assert_allclose(one.normalised, expected, **CLOSE)
+
+
+def test_x_and_memory_are_what_stands_before_and_beside(
+    model: Transformer, trace: AttentionTrace, whole: Attended, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
+    seen: list[tuple] = []
+    attention, _ = module(model, kind, layer)
+    attend, project = attention.attend, attention.keys_and_values
+    with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            attention, "attend", lambda x, *a, **b: (seen.append(x), attend(x, *a, **b))[1]
+        )
+        patch.setattr(attention, "keys_and_values", lambda m: (seen.append(m), project(m))[1])
+        model(source, read)
+    memory, x = seen
+    np.testing.assert_allclose(whole.x, x[0], **CLOSE)
+    np.testing.assert_allclose(whole.memory, memory[0], **CLOSE)
+
+
+def test_an_edit_is_seen_in_all_that_follows(
+    model: Transformer, trace: AttentionTrace, whole: Attended, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    part = "cross_attention" if kind == "cross" else "self_attention"
+    point = f"{stack}.layers.{layer}.{part}.hook_attn_scores"
+    edited = attended(model, trace, kind, layer, {point: rescale(5.0, HEAD)})
+    one = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
+    scores = np.where(one.seen, one.scaled.astype(float), -np.inf)
+    np.testing.assert_allclose(edited.scores[HEAD, QUERY], scores, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(one.weights, np.exp(scores) / np.exp(scores).sum(), **CLOSE)
+    assert np.array_equal(edited.weights[0], whole.weights[0])
+    assert np.abs(edited.normalised - whole.normalised).max() > 1e-4
+
+
+@pytest.mark.parametrize("layer", [-1, 2])
+def test_a_layer_that_is_not_there_is_named(
+    translator: Translator, trace: AttentionTrace, layer: int
+) -> None:
+    with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
+        attended(translator.model, trace, "cross", layer)

@@ -1,0 +1,211 @@
+"""One query word through one head: every number between x and the residual stream (§3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.analysis.batch import batch
+from transformer.errors import HookError
+from transformer.hooks import Hook
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace, Kind
+
+Floats = npt.NDArray[np.float32]
+
+_ATTENTION: dict[Kind, str] = {
+    "encoder_self": "encoder.layers.{}.self_attention",
+    "decoder_self": "decoder.layers.{}.self_attention",
+    "cross": "decoder.layers.{}.cross_attention",
+}
+
+
+def attention_name(kind: Kind, layer: int) -> str:
+    """The module of one kind of attention in one layer, as its hook points begin."""
+    return _ATTENTION[kind].format(layer)
+
+
+@dataclass(frozen=True, eq=False)
+class Attended:
+    """What one attention sub-layer read, computed and handed on, for one sentence pair.
+
+    Args:
+        x: `[query, d_model]`, the stream that the queries are made of.
+        memory: `[key, d_model]`, what keys and values are made of: x again, or the encoder's
+            output.
+        q: `[head, query, d_k]`.
+        k: `[head, key, d_k]`.
+        v: `[head, key, d_v]`.
+        seen: `[query, key]`, the mask, True where seen.
+        scores: `[head, query, key]`, as they enter the softmax, -∞ where masked.
+        weights: `[head, query, key]`.
+        z: `[head, query, d_v]`.
+        results: `[head, query, d_model]`, what each head adds to the output.
+        output: `[query, d_model]`, the sum of the results.
+        added: `[query, d_model]`, x + output.
+        normalised: `[query, d_model]`, what the next sub-layer reads.
+    """
+
+    x: Floats
+    memory: Floats
+    q: Floats
+    k: Floats
+    v: Floats
+    seen: npt.NDArray[np.bool_]
+    scores: Floats
+    weights: Floats
+    z: Floats
+    results: Floats
+    output: Floats
+    added: Floats
+    normalised: Floats
+
+
+@torch.inference_mode()
+def attended(
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    layer: int,
+    edits: Mapping[str, Hook] | None = None,
+) -> Attended:
+    """Run the model over a sentence pair and keep all of one attention sub-layer.
+
+    Args:
+        trace: the sentence and its translation.
+        layer: counted from 0.
+        edits: hooks that change the pass, such as `scaling.rescale`.
+
+    Raises:
+        HookError: if there is no such layer.
+    """
+    if not 0 <= layer < model.config.N:
+        raise HookError(f"There is no layer {layer}: the model has {model.config.N}, from 0.")
+    of = attention_name(kind, layer)
+    x, memory = _stream(kind, layer), _keys_from(kind, layer, model.config.N)
+    pair = batch([trace])
+    with model.hooks(edits or {}):
+        _, kept = model.run_with_cache(
+            pair.source.to(model.device),
+            pair.target.to(model.device),
+            names=lambda name: name.startswith(of) or name in (x, memory),
+        )
+    point = f"{of}.hook_"
+    norm = f"{of}_norm.hook_"
+    mask = kept[f"{point}mask"].expand_as(kept[f"{point}pattern"][:, :1])  # [batch, 1, query, key]
+    return Attended(
+        x=_array(kept[x]),
+        memory=_array(kept[memory]),
+        q=_array(kept[f"{point}q"]),
+        k=_array(kept[f"{point}k"]),
+        v=_array(kept[f"{point}v"]),
+        seen=mask[0, 0].cpu().numpy(),
+        scores=_array(kept[f"{point}attn_scores"]),
+        weights=_array(kept[f"{point}pattern"]),
+        z=_array(kept[f"{point}z"]),
+        results=_array(kept[f"{point}result"]),
+        output=_array(kept[f"{norm}sublayer"]),
+        added=_array(kept[f"{norm}sum"]),
+        normalised=_array(kept[f"{norm}normalised"]),
+    )
+
+
+def _stream(kind: Kind, layer: int) -> str:
+    """The hook point of what the queries are made of."""
+    if kind == "cross":
+        return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    if layer == 0:
+        return f"{stack}.embedding.hook_sum"
+    return f"{stack}.layers.{layer - 1}.feed_forward_norm.hook_normalised"
+
+
+def _keys_from(kind: Kind, layer: int, N: int) -> str:
+    """The hook point of what keys and values are made of."""
+    return _stream("encoder_self", N) if kind == "cross" else _stream(kind, layer)
+
+
+def _array(value: Tensor) -> Floats:
+    """The one sentence of a batch, as float32."""
+    array: Floats = value[0].float().cpu().numpy()
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """One query position through one head.
+
+    Args:
+        x: `[d_model]`, what the query is made of.
+        q: `[d_k]`.
+        k: `[key, d_k]`.
+        v: `[key, d_v]`.
+        products: `[key, d_k]`, the terms of q·k.
+        dots: `[key]`, q·k.
+        scaled: `[key]`, q·k times the scale.
+        seen: `[key]`, the row of the mask.
+        weights: `[key]`, α, the softmax of what is seen.
+        weighted: `[key, d_v]`, α_j v_j.
+        z: `[d_v]`, their sum.
+        concat: `[head, d_v]`, z of all heads, side by side.
+        norms: `[head]`, Euclidean length of what each head adds to the output.
+        result: `[d_model]`, what this head adds.
+        others: `[d_model]`, what the other heads add.
+        added: `[d_model]`, x + the output of all heads.
+        normalised: `[d_model]`, LayerNorm of it.
+    """
+
+    x: Floats
+    q: Floats
+    k: Floats
+    v: Floats
+    products: Floats
+    dots: Floats
+    scaled: Floats
+    seen: npt.NDArray[np.bool_]
+    weights: Floats
+    weighted: Floats
+    z: Floats
+    concat: Floats
+    norms: Floats
+    result: Floats
+    others: Floats
+    added: Floats
+    normalised: Floats
+
+
+def arithmetic(of: Attended, head: int, query: int, scale: float) -> Arithmetic:
+    """The numbers of one row of one head; positions and heads count from 0.
+
+    Args:
+        scale: what q·k was multiplied by in the pass, 1/√d_k in the paper.
+    """
+    q, k, v = of.q[head, query], of.k[head], of.v[head]
+    weights = of.weights[head, query]
+    products = q * k
+    dots = products.sum(-1, dtype=np.float64)
+    result = of.results[head, query]
+    return Arithmetic(
+        x=of.x[query],
+        q=q,
+        k=k,
+        v=v,
+        products=products,
+        dots=dots.astype(np.float32),
+        scaled=(dots * scale).astype(np.float32),
+        seen=of.seen[query],
+        weights=weights,
+        weighted=weights[:, None] * v,
+        z=of.z[head, query],
+        concat=of.z[:, query],
+        norms=np.linalg.norm(of.results[:, query], axis=-1),
+        result=result,
+        others=of.output[query] - result,
+        added=of.added[query],
+        normalised=of.normalised[query],
+    )

@@ -1,0 +1,150 @@
+"""Why the dot products are scaled: how the softmax saturates, and how q·k spreads (§3.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from viz.figures.schedule import INKS
+
+Floats = npt.NDArray[np.float64]
+
+MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
+"""What a row of the softmax is measured by, in the order of the curves."""
+VARIANCES = (
+    "predicted: the width itself",
+    "drawn from N(0, 1)",
+    "this head, as if independent",
+    "this head, measured",
+)
+"""The curves of the variance of q·k, in the order of their colours."""
+_DECADES = (-2, 2)
+_LEGEND_LINE = 28  # CSS pixels, which the height of a chart has to hold as well
+_GREY = "#80868E"  # of marks; read on light paper and on dark
+
+
+def factors() -> Floats:
+    """What q·k is multiplied by along the axis of `saturation_chart`, `[scale]`."""
+    return np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], 81)
+
+
+def saturation_chart(
+    at: Floats,
+    largest: Floats,
+    entropy: Floats,
+    gradient: Floats,
+    marks: Mapping[str, float],
+    *,
+    height: int = 260,
+) -> alt.LayerChart:
+    """The softmax of one row as its scores are multiplied by more and more.
+
+    Args:
+        at: `[scale]`, what q·k is multiplied by.
+        largest: `[scale]`, the largest weight.
+        entropy: `[scale]`, 0 to 1, of the most that so many keys can have.
+        gradient: `[scale]`, Frobenius norm of ∂α/∂s.
+        marks: scales to be marked by name.
+        height: of the plot without its legend, in CSS pixels.
+    """
+    frame = pd.concat(
+        pd.DataFrame({"measure": name, "scale": at, "value": values})
+        for name, values in zip(MEASURES, (largest, entropy, gradient), strict=True)
+    )
+    x = alt.X(
+        "scale:Q",
+        title="q · k is multiplied by",
+        scale=alt.Scale(type="log", domain=[10.0 ** _DECADES[0], 10.0 ** _DECADES[1]]),
+        axis=alt.Axis(grid=False, values=[0.01, 0.1, 1, 10, 100], format="~g"),
+    )
+    axis = alt.Axis(values=[0, 0.5, 1], format="~g")
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    height += _LEGEND_LINE * len(MEASURES)
+    lines = (
+        alt.Chart(frame, height=height)
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x,
+            y,
+            _colors("measure:N", MEASURES),
+            tooltip=[
+                "measure:N",
+                alt.Tooltip("scale:Q", format=".3g"),
+                alt.Tooltip("value:Q", format=".4f"),
+            ],
+        )
+    )
+    shown = pd.DataFrame(
+        [{"name": name, "scale": scale} for name, scale in marks.items()], columns=["name", "scale"]
+    )
+    rules = alt.Chart(shown).mark_rule(strokeDash=[3, 3], color=_GREY).encode(x, tooltip=["name:N"])
+    words = (
+        alt.Chart(shown)
+        .mark_text(baseline="bottom", dy=-3, color=_GREY)
+        .encode(x, y=alt.value(0), text="name:N")
+    )
+    return lines + rules + words
+
+
+def variance_chart(
+    width: npt.NDArray[np.int64],
+    measured: Floats,
+    predicted: Floats,
+    gaussian_width: npt.NDArray[np.int64],
+    gaussian: Floats,
+    *,
+    height: int = 260,
+) -> alt.LayerChart:
+    """The variance of q·k as queries and keys grow wider, on logarithmic axes.
+
+    Args:
+        width: `[m]`, how many of the head's components are summed.
+        measured: `[m]`, variance of their sum over all pairs of words.
+        predicted: `[m]`, sum of the variances of the single products.
+        gaussian_width: `[width]`.
+        gaussian: `[width]`, measured on vectors drawn from N(0, 1).
+        height: of the plot without its legend, in CSS pixels.
+    """
+    curves = {
+        VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
+        VARIANCES[1]: (gaussian_width, gaussian),
+        VARIANCES[2]: (width, predicted),
+        VARIANCES[3]: (width, measured),
+    }
+    frame = pd.concat(
+        pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
+    )
+    frame = frame[frame["variance"] > 0]  # one word alone: nothing varies, and 0 has no logarithm
+    height += _LEGEND_LINE * len(VARIANCES)
+    chart = alt.Chart(frame, height=height).encode(
+        alt.X(
+            "width:Q",
+            title="width of q and k",
+            scale=alt.Scale(type="log", base=2),
+            axis=alt.Axis(grid=False, values=[1, 4, 16, 64, 256, 1024]),
+        ),
+        alt.Y(
+            "variance:Q",
+            title="variance of q · k",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(tickCount=4, format="~g"),
+        ),
+        _colors("curve:N", VARIANCES),
+        tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
+    )
+    drawn = f"datum.curve === '{VARIANCES[1]}'"
+    lines = chart.transform_filter(f"!({drawn})").mark_line(strokeWidth=2)
+    dots = chart.transform_filter(drawn).mark_point(size=40, filled=True)
+    return lines + dots
+
+
+def _colors(field: str, names: tuple[str, ...]) -> alt.Color:
+    return alt.Color(
+        field,
+        scale=alt.Scale(domain=list(names), range=list(INKS[: len(names)])),
+        legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
+    )

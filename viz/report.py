@@ -10,13 +10,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from transformer.analysis.axes import Axes, by_pieces, by_words, without_special
+from transformer.analysis.axes import Axes
 from transformer.analysis.heads import badges
 from transformer.errors import InputError
 from transformer.trace import KINDS, AttentionTrace, Kind
 from viz.components.bundle import script, style
 from viz.components.grid import GridPart, grid_packet
 from viz.components.packet import NOTE, map_packet, view_packet
+from viz.open_head import heads
 
 if TYPE_CHECKING:
     from viz.components.grid import Head
@@ -119,27 +120,23 @@ def explorer_packet(
         InputError: if there is no such head, or no token is left to show.
     """
     kind, layer, head = selected
-    layers, heads = trace.weights(kind).shape[:2]
-    if not (0 <= layer < layers and 0 <= head < heads):
+    layers, count = trace.weights(kind).shape[:2]
+    if not (0 <= layer < layers and 0 <= head < count):
         raise InputError(
             f"There is no layer {layer + 1} with a head {head + 1}: this model has {layers} layers "
-            f"of {heads} heads."
+            f"of {count} heads."
         )
-    shown = {kind: _axes(trace, kind, words=words, special=special) for kind in KINDS}
+    shown = {kind: heads(trace, kind, words=words, special=special) for kind in KINDS}
+    # as on the page: a head is named by all that it looks at, shown or not
     parts = [
-        GridPart(kind, axes.weights, axes.labels, badges(axes, kind))
-        for kind, axes in shown.items()
+        GridPart(kind, of.axes.weights, of.axes.labels, badges(of.whole, kind))
+        for kind, of in shown.items()
     ]
     blocks = [grid_packet(parts, selected=selected)]
-    for kind, axes in shown.items():
-        blocks += _blocks(kind, axes, NOTE if special else _DROPPED)
+    for kind, of in shown.items():
+        blocks += _blocks(kind, of.axes, NOTE if special else _DROPPED)
     run = b"".join(struct.pack("<I", len(block)) + block for block in blocks)
     return base64.b64encode(gzip.compress(run, mtime=0)).decode()
-
-
-def _axes(trace: AttentionTrace, kind: Kind, *, words: bool, special: bool) -> Axes:
-    axes = by_words(trace, kind) if words else by_pieces(trace, kind)
-    return axes if special else without_special(axes)[0]
 
 
 def _blocks(kind: Kind, axes: Axes, note: str) -> list[bytes]:

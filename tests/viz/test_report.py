@@ -69,6 +69,18 @@ def test_words_without_special_tokens_reach_the_page(translator):
     assert "sum to 1" not in header(a_map)["note"]
 
 
+def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
+    trace = translator.trace(TEXT)
+    named = [
+        [part["badges"] for part in header(blocks(packet)[0])["parts"]]
+        for packet in (
+            explorer_packet(trace, selected=("cross", 0, 0), special=special)
+            for special in (True, False)
+        )
+    ]
+    assert named[0] == named[1]
+
+
 def test_what_was_typed_is_text_and_nothing_else():
     page = report(planted(evil=True), title=EVIL, checkpoint=EVIL)
     assert EVIL not in page

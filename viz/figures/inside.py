@@ -18,8 +18,8 @@ MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
 VARIANCES = (
     "predicted: the width itself",
     "drawn from N(0, 1)",
-    "this head, as if independent",
     "this head, measured",
+    "this head, as if independent",
 )
 """The curves of the variance of q·k, in the order of their colours."""
 _DECADES = (-2, 2)
@@ -112,8 +112,8 @@ def variance_chart(
     curves = {
         VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
         VARIANCES[1]: (gaussian_width, gaussian),
-        VARIANCES[2]: (width, predicted),
-        VARIANCES[3]: (width, measured),
+        VARIANCES[2]: (width, measured),
+        VARIANCES[3]: (width, predicted),
     }
     frame = pd.concat(
         pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()

@@ -43,8 +43,8 @@ def test_each_variance_is_drawn_over_the_width() -> None:
     pairs = lambda x, y: list(zip(x.tolist(), y.tolist(), strict=True))  # noqa: E731
     assert drawn[VARIANCES[0]] == pairs(wide, wide)
     assert drawn[VARIANCES[1]] == pairs(wide, gaussian)
-    assert drawn[VARIANCES[2]] == pairs(width, predicted)
-    assert drawn[VARIANCES[3]] == pairs(width, measured)[1:]  # a logarithm of 0 has no place
+    assert drawn[VARIANCES[3]] == pairs(width, predicted)
+    assert drawn[VARIANCES[2]] == pairs(width, measured)[1:]  # a logarithm of 0 has no place
     lines, dots = chart["layer"]
     assert (lines["mark"]["type"], dots["mark"]["type"]) == ("line", "point")
     assert lines["transform"][0]["filter"] == f"!({dots['transform'][0]['filter']})"

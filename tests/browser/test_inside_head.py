@@ -40,7 +40,7 @@ def numbers() -> Arithmetic:
     )  # fmt: skip
 
 
-def packet(step: int = 0, query: str = "▁Hunde") -> bytes:
+def packet(step: int = 0, query: str = "Hunde") -> bytes:
     steps = [
         Step(name, f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>e{n}</mi></math>',
              f"shape {n}", f"says {n}", f"code {n}")
@@ -100,6 +100,15 @@ def test_a_large_value_has_the_strongest_colour_at_its_place(still, theme) -> No
     for name, row, column in (("k", 1, 5), ("weighted", 1, 4), ("added", 0, 29)):
         # of another value, and so another shade, but far from the strongest
         assert np.abs(np.array(drawn.color(*place(drawn, name, row, column))) - middle).max() < 90
+
+
+def test_a_hairline_parts_the_rows(still) -> None:
+    drawn = still()
+    x, y = place(drawn, "weighted", 1, 3)
+    row = drawn.drawn["plan"]["row"]
+    paper = np.array(rgb(PAPER["light"]))
+    between, inside = (np.array(drawn.color(x, y + off)) for off in (row / 2 - 0.5, row / 4))
+    assert np.abs(between - paper).max() < np.abs(inside - paper).max()
 
 
 def test_each_key_has_its_numbers_in_its_row(still) -> None:
@@ -220,7 +229,7 @@ def test_it_plays_to_the_end_and_stops(still) -> None:
 def test_another_word_keeps_the_step(still) -> None:
     drawn = still(step=2)
     press(drawn, "softmax")
-    drawn.show(packet(2, query="▁Schnee"))
+    drawn.show(packet(2, query="Schnee"))
     assert step_of(drawn) == 6
     assert "Schnee" in drawn.page.locator(".hl-title").inner_text()
 

@@ -10,6 +10,7 @@ from tests.viz.taught import taught_folder
 from transformer import Kind, Translator
 from transformer.analysis.arithmetic import Arithmetic, arithmetic, attended
 from transformer.analysis.scaling import factor, rescale
+from viz.components.labels import shown
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
@@ -54,12 +55,24 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     expect(page, numbers(translator, "cross", 0, 1, 2))
     choose(page, "Head", "4")
     expect(page, numbers(translator, "cross", 0, 3, 2))
+    choose(page, "Layer", "2")
+    expect(page, numbers(translator, "cross", 1, 3, 2))
+    assert drawn(page)["query"] == shown(translator.trace(SENTENCE).target_tokens)[2]
+    choose(page, "Layer", "1")
     choose(page, "Scale of q · k", "none")
     trace = translator.trace(SENTENCE)
     edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
     edited = attended(translator.model, trace, "cross", 0, edits)
     expect(page, arithmetic(edited, 3, 2, 1.0))
     page.locator(".st-key-inside-translation", has_text="translated with no scale").wait_for()
+
+
+def test_a_temperature_counts_in_all_that_follows(tab, translator: Translator) -> None:
+    page = tab("inside", text=SENTENCE, layer="2", head="3", temperature="0.5", every="true")
+    points = translator.model.hook_points()
+    edits = {name: rescale(2.0) for name in points if name.endswith("hook_attn_scores")}
+    edited = attended(translator.model, translator.trace(SENTENCE), "cross", 1, edits)
+    expect(page, arithmetic(edited, 2, 2, 2 * TRAINED))
 
 
 def test_the_step_is_in_the_link_and_survives_a_reload(tab, translator: Translator) -> None:

@@ -41,6 +41,15 @@ def test_the_code_of_a_kind_is_its_own() -> None:
     assert "self.cross_attention.attend" in told("cross")["x"].code
 
 
+def test_the_code_of_a_step_does_that_step() -> None:
+    does = {
+        "q, k, v": "W_Q", "q · k": "k.transpose", "scale": "math.sqrt", "mask": "masked_fill",
+        "softmax": "softmax", "Σ α v": "@ v", "Wᴼ": "W_O", "+ x": "x + self.dropout",
+    }  # fmt: skip
+    for name, fragment in does.items():
+        assert fragment in told()[name].code
+
+
 def test_a_fragment_that_no_line_has_is_refused() -> None:
     with pytest.raises(ValueError, match="attention_scores has no line with 'nonsense'"):
         source_line(attention_scores, "nonsense")

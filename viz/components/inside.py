@@ -63,7 +63,7 @@ def inside_head(
 
     Args:
         keys: `[key]`, the tokens that are looked at.
-        query: the token that looks.
+        query: the token that looks, as a person reads it.
         kind: gives the colour of the weights.
         title: such as `L3 H5 · cross`.
         steps: what is told; 0 is the whole as one picture.
@@ -121,7 +121,7 @@ def inside_packet(
         "title": title,
         "kind": kind,
         "color": COLOR[kind],
-        "query": shown([query])[0],
+        "query": query,
         "keys": shown(keys),
         "head": head,
         "factor": factor,

@@ -171,7 +171,7 @@ def _picture(translator: Translator, trace: AttentionTrace, of: Attended, chosen
     inside_head(
         arithmetic(of, chosen.head, chosen.word, factor),
         labels.keys,
-        labels.queries[chosen.word],
+        shown(labels.queries)[chosen.word],
         chosen.kind,
         title=_name(chosen),
         steps=steps(config, chosen.kind, len(labels.keys), chosen.scale, chosen.temperature),

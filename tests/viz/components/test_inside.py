@@ -32,7 +32,7 @@ def numbers() -> Arithmetic:
 
 def packet(keys: tuple[str, ...] = KEYS) -> bytes:
     return inside_packet(
-        numbers(), keys, "▁Hunde", "cross",
+        numbers(), keys, "Hunde", "cross",
         title="L1 H2 · cross", steps=STEPS, step=1, head=1, factor="÷ √dₖ",
     )  # fmt: skip
 

@@ -102,6 +102,24 @@ def test_the_translation_under_another_scale_is_the_models_own(
     assert all(word in line for word in expected.text.split())
 
 
+def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) -> None:
+    app = serve(inside_page, text=SENTENCE, every="true")
+    points = [name for name in translator.model.hook_points() if name.endswith("attn_scores")]
+    for scale, by in (("none", 8**0.5), ("× √d_k", 8.0)):
+        app.selectbox(key="scale_of").set_value(scale).run()
+        with translator.model.hooks({name: rescale(by) for name in points}):
+            expected = translator.translate(SENTENCE)
+        (line,) = [line for line in html(app) if "translated with" in line]
+        assert f"log p −{-expected.log_prob:.2f}" in line
+
+
+def test_two_tokens_are_enough(serve, translator: Translator) -> None:
+    assert len(translator.trace("e").source_tokens) == 2
+    app = serve(inside_page, text="e", kind="encoder")
+    assert not app.exception
+    assert app.selectbox(key="word").value == 1
+
+
 def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
     app = serve(inside_page, text=SENTENCE, kind="decoder", layer="2", head="4")
     assert not app.exception

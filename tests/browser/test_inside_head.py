@@ -209,6 +209,35 @@ def test_what_a_later_step_makes_is_not_there_yet(still) -> None:
     assert drawn.page.locator(".hl-frame").bounding_box()["height"] == height  # nothing jumps
 
 
+def test_no_two_parts_lie_over_each_other(still) -> None:
+    for width in (1200, 390):
+        parts = still(width=width).drawn["plan"]["parts"]
+        for n, one in enumerate(parts):
+            for other in parts[:n]:
+                beside = (
+                    other["x"] + other["width"] < one["x"] or one["x"] + one["width"] < other["x"]
+                )
+                under = other["y"] + other["height"] <= one["y"]
+                assert beside or under, (one["name"], other["name"])
+
+
+def test_each_part_is_made_at_its_step(still) -> None:
+    steps = {part["name"]: part["step"] for part in still().drawn["plan"]["parts"][1:]}
+    assert steps == {
+        "q": 2, "k": 2, "v": 2, "products": 3, "dots": 3, "scaled": 4, "seen": 5, "weights": 6,
+        "weighted": 7, "z": 7, "concat": 8, "norms": 8, "result": 8,
+        "others": 9, "x": 9, "added": 9, "normalised": 9,
+    }  # fmt: skip
+
+
+def test_a_lower_picture_leaves_what_is_under_it_where_it_was(still) -> None:
+    drawn = still(step=2, width=390)
+    foot = drawn.page.locator(".hl-foot").bounding_box()["y"]
+    press(drawn, "Back")
+    assert drawn.drawn["plan"]["height"] < 60
+    assert drawn.page.locator(".hl-foot").bounding_box()["y"] >= foot - 40  # its words may be fewer
+
+
 def test_it_plays_to_the_end_and_stops(still) -> None:
     drawn = still(step=7)
     drawn.page.clock.install()

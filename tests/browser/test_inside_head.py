@@ -20,14 +20,14 @@ HEADS, D_K, D_V, D_MODEL = 4, 8, 8, 32
 
 
 def numbers() -> Arithmetic:
-    """All is small, but for one value of k, one of α v and one in the stream."""
+    """All is small, but for one value of k, two of α v and one in the stream."""
     draw = np.random.default_rng(5)
 
     def small(*shape: int) -> np.ndarray:
         return draw.uniform(-0.01, 0.01, shape).astype(np.float32)
 
     k, weighted, added = small(4, D_K), small(4, D_V), small(D_MODEL)
-    k[2, 5], weighted[1, 3], added[30] = 2, -3, 4
+    k[2, 5], weighted[1:3, 3], added[30] = 2, -3, 4
     return Arithmetic(
         x=small(D_MODEL), q=small(D_K), k=k, v=small(4, D_V), products=small(4, D_K),
         dots=np.array([1.5, -2.25, 160.0, 0], np.float32),

@@ -8,7 +8,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.components.inside import Step
 from viz.look import source_line
-from viz.mathml import both, math, over, root, row, sub, sup, total
+from viz.mathml import Node, both, over, root, row, sub, sup, total, words
 
 _D_K = sub("d", "k")
 _ATTEND = MultiHeadAttention.attend
@@ -41,7 +41,7 @@ def steps(
     return [
         Step(
             "All",
-            math(
+            row(
                 "softmax", "(", over(row("Q", sup("K", "T")), root(_D_K)), ")", "V"
             ),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
@@ -50,7 +50,7 @@ def steps(
         ),
         Step(
             "x",
-            math("x", "∈", sup("ℝ", str(d_model))),
+            row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
             "The residual stream at the word that looks: all that the layers before have made of "
             "it.",
@@ -58,7 +58,7 @@ def steps(
         ),
         Step(
             "q, k, v",
-            math(
+            row(
                 q, "=", "x", sup("W", "Q"), ",", " ", k, "=", sub(m, "j"), sup("W", "K"), ",", " ",
                 v, "=", sub(m, "j"), sup("W", "V"),
             ),
@@ -68,21 +68,21 @@ def steps(
         ),
         Step(
             "q · k",
-            math(q, "·", k, "=", total("c"), sub("q", "c"), sub("k", "j", "c")),
+            row(q, "·", k, "=", total("c"), sub("q", "c"), sub("k", "j", "c")),
             f"{keys} × {d_k} products, {keys} sums",
             "Component by component, then summed: large where query and key point the same way.",
             source_line(attention_scores, "k.transpose"),
         ),
         Step(
             "scale",
-            math(s, "=", _scaled(row(q, "·", k), scale, temperature)),
+            row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {_times(scale, d_k, temperature)}",
             _about_scale(scale, temperature),
             source_line(attention_scores, "math.sqrt"),
         ),
         Step(
             "mask",
-            math(s, "=", "−", "∞", "<mtext> where hidden</mtext>"),
+            row(s, "=", "−", "∞", words(" where hidden")),
             f"{keys} booleans",
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"
@@ -91,7 +91,7 @@ def steps(
         ),
         Step(
             "softmax",
-            math(
+            row(
                 alpha, "=",
                 over(row("exp", s), row(total("i"), "exp", sub("s", "i"))),
             ),
@@ -101,14 +101,14 @@ def steps(
         ),
         Step(
             "Σ α v",
-            math("z", "=", total("j"), alpha, v),
+            row("z", "=", total("j"), alpha, v),
             f"{keys} × {d_v} to {d_v}",
             "Each value vector counts as much as its weight says; the sum is what the head found.",
             source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
         ),
         Step(
             "Wᴼ",
-            math(
+            row(
                 "Concat", "(", sub("z", "1"), ",", "…", ",", sub("z", "h"), ")", sup("W", "O"), "=",
                 total("i"), sub("z", "i"), both("W", "i", "O"),
             ),
@@ -119,7 +119,7 @@ def steps(
         ),
         Step(
             "+ x",
-            math("LayerNorm", "(", "x", "+", total("i"), sub("z", "i"), both("W", "i", "O"), ")"),
+            row("LayerNorm", "(", "x", "+", total("i"), sub("z", "i"), both("W", "i", "O"), ")"),
             f"{d_model} numbers, mean and variance set anew",
             "The output is added to x and normalised: this is what the next sub-layer reads.",
             source_line(AddAndNorm.forward, "self.hook_sum("),
@@ -144,7 +144,7 @@ def _times(scale: Scale, d_k: int, temperature: float) -> str:
     return f"{d_k**power / temperature:.4g}"
 
 
-def _scaled(dot: str, scale: Scale, temperature: float) -> str:
+def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
     scaled = {
         "÷ √d_k": over(dot, root(_D_K)),
         "none": dot,

@@ -1,59 +1,58 @@
-"""Equations as MathML, which browsers draw by themselves."""
+"""Equations as trees of MathML elements, which the browser's side builds and the browser draws."""
 
 from __future__ import annotations
 
-from html import escape
+from typing import TypeAlias
 
-_UPRIGHT = {"softmax", "exp", "Concat", "LayerNorm"}
-
-
-def math(*parts: str) -> str:
-    """A whole equation."""
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{row(*parts)}</math>'
+Node: TypeAlias = "tuple[str, str | tuple[Node, ...]]"
+"""The name of an element, and its text or its children."""
+Part: TypeAlias = "str | Node"
+"""An element, or text that is to become a name, a number or a sign."""
 
 
-def row(*parts: str) -> str:
-    """Parts side by side; text that is no markup yet becomes a name, a number or a sign."""
-    return f"<mrow>{''.join(_part(part) for part in parts)}</mrow>"
+def row(*parts: Part) -> Node:
+    """Parts side by side."""
+    return "mrow", tuple(_node(part) for part in parts)
 
 
-def sub(base: str, *below: str) -> str:
+def sub(base: Part, *below: Part) -> Node:
     """A base with an index."""
-    return f"<msub>{_part(base)}{row(*below)}</msub>"
+    return "msub", (_node(base), row(*below))
 
 
-def sup(base: str, *above: str) -> str:
+def sup(base: Part, *above: Part) -> Node:
     """A base with an exponent."""
-    return f"<msup>{_part(base)}{row(*above)}</msup>"
+    return "msup", (_node(base), row(*above))
 
 
-def both(base: str, below: str, above: str) -> str:
+def both(base: Part, below: Part, above: Part) -> Node:
     """A base with an index and an exponent."""
-    return f"<msubsup>{_part(base)}{_part(below)}{_part(above)}</msubsup>"
+    return "msubsup", (_node(base), _node(below), _node(above))
 
 
-def over(above: str, below: str) -> str:
+def over(above: Part, below: Part) -> Node:
     """A fraction."""
-    return f"<mfrac>{row(above)}{row(below)}</mfrac>"
+    return "mfrac", (_node(above), _node(below))
 
 
-def root(inside: str) -> str:
+def root(inside: Part) -> Node:
     """A square root."""
-    return f"<msqrt>{_part(inside)}</msqrt>"
+    return "msqrt", (_node(inside),)
 
 
-def total(index: str) -> str:
+def total(index: Part) -> Node:
     """A sum over an index."""
-    return f"<munder><mo>∑</mo>{_part(index)}</munder>"
+    return "munder", (("mo", "∑"), _node(index))
 
 
-def _part(text: str) -> str:
-    if text.startswith("<m"):
-        return text
-    if text in _UPRIGHT:
-        return f'<mi mathvariant="normal">{text}</mi>'
-    if text.isalpha():
-        return f"<mi>{text}</mi>"
-    if text.replace(".", "").isdigit():
-        return f"<mn>{text}</mn>"
-    return f"<mo>{escape(text)}</mo>"
+def words(text: str) -> Node:
+    """Words within an equation."""
+    return "mtext", text
+
+
+def _node(part: Part) -> Node:
+    if not isinstance(part, str):
+        return part
+    if part.isalpha():
+        return "mi", part
+    return ("mn" if part.replace(".", "").isdigit() else "mo"), part

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from viz.components.bundle import script, style
 from viz.components.labels import shown
 from viz.components.palette import COLOR, difference_table
+from viz.mathml import Node
 
 if TYPE_CHECKING:
     from transformer.analysis.arithmetic import Arithmetic
@@ -32,14 +33,14 @@ class Step:
 
     Args:
         name: short, for its button.
-        equation: MathML of our own.
+        equation: a tree of MathML elements.
         shape: with this model's and this sentence's numbers.
         says: one sentence.
         code: the line of code that does it, with its file.
     """
 
     name: str
-    equation: str
+    equation: Node
     shape: str
     says: str
     code: str

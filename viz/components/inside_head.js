@@ -9,6 +9,7 @@ import { arraysOf, drawInside, endsOf } from "./inside_paint.js";
 import { LETTERS, planInside } from "./inside_plan.js";
 
 const PACE = 2400; // ms a step, while it plays
+const NARROW = 640; // CSS pixels: what is told takes more lines
 
 const WHAT = {
   x: "x", q: "q", k: "k", v: "v", products: "q ∘ k", dots: "q · k", scaled: "scaled",
@@ -138,8 +139,7 @@ class InsideHead {
   tell() {
     const { steps } = this.data;
     const { equation, says, shape, code } = steps[this.step];
-    const parsed = new DOMParser().parseFromString(equation, "application/xml").documentElement;
-    this.equation.replaceChildren(document.importNode(parsed, true));
+    this.equation.replaceChildren(element("math", [equation]));
     this.says.textContent = says;
     this.shape.textContent = shape;
     this.code.textContent = code;
@@ -152,6 +152,7 @@ class InsideHead {
   layOut() {
     const width = this.root.clientWidth;
     if (!this.data || !width) return;
+    this.root.classList.toggle("hl-narrow", width < NARROW);
     const context = this.canvas.getContext("2d");
     this.theme = readTheme(this.root, context, this.options.theme);
     context.font = `600 ${LETTERS}px ${this.theme.font}`;
@@ -259,6 +260,13 @@ class InsideHead {
       ])),
     ];
   }
+}
+
+/** A MathML element from its name, and its text or its children. */
+function element(name, inside) {
+  const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
+  node.append(...(typeof inside === "string" ? [inside] : inside.map((one) => element(...one))));
+  return node;
 }
 
 /** A value in four figures, with a real minus sign. */

@@ -14,7 +14,10 @@ from viz.components.inside import Step, inside_packet
 from viz.components.palette import COLOR, difference_table
 
 KEYS = ("▁Two", "▁dog", "s")
-STEPS = [Step("All", "<math/>", "3", "All of it.", "a.py:1  x"), Step("x", "<m/>", "", "", "")]
+STEPS = [
+    Step("All", ("mi", "q"), "3", "All of it.", "a.py:1  x"),
+    Step("x", ("mrow", ()), "", "", ""),
+]
 SHAPES = {
     "x": (6,), "q": (2,), "k": (3, 2), "v": (3, 4), "products": (3, 2), "dots": (3,),
     "scaled": (3,), "seen": (3,), "weights": (3,), "weighted": (3, 4), "z": (4,),
@@ -60,7 +63,7 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     assert (header["query"], header["keys"]) == ("Hunde", ["Two", "dog", "·s"])
     assert (header["head"], header["step"], header["factor"]) == (1, 1, "÷ √dₖ")
     assert (header["kind"], header["color"]) == ("cross", COLOR["cross"])
-    assert header["steps"][0] == dataclasses.asdict(STEPS[0])
+    assert header["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
 
 
 def test_a_label_too_few_is_refused() -> None:

@@ -1,0 +1,45 @@
+"""Why a query may not see a key, said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer.analysis.masking import Why
+
+REASONS: Mapping[Why, tuple[str, str]] = {
+    "later": ("it comes later", "they come later"),
+    "padding": ("it is padding", "they are padding"),
+    "both": ("it comes later and is padding", "they come later and are padding"),
+}
+"""What hides a key: of one, and of several."""
+
+
+def row_said(query: str, keys: Sequence[str], whys: Sequence[Why]) -> list[str]:
+    """One row of a mask: what the query may see, then what it may not, in the order of the keys.
+
+    Keys with one reason that stand beside each other share a sentence, such as “Hund” may not see
+    “rennt”: it comes later.
+    """
+    seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
+    sentences = [f"{quoted(query)} may see {_listed(seen)}."]
+    for why, group in groupby(zip(keys, whys, strict=True), key=lambda pair: pair[1]):
+        if why != "seen":
+            hidden = [key for key, _ in group]
+            reason = REASONS[why][len(hidden) > 1]
+            sentences.append(f"{quoted(query)} may not see {_listed(hidden)}: {reason}.")
+    return sentences
+
+
+def quoted(token: str) -> str:
+    """A token in quotation marks, kept apart from the direction of the text around it."""
+    return f"“\u2068{token}\u2069”"
+
+
+def _listed(tokens: Sequence[str]) -> str:
+    """“a”, “b” and “c”; equal neighbours, as padding is, are counted."""
+    groups = [(token, len(list(group))) for token, group in groupby(tokens)]
+    names = [quoted(token) if n == 1 else f"{n} × {quoted(token)}" for token, n in groups]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz import sentence_bar
 from viz.look import ABOUT, STYLE
-from viz.pages import heads, inside, masks, schedule, training, translate
+from viz.pages import heads, inside, masks, positions, schedule, training, translate
 
 st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
 st.html(STYLE)
@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page(heads.show, title="Heads", url_path="heads"),
         st.Page(inside.show, title="Inside a head", url_path="inside"),
         st.Page(masks.show, title="Masks", url_path="masks"),
+        st.Page(positions.show, title="Positions", url_path="positions"),
         st.Page(schedule.show, title="Schedule", url_path="schedule"),
         st.Page(training.show, title="Training", url_path="training"),
     ],

@@ -1,0 +1,141 @@
+"""The positions page in a real browser: its choices, its links, and the picture that follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.browser.app_page import (
+    SENTENCE,
+    address,
+    german,
+    no_traceback,
+    shared,
+    tab,
+    translator,
+    until,
+    url,
+)
+from tests.viz.taught import taught_folder
+from transformer import Translator
+from transformer.analysis import positions
+from transformer.analysis.positions import Edit
+from transformer.embedding import sinusoidal_positions
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+pytestmark = pytest.mark.browser
+
+DRAWN = """maps => maps.flatMap(map => (map._fullData ?? []).map(one =>
+    [one.z.length, one.z[0].length, ...Array.from(one.z[1])]))"""
+
+
+def drawn(page: Page) -> list[Any]:
+    """Of each map on the screen its shape and the values of its second row."""
+    found = page.locator(".js-plotly-plot").evaluate_all(DRAWN)
+    return [[round(float(number), 4) for number in one] for one in found]
+
+
+def expected(*maps: np.ndarray) -> list[Any]:
+    return [
+        [round(float(number), 4) for number in (*one.shape, *one[1].astype(np.float32))]
+        for one in maps
+    ]
+
+
+def choose(page: Page, label: str, value: int) -> None:
+    page.get_by_label(label).fill(str(value))
+    page.get_by_label(label).press("Enter")
+
+
+def test_a_link_opens_the_view_and_a_control_redraws_it(tab) -> None:
+    page = tab("positions", pe_length="9", pe_width="6")
+    until(page, lambda: drawn(page), expected(sinusoidal_positions(9, 6).numpy().T))
+    choose(page, "Length, in positions", 12)
+    for _ in range(2):
+        until(page, lambda: drawn(page), expected(sinusoidal_positions(12, 6).numpy().T))
+        wanted = {"pe_length": "12", "pe_width": "6"}
+        until(page, lambda: url(page), wanted)
+        page.reload()
+    page.get_by_role("radio", name="Rotation").click()
+    choose(page, "Distance k", 3)
+    before, after = positions.exact_encoding(np.array([10, 13]), 6)[..., None]
+    parts = (positions.rotation(3, 6), before, after, after)
+    until(page, lambda: drawn(page), expected(*parts))
+    until(page, lambda: url(page).get("pe_k"), "3")
+    page.goto(page.evaluate("location.href"))  # as the person who is sent the link
+    until(page, lambda: drawn(page), expected(*parts))
+    no_traceback(page)
+
+
+def test_the_sentence_of_the_bar_stands_on_the_page(tab, translator: Translator) -> None:
+    page = tab("positions", text=SENTENCE, pe_view="Your sentence")
+    until(page, lambda: drawn(page), expected(*foot(translator, SENTENCE, "encoder")))
+    page.get_by_role("radio", name="decoder").click()
+    until(page, lambda: drawn(page), expected(*foot(translator, SENTENCE, "decoder")))
+    page.get_by_label("English").fill("The dog <b>sings</b>.")
+    until(
+        page, lambda: drawn(page), expected(*foot(translator, "The dog <b>sings</b>.", "decoder"))
+    )
+    page.get_by_role("link", name="Translate").click()
+    page.locator(".st-key-translate-map canvas").first.wait_for()
+    assert page.get_by_label("English").input_value() == "The dog <b>sings</b>."
+
+
+def foot(translator: Translator, text: str, stack: positions.Stack) -> positions.Foot:
+    return positions.foot(translator.model, translator.trace(text), stack)
+
+
+def test_what_is_written_without_positions_stands_beside_the_curves(
+    tab, translator: Translator
+) -> None:
+    page = tab("positions", text=SENTENCE, pe_view="Without")
+    trace = translator.trace(SENTENCE)
+
+    def wanted(seed: int) -> str:
+        edit = Edit("shuffled", ("encoder",), seed)
+        with translator.model.hooks(edit.hooks()):
+            text = translator.translate(SENTENCE).text
+        of_old = positions.log_probs(translator.model, trace, edit).sum()
+        return f"encoder shuffled {text} … {of_old:.2f}".replace("-", "−")
+
+    def shuffled() -> str:
+        found = page.locator(".headlight-candidate").all_inner_texts()
+        lines = found[1].split("\n") if len(found) == 4 else []
+        if len(lines) != 3:  # a page that is half drawn
+            return ""
+        name, text, numbers = lines
+        return f"{name} {text} … {numbers.split()[-1]}"
+
+    until(page, shuffled, wanted(0))
+    assert german(page).inner_text() == trace.target
+    choose(page, "Seed of the shuffle", 5)
+    until(page, shuffled, wanted(5))
+    page.reload()
+    until(page, shuffled, wanted(5))
+
+
+def test_the_sentence_moves_with_the_slider(tab, translator: Translator) -> None:
+    page = tab("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
+    page.get_by_text("both stacks moved by 64").wait_for()
+    page.get_by_role("slider").press("ArrowRight")
+    page.get_by_text("both stacks moved by 128").wait_for()
+    edit = Edit("moved", ("encoder", "decoder"), 128)
+    with translator.model.hooks(edit.hooks()):
+        text = translator.translate(SENTENCE).text
+    line = lambda: page.locator(".headlight-candidate").first.inner_text().split("\n")[1]  # noqa: E731
+    until(page, line, text or "(nothing)")
+    until(page, lambda: url(page).get("pe_moved"), "128")
+
+
+def test_on_a_telephone_nothing_scrolls_sideways(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
+        page.goto(f"{address}/positions?pe_view={view}")
+        page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
+        assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth") <= 390
+    page.close()

@@ -1,0 +1,172 @@
+"""What is drawn is the encoding, its products and its rotation, number by number."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viz.figures.drawn import drawn
+from transformer.analysis.positions import exact_encoding, rotation, similarity, wavelengths
+from transformer.embedding import sinusoidal_positions
+from viz.components.palette import COLOR, oklab
+from viz.figures.positions import (
+    SIGNED,
+    SMOOTH_FROM,
+    encoding_map,
+    rotation_figure,
+    signed_map,
+    similarity_curves,
+    similarity_map,
+    wave_curves,
+    wavelength_chart,
+)
+
+LENGTH, WIDTH = 20, 8
+TABLE = sinusoidal_positions(LENGTH, WIDTH).numpy()
+WAVES = wavelengths(WIDTH)
+
+
+def rows(chart: Any, layer: int) -> list[dict[str, Any]]:
+    spec = chart.to_dict()
+    return spec["datasets"][spec["layer"][layer]["data"]["name"]]
+
+
+def test_the_map_is_the_encoding_with_positions_across() -> None:
+    figure = encoding_map(TABLE, WAVES)
+    np.testing.assert_array_equal(drawn(figure), TABLE.T)
+    (one,) = figure.data
+    assert (one.zmin, one.zmax) == (-1, 1)
+    assert figure.layout.xaxis.title.text == "position"
+    assert figure.layout.yaxis.title.text == "dimension"
+    assert figure.layout.yaxis.autorange == "reversed"
+
+
+def test_a_hover_names_position_dimension_value_and_wavelength() -> None:
+    (one,) = encoding_map(TABLE, WAVES).data
+    assert re.findall(r"%{(\w)", one.hovertemplate) == ["x", "y", "z"]
+    assert one.y[0] == "dimension 0: sin, i = 0, wavelength 6.28"
+    assert one.y[3] == "dimension 3: cos, i = 1, wavelength 62.83"
+    assert len(set(one.y)) == WIDTH  # two rows of one name would be drawn as one
+
+
+@pytest.mark.parametrize("width", [2, 8, 512, 1024])
+def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
+    axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
+    assert [str(n) for n in axis.tickvals] == list(axis.ticktext)
+    assert axis.tickvals[0] == 0
+    assert 2 <= len(axis.tickvals) <= 9
+    assert axis.tickvals[-1] < width
+
+
+def test_nothing_is_the_page_itself_and_no_side_can_be_taken_for_a_kind() -> None:
+    (_, less), (_, least), (_, first), (_, more) = SIGNED
+    assert least == less.replace(", 1)", ", 0)")
+    assert first == more.replace(", 1)", ", 0)")
+    for color in (less, more):
+        lab = oklab(np.array([int(n) for n in re.findall(r"\d+", color)[:3]]) / 255)
+        for kind in COLOR.values():
+            other = oklab(np.frombuffer(bytes.fromhex(kind[1:]), np.uint8) / 255)
+            assert np.linalg.norm(lab - other) > 0.1
+
+
+def test_a_large_map_is_painted_by_pixels_and_keeps_its_values() -> None:
+    side = math.isqrt(SMOOTH_FROM) + 1
+    assert signed_map(np.zeros((side, side)), 1, hover="").zsmooth == "fast"
+    assert signed_map(TABLE, 1, hover="").zsmooth is False
+
+
+def test_a_curve_has_a_dot_for_each_position_on_the_wave() -> None:
+    at = np.arange(4 * (LENGTH - 1) + 1) / 4
+    chart = wave_curves(TABLE, [0, 5], WAVES, at, exact_encoding(at, WIDTH))
+    names = ["0: sin, 6.28 long", f"5: cos, {2 * math.pi * 10_000 ** (4 / 8):,.2f} long"]
+    for number, name in zip((0, 5), names, strict=True):
+        wave, angle = (math.sin, math.cos)[number % 2], 10_000 ** (-(number // 2) * 2 / WIDTH)
+        for layer, places in ((0, at), (1, np.arange(LENGTH))):
+            found = [row for row in rows(chart, layer) if row["dimension"] == name]
+            assert [row["position"] for row in found] == list(places)
+            expected = [wave(place * angle) for place in places]
+            np.testing.assert_allclose([row["value"] for row in found], expected, atol=1e-6)
+    spec = chart.to_dict()
+    for layer in spec["layer"]:
+        assert layer["encoding"]["color"]["scale"]["domain"] == names
+        assert layer["encoding"]["x"]["scale"]["domain"] == [0, LENGTH - 1]
+
+
+def test_every_dimension_has_its_wavelength_and_the_chosen_ones_are_marked() -> None:
+    chart = wavelength_chart(WAVES, [5, 0])
+    line, dots = rows(chart, 0), rows(chart, 1)
+    for row in line:
+        n = row["dimension"] // 2
+        assert row["wavelength"] == pytest.approx(2 * math.pi * 10_000 ** (2 * n / WIDTH))
+    assert [row["dimension"] for row in line] == list(range(WIDTH))
+    assert [row["dimension"] for row in dots] == [5, 0]
+    curves = wave_curves(TABLE, [5, 0], WAVES, np.zeros(1), np.zeros((1, WIDTH))).to_dict()
+    inks = curves["layer"][0]["encoding"]["color"]["scale"]["range"]
+    assert [row["ink"] for row in dots] == inks  # as the curves that they belong to
+    scale = chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]
+    assert scale["type"] == "log"
+    assert scale["domain"] == pytest.approx([2 * math.pi, 10_000 * 2 * math.pi])
+
+
+@pytest.mark.parametrize("starts", [[0, 5, 10, 19], [3]])
+def test_the_dots_are_products_of_two_positions_on_the_curve_of_the_formula(
+    starts: list[int],
+) -> None:
+    products = TABLE.astype(np.float64) @ TABLE.T
+    formula = similarity(np.arange(1 - LENGTH, LENGTH), WIDTH)
+    chart = similarity_curves(products[starts], starts, formula)
+    curve = {row["distance"]: row["product"] for row in rows(chart, 0)}
+    assert list(curve) == list(range(1 - LENGTH, LENGTH))
+    for k, product in curve.items():
+        expected = sum(math.cos(k * 10_000 ** (-2 * i / WIDTH)) for i in range(WIDTH // 2))
+        assert product == pytest.approx(expected, abs=1e-9)
+    dots = rows(chart, 1)
+    assert {row["from"] for row in dots} == {f"p = {p}" for p in starts}
+    for row in dots:
+        p = int(row["from"].removeprefix("p = "))
+        expected = TABLE[p].astype(np.float64) @ TABLE[p + row["distance"]]
+        assert row["product"] == pytest.approx(expected, abs=1e-6)
+    places = [row["distance"] for row in dots]
+    assert len(set(places)) == len(places)  # no dot lies under another
+
+
+def test_a_long_table_has_no_more_dots_than_can_be_told_apart() -> None:
+    products = np.zeros((2, 1024))
+    chart = similarity_curves(products, [0, 500], np.zeros(2047))
+    assert 100 < len(rows(chart, 1)) <= 2 * 128
+    assert len(rows(chart, 0)) == 2047
+
+
+def test_the_map_of_products_is_each_product() -> None:
+    products = TABLE @ TABLE.T
+    figure = similarity_map(products)
+    np.testing.assert_array_equal(drawn(figure), products)
+    (one,) = figure.data
+    assert one.zmax == pytest.approx(WIDTH / 2)
+    assert one.zmin == -one.zmax
+
+
+def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
+    matrix = rotation(3, WIDTH)
+    before, after = exact_encoding(np.array([4, 7]), WIDTH)
+    figure = rotation_figure(matrix, before, matrix @ before, after)
+    np.testing.assert_allclose(drawn(figure, 0), matrix, atol=1e-7)
+    np.testing.assert_allclose(drawn(figure, 1)[:, 0], before, atol=1e-7)
+    np.testing.assert_allclose(drawn(figure, 2)[:, 0], after, atol=1e-6)
+    np.testing.assert_allclose(drawn(figure, 3)[:, 0], after, atol=1e-7)
+    assert np.abs(before - after).max() > 0.5
+    titles = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
+    assert titles == ["M<sub>k</sub>", "PE pos", "M<sub>k</sub>PE pos", "PE pos+k"]
+    domains = [figure.layout[f"xaxis{n}"].domain for n in ("", 2, 3, 4)]
+    assert domains[0][0] == pytest.approx(0)
+    assert domains[3][1] == pytest.approx(1)
+    assert all(left[1] < right[0] for left, right in pairwise(domains))
+    for note, domain in zip(figure.layout.annotations, domains, strict=True):
+        assert (note.xanchor, note.x) == ("center", pytest.approx(sum(domain) / 2))
+    assert [one.showscale for one in figure.data] == [False, False, False, True]
+    assert {one.yaxis for one in figure.data} == {"y"}  # one row is one dimension

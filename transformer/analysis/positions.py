@@ -1,0 +1,261 @@
+"""Positions (§3.5): waves and their rotation, and what a model does when they are edited.
+
+PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 10000^(-2i / d_model).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.config import BOS
+from transformer.embedding import sinusoidal_positions
+from transformer.hooks import Hook
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Stack = Literal["encoder", "decoder"]
+Change = Literal["moved", "removed", "shuffled"]
+
+BATCH_PIECES = 512
+"""Pieces of one batch of copies of a sentence: more would take memory and save no time."""
+
+
+def frequencies(d_model: int) -> Floats:
+    """ω_i of each pair of dimensions, in radians a position.
+
+    Returns:
+        `[d_model / 2]`, from 1 down towards 1/10000.
+    """
+    return 10_000.0 ** (-np.arange(0, d_model, 2) / d_model)
+
+
+def wavelengths(d_model: int) -> Floats:
+    """2π · 10000^(2i / d_model), in positions: from 2π towards 10000 · 2π, where 2i is d_model.
+
+    Returns:
+        `[d_model / 2]`.
+    """
+    waves: Floats = 2 * np.pi / frequencies(d_model)
+    return waves
+
+
+def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
+    """The encoding of any positions in float64; the model's own table is float32.
+
+    Args:
+        positions: `[position]`; between two whole ones the wave goes on.
+
+    Returns:
+        `[position, d_model]`.
+    """
+    angle = positions[:, None] * frequencies(d_model)  # [position, d_model / 2]
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(len(positions), d_model)
+
+
+def similarity(distances: npt.NDArray[np.int64], d_model: int) -> Floats:
+    """PE(p) · PE(p + k) = Σ_i cos(ω_i k): the same for each p, and d_model / 2 where k is 0.
+
+    Args:
+        distances: `[distance]`, the k, in positions.
+
+    Returns:
+        `[distance]`.
+    """
+    products: Floats = np.cos(distances[:, None] * frequencies(d_model)).sum(-1)
+    return products
+
+
+def cosines(table: npt.NDArray[np.float32]) -> Floats:
+    """The cosine of the angle between each two rows of a table of positions, `[row, row]`."""
+    rows = table.astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    products: Floats = rows @ rows.T
+    return products
+
+
+def rotation(k: int, d_model: int) -> Floats:
+    """M_k with PE(pos + k) = M_k PE(pos) for each pos: a rotation by ω_i k of each pair.
+
+    sin(a + b) = cos b sin a + sin b cos a and cos(a + b) = -sin b sin a + cos b cos a, so the block
+    of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
+
+    Args:
+        k: how many positions further; below 0 is back.
+
+    Returns:
+        `[d_model, d_model]`, block-diagonal.
+    """
+    angle = k * frequencies(d_model)
+    sine = np.arange(0, d_model, 2)  # where the sine of each pair stands
+    matrix = np.zeros((d_model, d_model))
+    matrix[sine, sine] = matrix[sine + 1, sine + 1] = np.cos(angle)
+    matrix[sine, sine + 1] = np.sin(angle)
+    matrix[sine + 1, sine] = -np.sin(angle)
+    return matrix
+
+
+class RotationError(NamedTuple):
+    """Largest |PE(pos + k) - M_k PE(pos)| over all dimensions and positions.
+
+    Args:
+        exact: with the encoding in float64.
+        model: with the float32 table that a model adds.
+    """
+
+    exact: float
+    model: float
+
+
+def rotation_error(k: int, length: int, d_model: int) -> RotationError:
+    """How far the rotation of positions 0 to length - 1 misses the encoding of those k further."""
+    blocks = rotation(k, d_model).reshape(d_model // 2, 2, d_model // 2, 2)
+    pair = np.arange(d_model // 2)
+    turns = blocks[pair, :, pair]  # [pair, 2, 2], all of M_k that is not 0
+    exact = exact_encoding(np.arange(length + k), d_model)
+    model = sinusoidal_positions(length + k, d_model).numpy().astype(np.float64)
+    errors = []
+    for table in (exact, model):
+        pairs = table[:length].reshape(length, d_model // 2, 2)
+        turned = np.einsum("pij,npj->npi", turns, pairs).reshape(length, d_model)
+        errors.append(float(np.abs(table[k:] - turned).max()))
+    return RotationError(*errors)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of the positions that one or both stacks add to their tokens.
+
+    Args:
+        change: "moved" by `number` positions (sinusoids alone can be), "removed", or "shuffled",
+            as `shuffled_order` says for the seed `number`.
+        stacks: which of the two are edited. A search writes the decoder's positions one by one,
+            and one alone has no order: "shuffled" says nothing there.
+        number: how many positions, or the seed.
+    """
+
+    change: Change
+    stacks: tuple[Stack, ...]
+    number: int = 0
+
+    def hooks(self) -> dict[str, Hook]:
+        """The hooks to be put on a model with `model.hooks(...)`."""
+        hook = _HOOKS[self.change](self.number)
+        return {f"{stack}.embedding.hook_positions": hook for stack in self.stacks}
+
+
+def shuffled_order(length: int, seed: int) -> npt.NDArray[np.int64]:
+    """Whose position each token gets, `[length]`, when the positions are shuffled."""
+    return np.random.default_rng(seed).permutation(length)
+
+
+def _move(k: int) -> Hook:
+    def hook(positions: Tensor, _name: str) -> Tensor:
+        # a rotation needs not know which positions these are: the search gives them one by one
+        turn = torch.from_numpy(rotation(k, positions.size(-1))).to(positions.device)
+        return (positions.double() @ turn.T).to(positions.dtype)
+
+    return hook
+
+
+def _remove(_number: int) -> Hook:
+    return lambda positions, _name: torch.zeros_like(positions)
+
+
+def _shuffle(seed: int) -> Hook:
+    def hook(positions: Tensor, _name: str) -> Tensor:
+        order = shuffled_order(positions.size(1), seed)
+        return positions[:, torch.from_numpy(order).to(positions.device)]
+
+    return hook
+
+
+_HOOKS: dict[Change, Callable[[int], Hook]] = {
+    "moved": _move,
+    "removed": _remove,
+    "shuffled": _shuffle,
+}
+
+
+class Foot(NamedTuple):
+    """What the first layer of a stack reads, and of what it is the sum; `[position, d_model]`."""
+
+    tokens: npt.NDArray[np.float32]
+    positions: npt.NDArray[np.float32]
+    sum: npt.NDArray[np.float32]
+
+
+@torch.inference_mode()
+def foot(model: Transformer, trace: AttentionTrace, stack: Stack) -> Foot:
+    """Embedding · √d_model, position, and their sum, of one side of a sentence (§3.4, §3.5)."""
+    _, cache = model.run_with_cache(
+        *_inputs(model, trace), names=lambda name: name.startswith(f"{stack}.embedding.")
+    )
+    found = (cache[f"{stack}.embedding.hook_{part}"][0] for part in Foot._fields)
+    return Foot(*(part.float().cpu().numpy() for part in found))
+
+
+@torch.inference_mode()
+def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
+    """Natural logarithm of the probability of each piece of a translation under an edit.
+
+    The pieces are those that the model wrote, or was given, without the edit.
+
+    Returns:
+        `[target]`.
+    """
+    with model.hooks(edit.hooks()):
+        logits = model(*_inputs(model, trace))[0]  # [target, vocab]
+    written = torch.tensor([[piece.id] for piece in trace.target_pieces], device=model.device)
+    found: npt.NDArray[np.float32] = (
+        logits.float().log_softmax(-1).gather(-1, written)[:, 0].cpu().numpy()
+    )
+    return found
+
+
+@torch.inference_mode()
+def moved_log_probs(
+    model: Transformer, trace: AttentionTrace, stacks: tuple[Stack, ...], steps: Sequence[int]
+) -> npt.NDArray[np.float32]:
+    """`log_probs` with the sinusoids moved by each of many steps, some of them in one batch.
+
+    Returns:
+        `[step, target]`.
+    """
+    source, target = _inputs(model, trace)
+    written = torch.tensor([[[piece.id] for piece in trace.target_pieces]], device=model.device)
+    at_once = max(1, BATCH_PIECES // max(source.size(1), target.size(1)))
+    found = []
+    for first in range(0, len(steps), at_once):
+        some = steps[first : first + at_once]
+        hook = _move_each(some)
+        with model.hooks({f"{stack}.embedding.hook_sum": hook for stack in stacks}):
+            logits = model(source.expand(len(some), -1), target.expand(len(some), -1))
+        log_p = logits.float().log_softmax(-1)  # [step, target, vocab]
+        found.append(log_p.gather(-1, written.expand(len(some), -1, -1))[..., 0])
+    return torch.cat(found).cpu().numpy()
+
+
+def _move_each(steps: Sequence[int]) -> Hook:
+    """A hook for `hook_sum`: a hook on the positions would move the whole batch alike."""
+
+    def hook(x: Tensor, _name: str) -> Tensor:
+        here, d_model = np.arange(x.size(1)), x.size(-1)
+        moves = [exact_encoding(here + k, d_model) - exact_encoding(here, d_model) for k in steps]
+        return x + torch.from_numpy(np.stack(moves)).to(x)
+
+    return hook
+
+
+def _inputs(model: Transformer, trace: AttentionTrace) -> tuple[Tensor, Tensor]:
+    """What encoder and decoder read, `[1, source]` and `[1, target]`."""
+    written = [piece.id for piece in trace.target_pieces]
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]], device=model.device)
+    return source, torch.tensor([[BOS, *written[:-1]]], device=model.device)

@@ -1,0 +1,285 @@
+"""The positional encoding of §3.5: waves, how alike two positions are, and the rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from viz.figures.schedule import INKS
+
+Floats = NDArray[np.floating]
+
+SIGNED = (
+    (0.0, "rgba(136, 136, 0, 1)"),
+    (0.5, "rgba(136, 136, 0, 0)"),
+    (0.5, "rgba(166, 74, 196, 0)"),
+    (1.0, "rgba(166, 74, 196, 1)"),
+)
+"""Olive for less than 0, purple for more, and 0 is the page itself: right on a light and on a dark
+one, and no kind of attention."""
+
+SMOOTH_FROM = 150_000
+"""Cells of a map from which one pixel a cell is painted, which the browser then stretches."""
+
+GREY = "#8A8F96"
+POINTS = 128  # of one row of dots: more would hide the line under them
+
+
+def signed_map(
+    values: Floats, most: float, *, hover: str, x: Sequence | None = None, y: Sequence | None = None
+) -> go.Heatmap:
+    """Values around 0 as a map, on one scale from -most to most.
+
+    Args:
+        values: `[row, column]`.
+        most: gets the full colour.
+        hover: Plotly's template of what a cell says.
+        x: what a column is called in `hover`; its number unless given.
+        y: likewise, a row.
+    """
+    return go.Heatmap(
+        z=values.astype(np.float32),
+        x=x,
+        y=y,
+        zmin=-most,
+        zmax=most,
+        colorscale=SIGNED,
+        hovertemplate=hover + "<extra></extra>",
+        zsmooth="fast" if values.size >= SMOOTH_FROM else False,
+        showscale=False,
+    )
+
+
+def encoding_map(table: Floats, waves: Floats) -> go.Figure:
+    """The encoding large: positions across, dimensions down.
+
+    Args:
+        table: `[position, d_model]`, -1 to 1.
+        waves: `[d_model / 2]`, the wavelength of each pair.
+    """
+    names = [
+        f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}"
+        for n in range(table.shape[1])
+    ]
+    hover = "position %{x}<br>%{y}<br>%{z:.4f}"
+    down = {"title": "dimension", **_ticks(table.shape[1])}
+    return maps(
+        {"": signed_map(table.T, 1, hover=hover, y=names)},
+        across={"title": "position", "side": "top"},
+        down=down,
+        height=620,  # at the paper's 512, a pixel for each dimension
+    )
+
+
+def wave_curves(
+    table: Floats, dimensions: Sequence[int], waves: Floats, at: Floats, between: Floats
+) -> alt.LayerChart:
+    """Single dimensions as curves: a dot at each position, on the wave that it is taken from.
+
+    Args:
+        table: `[position, d_model]`, -1 to 1.
+        dimensions: from 0.
+        waves: `[d_model / 2]`, the wavelength of each pair.
+        at: `[point]`, where the waves are drawn; positions and places between them.
+        between: `[point, d_model]`, the waves there.
+    """
+    names = [f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long" for n in dimensions]
+    lines, dots = (
+        pd.concat(
+            pd.DataFrame({"dimension": name, "position": places, "value": values[:, n]})
+            for name, n in zip(names, dimensions, strict=True)
+        )
+        for places, values in ((at, between), (np.arange(len(table)), table))
+    )
+    x = alt.X(
+        "position:Q",
+        scale=alt.Scale(domain=[0, len(table) - 1], nice=False),
+        axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1),
+    )
+    y = alt.Y("value:Q", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
+    colour = _colours("dimension", names, columns=2)
+    tooltip = ["dimension:N", "position:Q", alt.Tooltip("value:Q", format=".4f")]
+    height = 340 + 28 * -(-len(names) // 2)  # a line of the legend for each two
+    return alt.Chart(lines, height=height).mark_line(strokeWidth=1.5).encode(x, y, colour) + (
+        alt.Chart(dots)
+        .mark_point(size=14, filled=True, opacity=1)
+        .encode(x, y, colour, tooltip=tooltip)
+    )
+
+
+def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
+    """The wavelength of every dimension on a logarithmic axis, some dimensions marked.
+
+    Args:
+        waves: `[d_model / 2]`, in positions.
+        dimensions: those that are marked, in the colours of `wave_curves`.
+    """
+    frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
+    ends = [2 * np.pi * 10.0**n for n in range(5)]
+    y = alt.Y(
+        "wavelength:Q",
+        title="wavelength",
+        scale=alt.Scale(type="log", domain=[ends[0], ends[-1]], nice=False),
+        axis=alt.Axis(
+            values=ends,
+            labelExpr="format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'",
+        ),
+    )
+    x = alt.X("dimension:Q", axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1))
+    tooltip = ["dimension:Q", alt.Tooltip("wavelength:Q", format=",.2f")]
+    line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
+    marked = frame.iloc[list(dimensions)].assign(ink=_inks(len(dimensions)))
+    dots = alt.Chart(marked).mark_point(size=80, filled=True, opacity=1)
+    return line.encode(x, y, tooltip=tooltip) + dots.encode(
+        x, y, tooltip=tooltip, color=alt.Color("ink:N", scale=None)
+    )
+
+
+def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
+    """PE(p) · PE(p + k) over k: dots for some p, on the one curve that all of them lie on.
+
+    Args:
+        products: `[start, position]`, of each p with every position.
+        starts: `[start]`, the p.
+        formula: `[2 · position - 1]`, the sum of cosines at each k, from the least k on.
+    """
+    length = products.shape[1]
+    curve = pd.DataFrame({"distance": range(1 - length, length), "product": formula})
+    names = [f"p = {p}" for p in starts]
+    rows = []
+    step = max(1, length // POINTS)
+    for number, (name, p) in enumerate(zip(names, starts, strict=True)):
+        # each p has distances of its own, or its dots would lie under those of the next
+        distances = np.arange(length) - p
+        seen = distances % (len(starts) * step) == number * step
+        rows.append(
+            pd.DataFrame(
+                {"from": name, "distance": distances[seen], "product": products[number, seen]}
+            )
+        )
+    x = alt.X(
+        "distance:Q",
+        title="distance k",
+        scale=alt.Scale(domain=[1 - length, length - 1], nice=False),
+        axis=alt.Axis(grid=False, tickMinStep=1),
+    )
+    y = alt.Y("product:Q", title="PE(p) · PE(p + k)", scale=alt.Scale(zero=True))
+    tooltip = ["distance:Q", alt.Tooltip("product:Q", format=".4f")]
+    line = alt.Chart(curve, height=420).mark_line(strokeWidth=5, color=GREY, opacity=0.45)
+    dots = alt.Chart(pd.concat(rows)).mark_point(size=26, filled=True, opacity=1)
+    return line.encode(x, y, tooltip=tooltip) + dots.encode(
+        x, y, color=_colours("from", names, columns=4), tooltip=["from:N", *tooltip]
+    )
+
+
+def similarity_map(products: Floats) -> go.Figure:
+    """The product of each two positions: each diagonal has one colour.
+
+    Args:
+        products: `[position, position]`.
+    """
+    hover = "positions %{y} and %{x}<br>%{z:.4f}"
+    one = signed_map(products, float(np.abs(products).max()), hover=hover)
+    across = {"title": "position", "side": "top"}
+    return maps({"": one}, across=across, down={"title": "position"}, height=560)
+
+
+def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Floats) -> go.Figure:
+    """M_k, PE(pos), their product, and PE(pos + k) beside it, on one scale.
+
+    Args:
+        matrix: `[dimension, dimension]`.
+        before: `[dimension]`, PE(pos).
+        turned: `[dimension]`, M_k PE(pos).
+        after: `[dimension]`, PE(pos + k).
+    """
+    hover = "row %{y}, column %{x}<br>%{z:.6f}"
+    of_vector = "dimension %{y}<br>%{z:.6f}"
+    # in two lines: three such columns stand beside each other on a telephone, too
+    columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
+    figure = maps(
+        {
+            "M<sub>k</sub>": signed_map(matrix, 1, hover=hover),
+            **{
+                title: signed_map(vector[:, None], 1, hover=of_vector)
+                for title, vector in columns.items()
+            },
+        },
+        across={"title": "dimension"},
+        down={"title": "dimension"},
+        height=520,
+        widths=(4, 1, 1, 1),
+    )
+    for axis in ("xaxis2", "xaxis3", "xaxis4"):  # of one column each
+        figure.layout[axis].update(title=None, showticklabels=False)
+    return figure
+
+
+def maps(
+    heatmaps: Mapping[str, go.Heatmap],
+    *,
+    across: Mapping[str, object],
+    down: Mapping[str, object],
+    height: int,
+    widths: Sequence[float] = (),
+) -> go.Figure:
+    """Maps side by side whose rows are the same, with one scale of colour at the right.
+
+    Args:
+        heatmaps: by what stands above them.
+        across: Plotly's settings of each horizontal axis.
+        down: and of the one vertical axis.
+        height: of all, in CSS pixels.
+        widths: of the maps, in shares; alike unless given.
+    """
+    shares = np.array(widths or [1.0] * len(heatmaps))
+    gap = 0.03
+    ends = np.cumsum(shares / shares.sum()) * (1 + gap)
+    starts = ends - shares / shares.sum() * (1 + gap)
+    plain = {"showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+    layout: dict[str, object] = {
+        "height": height,
+        "dragmode": False,  # one that is dragged would keep a finger from scrolling the page
+        # over what stands above the maps there is room for Plotly's own buttons
+        "margin": {"l": 10, "r": 10, "t": 76 if any(heatmaps) else 40, "b": 10},
+        "yaxis": {**plain, "autorange": "reversed", **down},
+    }
+    notes = []
+    for number, (title, one) in enumerate(heatmaps.items(), start=1):
+        left, right = starts[number - 1], ends[number - 1] - gap
+        name = "" if number == 1 else str(number)
+        layout[f"xaxis{name}"] = {**plain, "domain": [left, min(right, 1)], **across}
+        one.xaxis, one.yaxis = f"x{name}", "y"
+        place = {"x": (left + right) / 2, "xref": "paper", "y": 1, "yref": "paper"}
+        notes.append(
+            {**place, "text": title, "showarrow": False, "xanchor": "center", "yanchor": "bottom"}
+        )
+    one.showscale = True
+    one.colorbar = {"thickness": 10, "outlinewidth": 0}
+    return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})
+
+
+def _ticks(count: int) -> dict[str, object]:
+    """Numbers on an axis whose places have names: about eight, in steps of a power of two."""
+    step = next(s for s in (1, 2, 4, 8, 16, 32, 64, 128, 256) if count <= 9 * s)
+    at = list(range(0, count, step))
+    return {"tickmode": "array", "tickvals": at, "ticktext": [str(n) for n in at]}
+
+
+def _wave(dimension: int) -> str:
+    return "cos" if dimension % 2 else "sin"
+
+
+def _colours(field: str, names: Sequence[str], *, columns: int) -> alt.Color:
+    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=columns)
+    scale = alt.Scale(domain=list(names), range=_inks(len(names)))
+    return alt.Color(f"{field}:N", scale=scale, legend=legend)
+
+
+def _inks(count: int) -> list[str]:
+    return [INKS[n % len(INKS)] for n in range(count)]

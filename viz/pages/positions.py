@@ -1,0 +1,39 @@
+"""Positions: the encoding of §3.5, and what the model does when it is learnt, moved or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from viz.positions_formula import curves, encoding, rotation, similarity
+from viz.positions_learned import learned
+from viz.positions_sentence import beyond, sentence, without
+
+VIEW = "pe_view"
+"""Name in the URL."""
+
+VIEWS: dict[str, Callable[[], None]] = {
+    "Encoding": encoding,
+    "Curves": curves,
+    "Similarity": similarity,
+    "Rotation": rotation,
+    "Your sentence": sentence,
+    "Learned": learned,
+    "Beyond": beyond,
+    "Without": without,
+}
+
+
+def show() -> None:
+    """Draw the page: choose a view, then what it asks for."""
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        default="Encoding",
+        required=True,
+        key=VIEW,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    VIEWS[view or "Encoding"]()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz import sentence_bar
 from viz.look import ABOUT, STYLE
-from viz.pages import heads, inside, masks, positions, schedule, training, translate
+from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
 
 st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
 st.html(STYLE)
@@ -18,6 +18,7 @@ page = st.navigation(
         st.Page(positions.show, title="Positions", url_path="positions"),
         st.Page(schedule.show, title="Schedule", url_path="schedule"),
         st.Page(training.show, title="Training", url_path="training"),
+        st.Page(architecture.show, title="Architecture", url_path="architecture"),
     ],
     position="top",
 )

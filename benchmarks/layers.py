@@ -1,0 +1,112 @@
+"""One layer of each sort as the sequence grows: time and memory, turn by turn (Table 1)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.machine import describe
+from transformer import TransformerConfig
+from transformer.analysis.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
+from transformer.attention import MultiHeadAttention
+
+OUT = Path(__file__).parents[1] / "assets" / "layers.json"
+LENGTHS = tuple(2**n for n in range(4, 13))
+"""Tokens of a sequence, 16 to 4,096."""
+
+Layer = Callable[[Tensor], Tensor]
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks layers`."""
+    parser = commands.add_parser("layers", help="attention, recurrence and convolution as n grows")
+    parser.add_argument("--d", type=int, default=256, help="width")
+    parser.add_argument("--h", type=int, default=4, help="heads")
+    parser.add_argument("--k", type=int, default=3, help="width of the convolution's kernel")
+    parser.add_argument("--repeats", type=int, default=5, help="turns of each layer and length")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure on one thread, print, and write what the Architecture page draws."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        found = measure(options.d, options.h, options.k, LENGTHS, options.repeats)
+    finally:
+        torch.set_num_threads(before)
+    options.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    print(found["machine"])
+    for name, rows in found["layers"].items():
+        for row in rows:
+            print(
+                f"{name}, n = {row['n']:,}: {row['seconds'] * 1000:.2f} ms, "
+                f"{row['bytes'] / 2**20:.1f} MiB"
+            )
+
+
+def measure(d: int, h: int, k: int, lengths: tuple[int, ...], repeats: int) -> dict[str, Any]:
+    """Median seconds of a forward pass in training, and bytes that are held for the way back."""
+    torch.manual_seed(0)
+    layers = _layers(d, h, k)
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in layers}
+    for n in lengths:
+        x = torch.randn(1, n, d)
+        seconds: dict[str, list[float]] = {name: [] for name in layers}
+        for turn in range(repeats + 1):
+            for name, layer in layers.items():
+                started = time.perf_counter()
+                layer(x)
+                if turn:  # the first one warms up
+                    seconds[name].append(time.perf_counter() - started)
+        for name, layer in layers.items():
+            row = {"n": n, "seconds": statistics.median(seconds[name]), "bytes": _held(layer, x)}
+            found[name].append(row)
+    return {
+        "machine": describe(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "d": d,
+        "h": h,
+        "k": k,
+        "repeats": repeats,
+        "layers": found,
+    }
+
+
+def _layers(d: int, h: int, k: int) -> dict[str, Layer]:
+    attention = MultiHeadAttention(TransformerConfig(vocab_size=8, d_model=d, h=h))
+    lstm = nn.LSTM(d, d, batch_first=True)
+    convolution = nn.Conv1d(d, d, k, padding="same")
+    return {
+        SELF_ATTENTION: lambda x: attention(x, x),
+        RECURRENT: lambda x: lstm(x)[0],
+        CONVOLUTIONAL: lambda x: convolution(x.transpose(1, 2)),
+    }
+
+
+def _held(layer: Layer, x: Tensor) -> int:
+    """Bytes of the tensors that autograd keeps for the way back, the weights left out."""
+    storages: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        whole = tensor if tensor._base is None else tensor._base  # W.T is a view of W
+        if not isinstance(whole, nn.Parameter):
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        kept = layer(x)  # alive until all is counted: no place in memory is used twice
+    total = sum(storages.values())
+    del kept
+    return total

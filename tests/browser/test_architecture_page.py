@@ -1,0 +1,176 @@
+"""The architecture page in a real browser: what is drawn, opened, linked and typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.browser.app_page import (
+    SENTENCE,
+    address,
+    expect_map,
+    german,
+    shared,
+    tab,
+    translator,
+    until,
+    url,
+)
+from tests.viz.taught import taught_folder
+from transformer import Translator
+from transformer.analysis.flow import flow
+from viz.architecture_boxes import BOXES, BY_NAME
+from viz.components.architecture import difference_levels, largest_colour
+from viz.components.labels import shown
+from viz.components.palette import COLOR, difference_table
+
+__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+pytestmark = pytest.mark.browser
+
+FEED_FORWARD = BY_NAME["decoder.feed_forward"]
+OPEN = {"text": SENTENCE, "arch_layer": "2", "arch_box": FEED_FORWARD.opened}
+# the strip of one box as the screen has it: a pixel at each place of a grid of values
+PIXELS = """(canvas, [rows, columns]) => {
+  const context = canvas.getContext("2d");
+  return Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => {
+    const x = Math.floor(((column + 0.5) / columns) * canvas.width);
+    const y = Math.floor(((row + 0.5) / rows) * canvas.height);
+    return [...context.getImageData(x, y, 1, 1).data].slice(0, 3);
+  }));
+}"""
+
+
+def drawing(page) -> dict[str, Any]:
+    """What the drawing says that it shows."""
+    found: dict[str, Any] = page.locator(".st-key-arch-drawing .hl").evaluate(
+        """e => ({...e.__headlight, boxes: e.__headlight.boxes.map((box) =>
+             ({...box, values: Array.from(box.values)}))})"""
+    )
+    return found
+
+
+def heading(page, text: str) -> None:
+    page.get_by_role("heading", name=text, exact=True).wait_for()
+
+
+def strip(page) -> dict[str, Any]:
+    found: dict[str, Any] = page.locator(".st-key-arch-tensor .hl").evaluate(
+        "e => ({...e.__headlight, weights: Array.from(e.__headlight.weights)})"
+    )
+    return found
+
+
+def test_every_box_shows_the_tensor_that_flows_through_it(tab, translator: Translator) -> None:
+    page = tab("architecture", **OPEN)
+    heading(page, "Feed forward of the decoder, layer 2")
+    found = flow(translator.model, translator.trace(SENTENCE))
+    there = drawing(page)
+    assert (there["layer"], there["selected"]) == (1, "decoder.feed_forward")
+    assert [box["name"] for box in there["boxes"]] == [box.name for box in BOXES]
+    for box, drawn in zip(BOXES, there["boxes"], strict=True):
+        values = found.values.get(box.value.format(1))
+        button = page.get_by_role("button", name=drawn["says"], exact=True)
+        assert button.inner_text().startswith(box.title)
+        if values is None:
+            assert not drawn["values"]
+            continue
+        wanted = np.rint(255 * values) if box.kind else difference_levels(values)
+        np.testing.assert_allclose(drawn["values"], wanted.ravel(), atol=1)
+        if box.kind:
+            edge = button.evaluate("e => getComputedStyle(e).getPropertyValue('--hl-kind')")
+            assert edge == COLOR[box.kind]
+    # on the canvas each value has its colour
+    values = found.values["encoder.embedding.hook_positions"]
+    button = page.get_by_role("button", name="Positions of the encoder")
+    pixels = np.array(button.locator("canvas").evaluate(PIXELS, list(values.shape)))
+    colors = difference_table("light")[difference_levels(values)]
+    assert np.abs(pixels.astype(int) - colors).max(-1).mean() < 6
+
+
+def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Translator) -> None:
+    page = tab("architecture", text=SENTENCE, arch_layer="2")
+    heading(page, "Self-attention of the encoder, layer 2")
+    trace = translator.trace(SENTENCE)
+    expect_map(page, "arch-map", trace.encoder_self[1].mean(0), trace.labels("encoder_self"))
+    page.get_by_role("button", name="Linear:").click()
+    heading(page, "Linear")
+    found = flow(translator.model, trace)
+    values = found.values["logits"]
+    for _ in range(2):
+        until(page, lambda: strip(page)["columnNames"], shown(found.columns))
+        there = strip(page)
+        assert there["rows"] == shown(trace.target_tokens)
+        np.testing.assert_allclose(there["weights"], values.ravel(), atol=1e-4)
+        assert there["end"] == pytest.approx(largest_colour(values), rel=1e-4)
+        assert drawing(page)["selected"] == "decoder.linear"
+        until(page, lambda: url(page).get("arch_box"), "Linear")
+        page.goto(page.evaluate("location.href"))  # as the person who is sent the link
+
+
+def test_keys_move_from_box_to_box_and_over_the_values(tab, translator: Translator) -> None:
+    page = tab("architecture", text=SENTENCE, arch_box="Self-attention of the encoder")
+    heading(page, "Self-attention of the encoder, layer 1")
+    page.get_by_role("button", name="Self-attention of the encoder, layer 1:").first.focus()
+    page.keyboard.press("ArrowUp")  # its Add & norm
+    page.keyboard.press("ArrowRight")  # the decoder's, at the same height
+    name = "e => { let f = document.activeElement; while (f.shadowRoot?.activeElement)"
+    focused = page.evaluate(f"({name} f = f.shadowRoot.activeElement; return f.name; }})()")
+    assert focused == "decoder.self_attention_norm"
+    page.keyboard.press("Enter")
+    heading(page, "Add & norm after masked self-attention of the decoder, layer 1")
+    found = flow(translator.model, translator.trace(SENTENCE))
+    values = found.values["decoder.layers.0.self_attention_norm.hook_normalised"]
+    until(page, lambda: len(strip(page)["weights"]), values.size)
+    page.locator(".st-key-arch-tensor .hl-scroll").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)  # the first one only begins
+    said = page.locator(".st-key-arch-tensor .hl-tip").inner_text().replace("−", "-")
+    assert said.split("feature ")[1].split()[0].startswith("2")
+    assert float(said.rpartition("feature 2")[2]) == pytest.approx(float(values[1, 1]), rel=1e-3)
+
+
+def test_a_link_leads_to_the_heads_of_the_layer_with_the_sentence(
+    tab, translator: Translator
+) -> None:
+    opened = "Self-attention of the encoder"
+    page = tab("architecture", text=SENTENCE, arch_layer="1", arch_box=opened)
+    heading(page, f"{opened}, layer 1")
+    page.get_by_role("link", name="Heads: every head of this layer").click()
+    trace = translator.trace(SENTENCE)
+    labels = trace.labels("encoder_self")
+    expect_map(page, "heads-map", trace.encoder_self[0, 0], labels)
+    assert url(page)["text"] == SENTENCE
+    assert (url(page)["kind"], url(page)["layer"]) == ("encoder", "1")
+
+
+def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
+    page = tab("architecture", **OPEN)
+    heading(page, "Feed forward of the decoder, layer 2")
+    text = "The dog sings."
+    page.get_by_label("English", exact=True).fill(text)
+    trace = translator.trace(text)
+    german(page).get_by_text(trace.target, exact=True).wait_for()
+    rows = len(trace.decoder_tokens)
+    until(page, lambda: strip(page)["rows"], shown(trace.decoder_tokens))
+    shapes = {box["name"]: box["shape"] for box in drawing(page)["boxes"]}
+    assert shapes["decoder.feed_forward"] == f"{rows} × 32"
+    assert shapes["decoder.cross_attention"] == f"4 × {rows} × {len(trace.source_tokens)}"
+
+
+def test_a_preset_fills_the_fields_and_a_field_changes_the_count(tab) -> None:
+    page = tab("architecture", text=SENTENCE, arch_view="parameters")
+    page.get_by_text("63,045,632 by formula; 63,045,632 in the real model").wait_for()
+    page.get_by_role("button", name="Presets").click()
+    page.get_by_text("big", exact=True).last.click()
+    page.get_by_text("214,171,648 by formula; 214,171,648 in the real model").wait_for()
+    layers = page.get_by_label("N", exact=True)
+    assert layers.input_value() == "6"
+    layers.fill("7")
+    layers.press("Enter")
+    count = 214_171_648 + 3 * 4 * 1024**2 + 2 * (2 * 1024 * 4096 + 4096 + 1024) + 5 * 2 * 1024
+    page.get_by_text(f"{count:,} by formula; {count:,} in the real model").wait_for()
+    until(page, lambda: (url(page).get("arch_N"), url(page).get("arch_d_model")), ("7", "1024"))
+    page.reload()
+    page.get_by_text(f"{count:,} by formula; {count:,} in the real model").wait_for()

@@ -1,0 +1,48 @@
+"""Every box is about a place that the model has, and leads to a page that the app has."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer import Transformer
+from transformer.analysis.counting import of_module
+from transformer.analysis.flow import LOGITS, PROBABILITIES
+from viz.architecture_boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.architecture_norms import NAMES
+from viz.look import code_line
+from viz.rooms import ROOMS
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
+def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) -> None:
+    points = model.hook_points()
+    for value in (box.value, *(hook for _, hook in box.inside)):
+        if value and value not in (LOGITS, PROBABILITIES):
+            for layer in range(model.config.N):
+                assert value.format(layer) in points
+    if box.module:
+        module = box.module.format(1)
+        if not module.endswith(".positions"):  # learnt or a formula, as the model has it
+            assert of_module(model, module)
+    # a value belongs to the stack and the sub-layer that the box is named after
+    if box.value not in ("", LOGITS, PROBABILITIES):
+        assert box.value.startswith(box.stack)
+    if box.layered:
+        assert box.name.split(".")[1] in box.value
+    assert all(code_line(function) for function in box.code)
+    assert set(box.rooms) <= set(ROOMS)
+
+
+def test_no_two_boxes_can_be_taken_for_each_other() -> None:
+    assert len(BY_NAME) == len(BY_OPENED) == len(BOXES) == 20
+    assert {box.kind for box in BOXES if box.kind} == {"encoder_self", "decoder_self", "cross"}
+    assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]
+
+
+def test_a_room_is_the_page_that_the_app_has_at_that_place() -> None:
+    app = APP.read_text("utf-8")
+    for path, (title, show) in ROOMS.items():
+        module = show.__module__.rpartition(".")[2]
+        assert f'st.Page({module}.show, title="{title}", url_path="{path}"' in app

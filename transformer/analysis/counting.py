@@ -1,0 +1,100 @@
+"""How many numbers a model learns, part by part: by formula, and counted in the modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+
+from transformer.config import TransformerConfig
+from transformer.model import Transformer
+
+EMBEDDING = "shared embedding"
+POSITIONS = "learned positions"
+ENCODER_ATTENTION = "encoder self-attention"
+DECODER_ATTENTION = "decoder self-attention"
+CROSS_ATTENTION = "cross-attention"
+FEED_FORWARD = "feed-forward networks"
+NORMS = "layer norms"
+
+PARTS = (
+    EMBEDDING,
+    POSITIONS,
+    ENCODER_ATTENTION,
+    DECODER_ATTENTION,
+    CROSS_ATTENTION,
+    FEED_FORWARD,
+    NORMS,
+)
+"""In the order in which a sentence meets them."""
+
+
+def by_formula(config: TransformerConfig) -> dict[str, int]:
+    """What each part learns, from the shape of the model alone (§3, Table 3).
+
+    Returns:
+        One number for each of `PARTS`; 0 where the model has no such part.
+    """
+    d, d_ff, N = config.d_model, config.d_ff, config.N
+    # W^Q and W^K, then W^V and W^O: no bias (§3.2.2)
+    attention = 2 * d * config.h * config.d_k + 2 * d * config.h * config.d_v
+    feed_forward = d * d_ff + d_ff + d_ff * d + d  # equation 2, both biases
+    norm = 2 * d  # gain and bias
+    learned = config.positions == "learned"
+    return {
+        EMBEDDING: config.vocab_size * d,  # one matrix for three uses (§3.4)
+        POSITIONS: 2 * config.max_length * d if learned else 0,  # a table for each stack
+        ENCODER_ATTENTION: N * attention,
+        DECODER_ATTENTION: N * attention,
+        CROSS_ATTENTION: N * attention,
+        FEED_FORWARD: 2 * N * feed_forward,
+        NORMS: (2 + 3) * N * norm,  # one after each sub-layer
+    }
+
+
+def counted(model: nn.Module) -> dict[str, int]:
+    """What each part of a real model learns, a shared matrix counted once.
+
+    Returns:
+        One number for each of `PARTS`.
+    """
+    parts = dict.fromkeys(PARTS, 0)
+    for name, parameter in model.named_parameters():
+        parts[_part(name)] += parameter.numel()
+    return parts
+
+
+def without_weights(config: TransformerConfig) -> Transformer:
+    """The model of a configuration on torch's meta device: every shape, and no memory for it."""
+    with torch.device("meta"):
+        return Transformer(config)
+
+
+def of_module(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
+    """The parameters of one module and their shapes, by the names that they have there.
+
+    Args:
+        name: dotted, such as `encoder.layers.0.self_attention`; or that of a parameter itself.
+
+    Raises:
+        AttributeError: if the model has neither.
+    """
+    own = dict(model.named_parameters())
+    if name in own:
+        return {name: tuple(own[name].shape)}
+    module = model.get_submodule(name)
+    return {inside: tuple(parameter.shape) for inside, parameter in module.named_parameters()}
+
+
+def _part(name: str) -> str:
+    """The part to which a parameter belongs, by its dotted name."""
+    if "_norm." in name:
+        return NORMS
+    if "feed_forward." in name:
+        return FEED_FORWARD
+    if "cross_attention." in name:
+        return CROSS_ATTENTION
+    if "self_attention." in name:
+        return ENCODER_ATTENTION if name.startswith("encoder.") else DECODER_ATTENTION
+    return POSITIONS if name.endswith("positions") else EMBEDDING

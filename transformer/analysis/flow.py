@@ -1,0 +1,62 @@
+"""What stands at each place of Figure 1 while the model reads and writes one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from transformer.analysis.batch import batch
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+LOGITS, PROBABILITIES = "logits", "probabilities"
+"""Names of what the model makes after its last hook point: the projection, and its softmax."""
+
+_WATCHED = frozenset(
+    ("tokens", "positions", "sum", "q", "k", "v", "pattern", "z", "hidden", "sublayer")
+) | {"normalised"}
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """Every value of one teacher-forced pass over a sentence and its translation (Figure 1).
+
+    Args:
+        values: by the name of the hook point, without the axis of the batch: `[position, d_model]`
+            in the residual stream, `[head, query, key]` for the weights of attention,
+            `[position, d_ff]` inside the feed-forward network. As `LOGITS` and `PROBABILITIES`,
+            `[target, column]`, with the columns that `columns` names.
+        columns: of the vocabulary, the pieces that the translation is made of, each once, in the
+            order in which they are written.
+        vocab_size: how many columns there are in all.
+    """
+
+    values: dict[str, Floats]
+    columns: tuple[str, ...]
+    vocab_size: int
+
+
+@torch.inference_mode()
+def flow(model: Transformer, trace: AttentionTrace) -> Flow:
+    """Run the model once over a sentence and its translation and keep what flows."""
+    pair = batch([trace])
+    logits, cache = model.run_with_cache(
+        pair.source.to(model.device),
+        pair.target.to(model.device),
+        names=lambda name: name.rpartition(".hook_")[2] in _WATCHED,
+    )
+    written = {piece.id: piece.text for piece in trace.target_pieces}
+    values = {name: value[0] for name, value in cache.items()}
+    values[LOGITS] = logits[0][:, list(written)]
+    values[PROBABILITIES] = logits[0].float().softmax(-1)[:, list(written)]
+    return Flow(
+        values={name: value.float().cpu().numpy() for name, value in values.items()},
+        columns=tuple(written.values()),
+        vocab_size=logits.size(-1),
+    )

@@ -1,0 +1,113 @@
+"""Layer norm beside batch norm, on the same tensor: whose mean and whose variance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from transformer.analysis.batch import Batch
+from transformer.config import PAD
+from transformer.model import Transformer
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Marks: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeNorm:
+    """What one Add & norm of the model reads and writes for a batch.
+
+    Args:
+        x: `[sentence, position, d_model]`, the sum before the norm.
+        normalised: the same shape, what the model made of it.
+        real: `[sentence, position]`, False at padding.
+        gain: `[d_model]`.
+        bias: `[d_model]`.
+        eps: added to the variance, inside of the root.
+    """
+
+    x: Floats
+    normalised: Floats
+    real: Marks
+    gain: Floats
+    bias: Floats
+    eps: float
+
+
+@torch.inference_mode()
+def before_norm(model: Transformer, batch: Batch, name: str) -> BeforeNorm:
+    """Run the model over a batch and keep what one norm reads and writes.
+
+    Args:
+        name: of the module, such as `encoder.layers.0.self_attention_norm`.
+
+    Raises:
+        AttributeError: if the model has no such module.
+    """
+    norm = model.get_submodule(f"{name}.norm")
+    assert isinstance(norm, nn.LayerNorm)
+    points = {f"{name}.hook_sum", f"{name}.hook_normalised"}
+    _, cache = model.run_with_cache(
+        batch.source.to(model.device),
+        batch.target.to(model.device),
+        names=lambda point: point in points,
+    )
+    tokens = batch.source if name.startswith("encoder") else batch.target
+    return BeforeNorm(
+        x=_float64(cache[f"{name}.hook_sum"]),
+        normalised=_float64(cache[f"{name}.hook_normalised"]),
+        real=(tokens != PAD).numpy(),
+        gain=_float64(norm.weight),
+        bias=_float64(norm.bias),
+        eps=float(norm.eps),
+    )
+
+
+def layer_norm(x: Floats, eps: float) -> Floats:
+    """Each token by itself: mean 0 and variance 1 over its features (Ba et al. 2016; §3.1).
+
+    Args:
+        x: `[sentence, position, d_model]`.
+        eps: added to the biased variance.
+    """
+    mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    normalised: Floats = (x - mean) / np.sqrt(variance + eps)
+    return normalised
+
+
+def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
+    """Each feature by itself: mean 0 and variance 1 over the batch (Ioffe & Szegedy 2015).
+
+    Args:
+        x: `[sentence, position, d_model]`.
+        counts: `[sentence, position]`, the tokens whose mean and variance it is; all are
+            normalised by these.
+        eps: added to the biased variance.
+    """
+    rows = x[counts]  # [token, d_model]
+    normalised: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + eps)
+    return normalised
+
+
+def spread(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
+    """Standard deviation of each token over its features, and of each feature over the tokens.
+
+    Args:
+        x: `[sentence, position, d_model]`.
+        counts: `[sentence, position]`, the tokens that are looked at.
+
+    Returns:
+        `[token]` and `[d_model]`.
+    """
+    rows = x[counts]
+    return rows.std(1), rows.std(0)
+
+
+def _float64(tensor: torch.Tensor) -> Floats:
+    array: Floats = tensor.detach().double().cpu().numpy()
+    return array

@@ -1,0 +1,232 @@
+"""The boxes of Figure 1: what each is called, computes, holds, and where it is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from transformer import Kind
+from transformer.analysis.flow import LOGITS, PROBABILITIES
+from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.embedding import Embedding, sinusoidal_positions
+from transformer.layers import AddAndNorm, FeedForward
+from transformer.model import Transformer
+from transformer.tokenizer import Tokenizer
+
+Stack = Literal["encoder", "decoder"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box of the drawing.
+
+    Args:
+        name: in the URL and in the drawing's plan; the stack comes first.
+        title: on the box.
+        opened: the title where it is open.
+        value: name of what is drawn in it, as in `Flow.values`, with `{}` for the layer; "" where
+            only tokens stand.
+        module: dotted name of the module or parameter that learns; "" where nothing does.
+        equation: as LaTeX.
+        says: a sentence or two, in Markdown of our own.
+        code: what computes it.
+        rooms: URL paths of the pages that explain it.
+        kind: of the attention, which gives the colour.
+        inside: further values that have a shape of interest, by what they are called.
+    """
+
+    name: str
+    title: str
+    opened: str
+    value: str
+    module: str
+    equation: str
+    says: str
+    code: tuple[Callable[..., object], ...]
+    rooms: tuple[str, ...] = ()
+    kind: Kind | None = None
+    inside: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stack(self) -> Stack:
+        """Whose tokens are its rows."""
+        return "encoder" if self.name.startswith("encoder") else "decoder"
+
+    @property
+    def layered(self) -> bool:
+        """Whether there is one in each layer."""
+        return "{}" in self.value
+
+
+def _foot(stack: Stack, read: str) -> list[Box]:
+    embedding = f"{stack}.embedding"
+    return [
+        Box(
+            name=f"{stack}.tokens",
+            title="English" if stack == "encoder" else "German, shifted right",
+            opened=f"What the {stack} reads",
+            value="",
+            module="",
+            equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
+            else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
+            says=read,
+            code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
+            rooms=() if stack == "encoder" else ("masks",),
+        ),
+        Box(
+            name=f"{stack}.embedding",
+            title="Embedding",
+            opened=f"Embedding of the {stack}",
+            value=f"{embedding}.hook_tokens",
+            module="shared_embedding",
+            equation=r"E[x] \cdot \sqrt{d_\text{model}}",
+            says="A row of the table for each token, times √d_model (§3.4). Both embeddings and "
+            "the projection before the softmax are one and the same matrix.",
+            code=(Embedding.forward,),
+        ),
+        Box(
+            name=f"{stack}.positions",
+            title="Positions",
+            opened=f"Positions of the {stack}",
+            value=f"{embedding}.hook_positions",
+            module=f"{embedding}.positions",
+            equation=r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
+            says="Where each token stands (§3.5): waves of different length, or learnt; without "
+            "them the order of the words would be unknown.",
+            code=(sinusoidal_positions,),
+            rooms=("positions",),
+        ),
+        Box(
+            name=f"{stack}.sum",
+            title="Sum",
+            opened=f"What the first layer of the {stack} reads",
+            value=f"{embedding}.hook_sum",
+            module="",
+            equation=r"\text{Dropout}(E[x]\sqrt{d_\text{model}} + PE)",
+            says="Token and position added; in training, dropout follows (§5.4).",
+            code=(Embedding.forward,),
+            rooms=("positions",),
+        ),
+    ]  # fmt: skip
+
+
+def _attention(stack: Stack, name: str, kind: Kind, title: str, says: str, *rooms: str) -> Box:
+    module = f"{stack}.layers.{{}}.{name}"
+    return Box(
+        name=f"{stack}.{name}",
+        title=title,
+        opened=f"{title} of the {stack}",
+        value=f"{module}.hook_pattern",
+        module=module,
+        equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
+        says=says,
+        code=(attention_scores, MultiHeadAttention.attend),
+        rooms=("heads", "inside", *rooms),
+        kind=kind,
+        inside=tuple((one, f"{module}.hook_{one.lower()}") for one in ("Q", "K", "V")),
+    )
+
+
+def _norm(stack: Stack, name: str, after: str) -> Box:
+    module = f"{stack}.layers.{{}}.{name}_norm"
+    return Box(
+        name=f"{stack}.{name}_norm",
+        title="Add & norm",
+        opened=f"Add & norm after {after} of the {stack}",
+        value=f"{module}.hook_normalised",
+        module=module,
+        equation=r"\text{LayerNorm}(x + \text{Sublayer}(x))",
+        says="What came in is added to what the sub-layer made of it, then each token is "
+        "normalised by itself (§3.1): post-norm, as in the paper.",
+        code=(AddAndNorm.forward,),
+    )
+
+
+def _feed_forward(stack: Stack) -> Box:
+    layer = f"{stack}.layers.{{}}"
+    return Box(
+        name=f"{stack}.feed_forward",
+        title="Feed forward",
+        opened=f"Feed forward of the {stack}",
+        value=f"{layer}.feed_forward_norm.hook_sublayer",
+        module=f"{layer}.feed_forward",
+        equation=r"\max(0,\, xW_1 + b_1)\,W_2 + b_2",
+        says="Two linear maps with a ReLU between them, the same for each position and each "
+        "position by itself (§3.3, equation 2).",
+        code=(FeedForward.forward,),
+        inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
+    )
+
+
+BOXES: tuple[Box, ...] = (
+    *_foot(
+        "encoder",
+        "The sentence as pieces of the joint vocabulary (§5.1), with `</s>` at its end.",
+    ),
+    _attention(
+        "encoder",
+        "self_attention",
+        "encoder_self",
+        "Self-attention",
+        "Each English token looks at all English tokens (§3.2.3), in several heads at once "
+        "(§3.2.2); the small maps are the heads, in their order.",
+    ),
+    _norm("encoder", "self_attention", "self-attention"),
+    _feed_forward("encoder"),
+    _norm("encoder", "feed_forward", "feed forward"),
+    *_foot(
+        "decoder",
+        "The translation one step late: each position reads what was written before it and is "
+        "to write the next piece (§3.1).",
+    ),
+    _attention(
+        "decoder",
+        "self_attention",
+        "decoder_self",
+        "Masked self-attention",
+        "Each German position looks at itself and at those before it; later ones are masked with "
+        "−∞ before the softmax (§3.2.3).",
+        "masks",
+    ),
+    _norm("decoder", "self_attention", "masked self-attention"),
+    _attention(
+        "decoder",
+        "cross_attention",
+        "cross",
+        "Cross-attention",
+        "Queries come from the decoder, keys and values from the encoder's last layer, so every "
+        "German position can look at all English tokens (§3.2.3).",
+    ),
+    _norm("decoder", "cross_attention", "cross-attention"),
+    _feed_forward("decoder"),
+    _norm("decoder", "feed_forward", "feed forward"),
+    Box(
+        name="decoder.linear",
+        title="Linear",
+        opened="Linear",
+        value=LOGITS,
+        module="shared_embedding",
+        equation=r"xE^\top",
+        says="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
+        "pieces that the translation is made of. The matrix is that of the embeddings.",
+        code=(Transformer.logits,),
+        rooms=("training",),
+    ),
+    Box(
+        name="decoder.softmax",
+        title="Softmax",
+        opened="Softmax",
+        value=PROBABILITIES,
+        module="",
+        equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
+        says="The probability of each piece to come next (§3.4); drawn are the columns of the "
+        "pieces that the translation is made of, which the search chose among all.",
+        code=(Transformer.logits,),
+        rooms=("translate",),
+    ),
+)
+"""Encoder and then decoder, each from its foot up."""
+
+BY_NAME: dict[str, Box] = {box.name: box for box in BOXES}
+BY_OPENED: dict[str, Box] = {box.opened: box for box in BOXES}

@@ -1,4 +1,4 @@
-"""Inside a head in a real browser: its numbers are the served model's, and a link opens its step."""
+"""Inside a head in a real browser: its numbers are the model's, and a link opens its step."""
 
 from __future__ import annotations
 

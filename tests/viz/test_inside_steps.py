@@ -29,7 +29,7 @@ def letters(equation: Node) -> str:
 
 def tags(equation: Node) -> set[str]:
     tag, inside = equation
-    return {tag}.union(*(tags(one) for one in inside if not isinstance(inside, str)))
+    return {tag} if isinstance(inside, str) else {tag}.union(*map(tags, inside))
 
 
 @pytest.mark.parametrize("kind", KINDS)

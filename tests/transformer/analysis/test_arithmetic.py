@@ -13,7 +13,6 @@ from transformer.config import BOS
 from transformer.trace import KINDS, AttentionTrace, Kind
 
 HEAD, QUERY = 2, 1
-CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
 @pytest.fixture(params=[(kind, layer) for kind in KINDS for layer in (0, 1)], ids=str)
@@ -37,6 +36,10 @@ def module(model: Transformer, kind: Kind, layer: int):
     return getattr(stack.layers[layer], name), getattr(stack.layers[layer], f"{name}_norm").norm
 
 
+def close(found, expected) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def matrix(weight: torch.Tensor) -> np.ndarray:
     return weight.detach().double().numpy()
 
@@ -45,7 +48,7 @@ def test_the_weights_are_those_of_the_trace(
     whole: Attended, trace: AttentionTrace, of: tuple[Kind, int]
 ) -> None:
     kind, layer = of
-    np.testing.assert_allclose(whole.weights, trace.weights(kind)[layer], **CLOSE)
+    close(whole.weights, trace.weights(kind)[layer])
 
 
 def test_each_number_follows_from_those_before(
@@ -59,10 +62,10 @@ def test_each_number_follows_from_those_before(
     k = memory @ matrix(attention.W_K.weight)[own].T
     v = memory @ matrix(attention.W_V.weight)[own].T
     np.testing.assert_allclose(one.x, x)
-    np.testing.assert_allclose(one.q, q, **CLOSE)
-    np.testing.assert_allclose(one.k, k, **CLOSE)
-    np.testing.assert_allclose(one.v, v, **CLOSE)
-    np.testing.assert_allclose(one.products, q * k, **CLOSE)
+    close(one.q, q)
+    close(one.k, k)
+    close(one.v, v)
+    close(one.products, q * k)
     np.testing.assert_allclose(one.dots, k @ q, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(one.scaled, k @ q / np.sqrt(8), rtol=1e-4, atol=1e-4)
     causal = of[0] == "decoder_self"
@@ -70,23 +73,33 @@ def test_each_number_follows_from_those_before(
     np.testing.assert_array_equal(one.seen, seen)
     scores = np.where(seen, k @ q / np.sqrt(8), -np.inf)
     alpha = np.exp(scores) / np.exp(scores).sum()
-    np.testing.assert_allclose(one.weights, alpha, **CLOSE)
-    np.testing.assert_allclose(one.weighted, alpha[:, None] * v, **CLOSE)
-    np.testing.assert_allclose(one.z, alpha @ v, **CLOSE)
+    close(one.weights, alpha)
+    close(one.weighted, alpha[:, None] * v)
+    close(one.z, alpha @ v)
     W_O = matrix(attention.W_O.weight)
     np.testing.assert_allclose(one.concat[HEAD], one.z)
-    np.testing.assert_allclose(one.result, W_O[:, own] @ (alpha @ v), **CLOSE)
+    close(one.result, W_O[:, own] @ (alpha @ v))
     output = W_O @ one.concat.astype(float).ravel()
-    np.testing.assert_allclose(one.result + one.others, output, **CLOSE)
+    close(one.result + one.others, output)
     lengths = [
         np.linalg.norm(W_O[:, 8 * h : 8 * h + 8] @ one.concat[h].astype(float)) for h in range(4)
     ]
-    np.testing.assert_allclose(one.norms, lengths, **CLOSE)
-    np.testing.assert_allclose(one.added, x + output, **CLOSE)
+    close(one.norms, lengths)
+    close(one.added, x + output)
     added = x + output
     expected = (added - added.mean()) / np.sqrt(added.var() + norm.eps)
     expected = expected * matrix(norm.weight) + matrix(norm.bias)
-    np.testing.assert_allclose(one.normalised, expected, **CLOSE)
+    close(one.normalised, expected)
+
+
+def noting(method, seen: list[torch.Tensor]):
+    """The method itself, which also notes its first argument."""
+
+    def noted(first: torch.Tensor, *rest, **options):
+        seen.append(first)
+        return method(first, *rest, **options)
+
+    return noted
 
 
 def test_x_and_memory_are_what_stands_before_and_beside(
@@ -95,18 +108,15 @@ def test_x_and_memory_are_what_stands_before_and_beside(
     kind, layer = of
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
     read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
-    seen: list[tuple] = []
     attention, _ = module(model, kind, layer)
-    attend, project = attention.attend, attention.keys_and_values
+    seen: list[torch.Tensor] = []
     with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            attention, "attend", lambda x, *a, **b: (seen.append(x), attend(x, *a, **b))[1]
-        )
-        patch.setattr(attention, "keys_and_values", lambda m: (seen.append(m), project(m))[1])
+        for name in ("attend", "keys_and_values"):
+            patch.setattr(attention, name, noting(getattr(attention, name), seen))
         model(source, read)
     memory, x = seen
-    np.testing.assert_allclose(whole.x, x[0], **CLOSE)
-    np.testing.assert_allclose(whole.memory, memory[0], **CLOSE)
+    close(whole.x, x[0])
+    close(whole.memory, memory[0])
 
 
 def test_an_edit_is_seen_in_all_that_follows(
@@ -120,7 +130,7 @@ def test_an_edit_is_seen_in_all_that_follows(
     one = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
     scores = np.where(one.seen, one.scaled.astype(float), -np.inf)
     np.testing.assert_allclose(edited.scores[HEAD, QUERY], scores, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(one.weights, np.exp(scores) / np.exp(scores).sum(), **CLOSE)
+    close(one.weights, np.exp(scores) / np.exp(scores).sum())
     assert np.array_equal(edited.weights[0], whole.weights[0])
     assert np.abs(edited.normalised - whole.normalised).max() > 1e-4
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +29,10 @@ SHAPES = {
 
 def numbers() -> Arithmetic:
     draw = np.random.default_rng(1)
-    arrays = {name: draw.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()}
-    arrays["seen"] = np.array([True, True, False])
-    return Arithmetic(**arrays)
+    arrays: dict[str, Any] = {
+        name: draw.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()
+    }
+    return Arithmetic(**arrays | {"seen": np.array([True, True, False])})
 
 
 def packet(keys: tuple[str, ...] = KEYS) -> bytes:

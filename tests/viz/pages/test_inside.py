@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.pages import texts
@@ -31,7 +31,7 @@ def html(app: AppTest) -> list[str]:
 def drawn(app: AppTest, measure: str) -> np.ndarray:
     spec = app.get("vega_lite_chart")[0].proto
     for dataset in spec.datasets:
-        frame = pa.ipc.open_stream(dataset.data.data).read_pandas()
+        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
         if "measure" in frame:
             return frame[frame["measure"] == measure]["value"].to_numpy()
     raise AssertionError("no such dataset")

@@ -23,10 +23,10 @@ Kind = Literal["encoder_self", "decoder_self", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Weights: TypeAlias = npt.NDArray[np.float32]
 
-_HOOK = {
-    "encoder_self": "encoder.layers.{}.self_attention.hook_pattern",
-    "decoder_self": "decoder.layers.{}.self_attention.hook_pattern",
-    "cross": "decoder.layers.{}.cross_attention.hook_pattern",
+_ATTENTION: dict[Kind, str] = {
+    "encoder_self": "encoder.layers.{}.self_attention",
+    "decoder_self": "decoder.layers.{}.self_attention",
+    "cross": "decoder.layers.{}.cross_attention",
 }
 # what NumPy, zipfile and json raise on a file that is cut, damaged or of another kind
 _FOREIGN = (
@@ -168,6 +168,11 @@ class AttentionTrace:
             raise CheckpointError(f"{path} is not a trace that was saved here.") from error
 
 
+def attention_name(kind: Kind, layer: int) -> str:
+    """The module of one kind of attention in one layer, from 0, as its hook points begin."""
+    return _ATTENTION[kind].format(layer)
+
+
 @torch.inference_mode()
 def trace(
     model: Transformer,
@@ -199,7 +204,9 @@ def trace(
     )
     log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
     weights = {
-        kind: torch.stack([cache[_HOOK[kind].format(n)][0] for n in range(model.config.N)])
+        kind: torch.stack(
+            [cache[f"{attention_name(kind, n)}.hook_pattern"][0] for n in range(model.config.N)]
+        )
         for kind in KINDS
     }
     return AttentionTrace(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import Translation, Translator
 from transformer.hooks import Hook
-from viz import sentence_bar
+from viz import sentence_bar, serving
 from viz.look import changed_words, minus
 
 
@@ -23,8 +23,7 @@ def translation_under(
         name: of the edits, in words; the same words always mean the same edits.
     """
     beam_size = st.session_state[sentence_bar.BEAM]
-    text = translation.source
-    found = _translate(translator, edits, translator.checksum, text, beam_size, name)
+    found = serving.translate_edited(translator, translation.source, beam_size, edits, name)
     same = found.text == translation.text
     verdict = "the same words" if same else "other words in bold"
     html = changed_words(found.text or "(nothing: the sentence ends at once)", translation.text)
@@ -32,16 +31,3 @@ def translation_under(
         f'<div class="headlight-candidate">{html}'
         f"<small>translated with {name}: {verdict} · log p {minus(found.log_prob)}</small></div>"
     )
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _translate(
-    _translator: Translator,
-    _edits: Mapping[str, Hook],
-    checksum: str,  # noqa: ARG001  # names the model in the cache's key
-    text: str,
-    beam_size: int,
-    name: str,  # noqa: ARG001  # likewise the edits
-) -> Translation:
-    with _translator.model.hooks(_edits):
-        return _translator.translate(text, beam_size=beam_size)

@@ -17,7 +17,7 @@ from transformer.analysis.positions import (
     shuffled_order,
 )
 from transformer.embedding import Embedding
-from viz import sentence_bar
+from viz import sentence_bar, serving
 from viz.components.labels import shown
 from viz.figures.position_sentence import foot_figure, moved_chart, pieces_chart
 from viz.look import changed_words, code_line, explain, minus
@@ -175,7 +175,9 @@ def _candidate(
 ) -> None:
     """What the model writes under an edit, in the form of the translate page's candidates."""
     beam_size = st.session_state[sentence_bar.BEAM]
-    new = _translate(translator, translator.checksum, translation.source, beam_size, edit)
+    new = serving.translate_edited(
+        translator, translation.source, beam_size, edit.hooks(), repr(edit)
+    )
     words = changed_words(new.text, translation.text) or "(nothing)"
     st.html(
         f'<div class="headlight-candidate"><small>{name}</small>{words}'
@@ -200,18 +202,6 @@ def _moved(
     return once(
         trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
     )
-
-
-@st.cache_data(max_entries=512, show_spinner=False)
-def _translate(
-    _translator: Translator,
-    checksum: str,  # noqa: ARG001  # names the model in the cache's key
-    text: str,
-    beam_size: int,
-    edit: Edit,
-) -> Translation:
-    with _translator.model.hooks(edit.hooks()):
-        return _translator.translate(text, beam_size=beam_size)
 
 
 def _rms(values: npt.NDArray[np.float32]) -> float:

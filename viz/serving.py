@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import streamlit as st
 import torch
 
 from transformer import AttentionTrace, InputError, Translation, Translator
+from transformer.hooks import Hook
 from transformer.translator import BUNDLED
 from viz.numbers import alignedness
 
@@ -94,6 +96,34 @@ def _translate(
     beam_size: int,
 ) -> Translation:
     return _translator.translate(text, beam_size=beam_size)
+
+
+def translate_edited(
+    translator: Translator, text: str, beam_size: int, edits: Mapping[str, Hook], name: str
+) -> Translation:
+    """Translate while hooks change the model, for this call alone; remembered by their name.
+
+    Args:
+        edits: hooks by the name of their point.
+        name: of the edits; the same name always means the same edits.
+
+    Raises:
+        InputError: if the text cannot be translated as it is.
+    """
+    return _translate_edited(translator, edits, translator.checksum, text, beam_size, name)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _translate_edited(
+    _translator: Translator,
+    _edits: Mapping[str, Hook],
+    checksum: str,  # noqa: ARG001  # names the model in the cache's key
+    text: str,
+    beam_size: int,
+    name: str,  # noqa: ARG001  # likewise the edits
+) -> Translation:
+    with _translator.model.hooks(_edits):
+        return _translator.translate(text, beam_size=beam_size)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:

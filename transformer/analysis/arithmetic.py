@@ -14,20 +14,9 @@ from transformer.analysis.batch import batch
 from transformer.errors import HookError
 from transformer.hooks import Hook
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace, Kind
+from transformer.trace import AttentionTrace, Kind, attention_name
 
 Floats = npt.NDArray[np.float32]
-
-_ATTENTION: dict[Kind, str] = {
-    "encoder_self": "encoder.layers.{}.self_attention",
-    "decoder_self": "decoder.layers.{}.self_attention",
-    "cross": "decoder.layers.{}.cross_attention",
-}
-
-
-def attention_name(kind: Kind, layer: int) -> str:
-    """The module of one kind of attention in one layer, as its hook points begin."""
-    return _ATTENTION[kind].format(layer)
 
 
 @dataclass(frozen=True, eq=False)

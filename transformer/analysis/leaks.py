@@ -16,15 +16,9 @@ from transformer.analysis.masking import USED, Bools, real_queries, why
 from transformer.config import PAD
 from transformer.hooks import Hook
 from transformer.model import Transformer
-from transformer.trace import Kind
+from transformer.trace import Kind, attention_name
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-_ATTENTION = {
-    "encoder_self": "encoder.layers.{}.self_attention",
-    "decoder_self": "decoder.layers.{}.self_attention",
-    "cross": "decoder.layers.{}.cross_attention",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +63,7 @@ def leak(model: Transformer, batch: Batch, kind: Kind, *, masked: bool) -> Leak:
     Args:
         masked: False makes the mask True everywhere.
     """
-    names = [_ATTENTION[kind].format(layer) for layer in range(model.config.N)]
+    names = [attention_name(kind, layer) for layer in range(model.config.N)]
     edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _open for name in names}
     with model.hooks(edits):
         logits, cache = model.run_with_cache(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.config import BOS
+from transformer.analysis.batch import batch
 from transformer.embedding import sinusoidal_positions
 from transformer.hooks import Hook
 from transformer.model import Transformer
@@ -256,6 +256,5 @@ def _move_each(steps: Sequence[int]) -> Hook:
 
 def _inputs(model: Transformer, trace: AttentionTrace) -> tuple[Tensor, Tensor]:
     """What encoder and decoder read, `[1, source]` and `[1, target]`."""
-    written = [piece.id for piece in trace.target_pieces]
-    source = torch.tensor([[piece.id for piece in trace.source_pieces]], device=model.device)
-    return source, torch.tensor([[BOS, *written[:-1]]], device=model.device)
+    pair = batch([trace])
+    return pair.source.to(model.device), pair.target.to(model.device)

@@ -11,9 +11,10 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis import scaling
-from transformer.analysis.arithmetic import Attended, arithmetic, attended, attention_name
+from transformer.analysis.arithmetic import Attended, arithmetic, attended
 from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
+from transformer.trace import attention_name
 from viz import sentence_bar
 from viz.components.inside import inside_head
 from viz.components.labels import shown

@@ -13,6 +13,9 @@ MORE = "more"
 MOST = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
 
+MOST_LETTERS = 600
+"""Of all further sentences: they share a link with the one in the bar."""
+
 _FIRST = "The old man is sleeping.\nA dog barks."
 
 
@@ -28,17 +31,22 @@ def traces() -> list[AttentionTrace]:
         key=MORE,
         bind="query-params",
         height=90,
+        max_chars=MOST_LETTERS,
     )
     if (first := sentence_bar.trace()) is None:
         return []
     found = sentence_bar.found()
     assert found is not None  # there is a trace
     translator, _ = found
-    lines = [line for line in (typed or "").splitlines() if line.strip()]
+    lines = [
+        (number, line)
+        for number, line in enumerate((typed or "").splitlines(), start=1)
+        if line.strip()
+    ]
     if len(lines) > MOST:
-        st.text(f"The batch takes {MOST} further sentences; line {MOST + 1} and later wait.")
+        st.text(f"The batch takes {MOST} further sentences; line {lines[MOST][0]} and later wait.")
     all_traces = [first]
-    for number, line in enumerate(lines[:MOST], start=1):
+    for number, line in lines[:MOST]:
         try:
             translation = serving.translate(translator, line, st.session_state[sentence_bar.BEAM])
             all_traces.append(serving.trace(translator, translation))

@@ -207,8 +207,8 @@ def test_without_a_translation_one_sentence_says_so(opened, view) -> None:
 
 
 def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translator) -> None:
-    app = opened(more=f"Her horse waits.\n{'cat ' * 400}")
-    assert any(text.startswith("Line 2: The text has") for text in texts(app))
+    app = opened(more=f"Her horse waits.\n \n{'catcatcat' * 60}")
+    assert any(text.startswith("Line 3: The text has") for text in texts(app))
     assert (
         drawn_whys(app)
         == masking.why(
@@ -218,9 +218,9 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translat
 
 
 def test_more_lines_than_a_picture_holds_wait_and_are_told_of(opened) -> None:
-    app = opened(more="\n".join(["Her horse waits."] * 4))
+    app = opened(more="\n".join(["Her horse waits."] * 3 + ["", "The baker sings."]))
     assert len(grids(app)["grids"]) == 4  # the bar's own and three
-    assert "The batch takes 3 further sentences; line 4 and later wait." in texts(app)
+    assert "The batch takes 3 further sentences; line 5 and later wait." in texts(app)
 
 
 def test_what_is_typed_is_shown_as_it_is(opened) -> None:

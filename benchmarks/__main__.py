@@ -1,11 +1,11 @@
-"""python -m benchmarks training | app | layers: measure, side by side, on this machine."""
+"""python -m benchmarks training | app | pages | layers: measure, side by side, on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from benchmarks import app, layers, training
+from benchmarks import app, layers, pages, training
 from transformer.errors import HeadlightError
 
 
@@ -15,6 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, dest="name")
     training.add_arguments(commands)
     app.add_arguments(commands)
+    pages.add_arguments(commands)
     layers.add_arguments(commands)
     options = parser.parse_args(arguments)
     try:

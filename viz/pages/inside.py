@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
@@ -216,9 +218,15 @@ def _charts(of: Attended, chosen: Choices) -> None:
             of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
         )
         st.altair_chart(
-            variance_chart(*head, WIDTHS, scaling.gaussian_dot_variance(WIDTHS)),
+            variance_chart(*head, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
         )
+
+
+@cache
+def _gaussian() -> npt.NDArray[np.float64]:
+    """The same for everybody, and seventeen million random numbers to draw."""
+    return scaling.gaussian_dot_variance(WIDTHS)
 
 
 def _explain() -> None:

@@ -14,34 +14,32 @@ SENTENCE = (
     "A young man in a blue jacket is carrying a heavy box across the street while two dogs "
     "are running."
 )
-# what all pictures show now, in words that change when a picture does: canvases inside of shadow
-# roots, too, and the drawings of Plotly and Vega
-SHOWN = """() => {
-  const found = [];
-  const walk = (root) => {
-    for (const node of root.querySelectorAll("*")) {
-      if (node.tagName === "CANVAS") found.push(node.toDataURL("image/jpeg", 0.3));
-      else if (node.matches("svg.main-svg, svg.marks")) found.push(node.outerHTML);
-      if (node.shadowRoot) walk(node.shadowRoot);
+# notes when a picture was last touched: a canvas that is drawn on, a drawing of Vega or Plotly that
+# changes; to read the pixels instead would take longer than the page does
+NOTE = """() => {
+  window.lastDrawn = 0;
+  const note = () => (window.lastDrawn = performance.now());
+  const canvas = CanvasRenderingContext2D.prototype;
+  for (const name of ["fillRect", "fillText", "drawImage", "putImageData", "stroke", "fill"]) {
+    const draw = canvas[name];
+    canvas[name] = function () { note(); return draw.apply(this, arguments); };
+  }
+  const drawing = "svg.marks, svg.main-svg";
+  const drawn = (node) => node.closest?.(drawing) || node.querySelector?.(drawing);
+  new MutationObserver((changes) => {
+    if (changes.some((one) => drawn(one.target) && [one.target, ...one.addedNodes].some(drawn))) {
+      note();
     }
-  };
-  walk(document.querySelector(".stMainBlockContainer"));
-  return found.join();
+  }).observe(document.querySelector(".stMainBlockContainer"), {
+    subtree: true, childList: true, attributes: true,
+  });
 }"""
-# the last change counts, so that a chart which is first emptied and then drawn is not done early
-REDRAWN = f"""(control) => new Promise((done) => {{
-  const shown = {SHOWN};
-  let before = shown(), last = 0;
+# the last picture counts; one frame later it is on the screen
+REDRAWN = """(control) => new Promise((done) => {
   const started = performance.now();
   control.click();
-  const look = () => {{
-    const now = performance.now() - started, there = shown();
-    if (there !== before) [before, last] = [there, performance.now() - started];
-    if (now > {{wait}}) done(last);
-    else requestAnimationFrame(look);
-  }};
-  look();
-}})"""
+  setTimeout(() => done(Math.max(0, window.lastDrawn - started)), {wait});
+})"""
 WAIT = 1500  # ms that are watched after a click
 
 
@@ -112,6 +110,7 @@ def run(options: argparse.Namespace) -> None:
             for choice in control.choices:
                 page.locator(choice).wait_for()
             page.wait_for_timeout(3000)  # all that is drawn first is there
+            page.evaluate(NOTE)
             script = REDRAWN.replace("{wait}", str(WAIT))
             # the first two warm up what every later one finds warm
             seconds = [

@@ -27,9 +27,9 @@ NOTE = """() => {
   const drawing = "svg.marks, svg.main-svg";
   const drawn = (node) => node.closest?.(drawing) || node.querySelector?.(drawing);
   new MutationObserver((changes) => {
-    if (changes.some((one) => drawn(one.target) && [one.target, ...one.addedNodes].some(drawn))) {
-      note();
-    }
+    const ours = ({ target, addedNodes }) =>
+      target.closest?.(drawing) || [...addedNodes].some(drawn);
+    if (changes.some(ours)) note();
   }).observe(document.querySelector(".stMainBlockContainer"), {
     subtree: true, childList: true, attributes: true,
   });
@@ -74,7 +74,9 @@ CONTROLS = (
         "another mask taken away",
         _buttons("kind"),
     ),
-    Control("positions", {"pe_view": "Rotation"}, "all of M_k", _buttons("pe_part")),
+    Control(
+        "positions", {"pe_view": "Rotation"}, "all 512 × 512 numbers of M_k", _buttons("pe_part")
+    ),
     Control("positions", {"pe_view": "Your sentence"}, "another stack", _buttons("pe_stack")),
     Control("schedule", {}, "other axes", _buttons("axes")),
     Control(

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PORT   ?= 8501
 OUT    ?= runs/demo
-BENCH  ?= training app
+BENCH  ?= training app pages
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -24,7 +24,7 @@ lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 
-bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app")
+bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)

@@ -29,12 +29,30 @@ class RunLog:
 
 
 def read(path: Path) -> list[Record]:
-    """All whole records; a last line that is still being written is left for the next time."""
+    """All whole records; a last line that is still being written is left for the next time.
+
+    Raises:
+        ValueError: naming the line that is no record.
+    """
     if not path.exists():
         return []
-    text = path.read_text("utf-8")
+    text = path.read_text("utf-8", errors="replace")
     whole = text[: text.rfind("\n") + 1]
-    return [json.loads(line) for line in whole.splitlines() if line]
+    lines = enumerate(whole.splitlines(), start=1)
+    return [_record(path, number, line) for number, line in lines if line]
+
+
+def _record(path: Path, number: int, line: str) -> Record:
+    try:
+        record: Record = json.loads(line)
+    except ValueError:
+        record = {}
+    if not isinstance(record, dict) or not isinstance(record.get("step"), int):
+        raise ValueError(
+            f"Line {number} of {path} is no record of a run: take the line out, or the file of an "
+            f"earlier copy."
+        )
+    return record
 
 
 def _line(record: Record) -> str:

@@ -24,7 +24,7 @@ from training.state import Place, load_state, save_state
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer import checkpoint
-from transformer.errors import HeadlightError
+from transformer.errors import CheckpointError, HeadlightError
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
@@ -151,7 +151,10 @@ class Trainer:
             self._save_state()
 
     def _open_log(self) -> RunLog:
-        log = RunLog(self.out / LOG, self.place.step)
+        try:
+            log = RunLog(self.out / LOG, self.place.step)
+        except ValueError as error:
+            raise CheckpointError(str(error)) from error
         if self.place.step == 0:
             # what a reader needs to draw the planned schedule beside the one that was used
             log.write(

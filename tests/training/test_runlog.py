@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from training.runlog import RunLog, read
 
 
@@ -27,6 +29,16 @@ def test_a_resumed_run_drops_what_came_after_its_step(tmp_path: Path) -> None:
         log.write(step=step)
     RunLog(path, after_step=2).write(step=3, loss=9.0)
     assert read(path) == [{"step": 1}, {"step": 2}, {"step": 3, "loss": 9.0}]
+
+
+@pytest.mark.parametrize(
+    "damage", ['{"step": 1', "[1]", "7", '{"loss": 1}', '{"step": "x"}', "\ufffd"]
+)
+def test_a_damaged_line_is_named(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"step": 1}\n' + damage + '\n{"step": 2}\n', "utf-8")
+    with pytest.raises(ValueError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
+        read(path)
 
 
 def test_no_file_means_no_records(tmp_path: Path) -> None:

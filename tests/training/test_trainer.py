@@ -196,6 +196,18 @@ def test_two_damaged_states_are_one_sentence(
     assert capsys.readouterr().err.count("is damaged") == 2
 
 
+def test_a_damaged_log_is_one_sentence(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    _interrupted(data, recipe, out)
+    (out / "run.jsonl").write_text("nonsense\n")
+    assert main(_command(recipe, data, out, "--resume")) == 2
+    error = capsys.readouterr().err
+    assert f"Line 1 of {out / 'run.jsonl'} is no record of a run" in error
+    assert "Traceback" not in error
+
+
 def test_a_changed_configuration_is_refused_by_name(
     data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

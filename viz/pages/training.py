@@ -44,12 +44,16 @@ def show() -> None:
 def _pictures(folders: dict[str, Path]) -> None:
     runs: dict[str, list[Record]] = {}
     for name, folder in folders.items():
-        records = runlog.read(folder / "run.jsonl")
+        try:
+            records = runlog.read(folder / "run.jsonl")
+            wrong = f"{name} holds no run.jsonl: name the folder that training.train wrote."
+        except (OSError, ValueError) as error:
+            records, wrong = [], str(error)
         if records:
             runs[name] = records
         else:
             with st.container(key=f"no-run-{name}"):
-                st.text(f"{name} holds no run.jsonl: name the folder that training.train wrote.")
+                st.text(wrong)
     if not runs:
         return
     picture, beside = st.columns([2, 1], gap="large")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -43,16 +44,15 @@ def read(path: Path) -> list[Record]:
 
 
 def _record(path: Path, number: int, line: str) -> Record:
-    try:
-        record: Record = json.loads(line)
-    except ValueError:
-        record = {}
-    if not isinstance(record, dict) or not isinstance(record.get("step"), int):
+    found: object = None
+    with suppress(ValueError):
+        found = json.loads(line)
+    if not isinstance(found, dict) or not isinstance(found.get("step"), int):
         raise ValueError(
             f"Line {number} of {path} is no record of a run: take the line out, or the file of an "
             f"earlier copy."
         )
-    return record
+    return found
 
 
 def _line(record: Record) -> str:

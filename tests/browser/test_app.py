@@ -93,6 +93,8 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
         wanted = {"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
         until(page, lambda: url(page), wanted)
         page.reload()
+    # a click while the page is still coming up can lose the sentence from the address
+    expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
     page.get_by_role("link", name="Translate").click()
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     layer = aligning_layer(translator)

@@ -18,9 +18,10 @@ from viz.components.architecture import DrawnBox, architecture
 from viz.components.labels import shown
 from viz.components.maps import attention_map
 from viz.components.tensor import tensor_strip
-from viz.head_picker import HEAD
-from viz.look import KIND_NAMES, code_line, explain
+from viz.head_picker import HEAD, KIND, pick_layer
+from viz.look import code_line, explain
 from viz.once import once
+from viz.open_head import SCREEN_NAMES
 
 BOX = "arch_box"
 """Name in the URL of the box that is open."""
@@ -31,7 +32,6 @@ NORMS = "norms"
 """The view in which a norm is explained."""
 
 FIRST = "encoder.self_attention"
-_SCREEN_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
 _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 
@@ -62,13 +62,7 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
 
 def _controls(layers: int) -> tuple[int, Box]:
     """Which layer is drawn, from 0, and which box is open."""
-    layer = st.selectbox(
-        "Layer",
-        [str(n + 1) for n in range(layers)],
-        key=LAYER,
-        bind="query-params",
-        width=96,
-    )
+    layer = pick_layer(LAYER, layers)
     opened = st.selectbox(
         "Open box",
         list(BY_OPENED),
@@ -77,7 +71,7 @@ def _controls(layers: int) -> tuple[int, Box]:
         bind="query-params",
         width=380,
     )
-    return int(layer) - 1, BY_OPENED[opened]
+    return layer, BY_OPENED[opened]
 
 
 def _open(name: str) -> None:
@@ -142,7 +136,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             values.mean(0),
             trace.labels(box.kind),
             box.kind,
-            title=f"L{layer + 1}, mean of {len(values)} heads · {_SCREEN_NAMES[box.kind]}",
+            title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
             key="arch-map",
         )
     else:
@@ -196,7 +190,7 @@ def _way_on(box: Box, layer: int) -> None:
         )
     choices = {HEAD.layer: str(layer + 1)}
     if box.kind:
-        choices["kind"] = _SCREEN_NAMES[box.kind]
+        choices[KIND] = SCREEN_NAMES[box.kind]
     with st.container(key="arch-way-on", gap=None):
         for room in box.rooms:
             rooms.link(room, f"{rooms.title(room)}: {_WHY[room]}", choices if box.kind else {})

@@ -22,7 +22,9 @@ from viz.architecture_boxes import BOXES, Box
 from viz.components.labels import shown
 from viz.components.tensor import tensor_strip
 from viz.figures.norms import spread_chart
+from viz.head_picker import pick_layer
 from viz.look import code_line, explain
+from viz.once import once
 
 
 def short(box: Box) -> str:
@@ -50,7 +52,11 @@ def show(row: DeltaGenerator) -> None:
     if not traces:
         return
     every = batch(traces)
-    inside, alone = before_norm(model, every, name), before_norm(model, batch(traces[:1]), name)
+    texts = tuple((trace.source, trace.target) for trace in traces)
+    inside = once(traces[0], ("norm", texts, name), lambda: before_norm(model, every, name))
+    alone = once(
+        traces[0], ("norm", texts[:1], name), lambda: before_norm(model, batch(traces[:1]), name)
+    )
     counts = np.ones_like(inside.real) if padding else inside.real
     layer, by_batch = layer_norm(inside.x, inside.eps), batch_norm(inside.x, counts, inside.eps)
     _strips(inside, layer, by_batch, _tokens(every, name))
@@ -71,16 +77,10 @@ def show(row: DeltaGenerator) -> None:
 
 def _controls(layers: int) -> tuple[str, bool]:
     """The name of the module, and whether padding counts in the batch norm."""
-    layer = st.selectbox(
-        "Layer",
-        [str(n + 1) for n in range(layers)],
-        key=LAYER,
-        bind="query-params",
-        width=96,
-    )
+    layer = pick_layer(LAYER, layers)
     chosen = st.selectbox("Norm", list(NAMES), key=NORM, bind="query-params", width=300)
     padding = st.toggle("Padding counts in the batch norm", key="arch_padding", bind="query-params")
-    return NAMES[chosen].module.format(int(layer) - 1), padding
+    return NAMES[chosen].module.format(layer), padding
 
 
 def _tokens(every: Batch, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Layer and head as two small menus whose choice stands in the URL."""
+"""Kind, layer and head as small menus whose choice stands in the URL."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from transformer import Kind
+from viz.look import KIND_NAMES
+
+KIND = "kind"
+"""Name in the URL of the kind of attention, on every page that asks for one."""
 MEAN = "mean"
 
 
@@ -18,6 +23,45 @@ class Names(NamedTuple):
 
 HEAD = Names("layer", "head")
 """One head, wherever one is looked at."""
+
+
+def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
+    """Draw the choice among the three kinds of attention.
+
+    Args:
+        default: what a link means that names no kind, as the screen calls it.
+        disabled: whether it is shown and cannot be changed.
+    """
+    name = st.segmented_control(
+        "Attention",
+        list(KIND_NAMES),
+        default=default,
+        required=True,
+        key=KIND,
+        bind="query-params",
+        disabled=disabled,
+    )
+    return KIND_NAMES[name or default]
+
+
+def pick_layer(name: str, layers: int) -> int:
+    """Draw the menu of a layer alone, the first one chosen at first.
+
+    Args:
+        name: in the URL.
+        layers: how many there are.
+
+    Returns:
+        The layer, from 0; the screen and the URL count from 1.
+    """
+    chosen = st.selectbox(
+        "Layer",
+        [str(n + 1) for n in range(layers)],
+        key=name,
+        bind="query-params",
+        width=96,
+    )
+    return int(chosen) - 1
 
 
 def pick(

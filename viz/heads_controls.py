@@ -11,11 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Kind
 from transformer.analysis.heads import MEASURES
 from viz.components.packet import Scale
-from viz.head_picker import HEAD, pick
+from viz.head_picker import HEAD, pick, pick_kind
 from viz.look import KIND_NAMES
-
-KIND = "kind"
-"""Name in the URL of the kind of the open head."""
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)
@@ -57,14 +54,7 @@ class Controls:
 def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
     """Draw the controls of a model with so many layers and heads into one row."""
     with row:
-        name = st.segmented_control(
-            "Attention",
-            list(KIND_NAMES),
-            default="cross",
-            required=True,
-            key=KIND,
-            bind="query-params",
-        )
+        kind = pick_kind()
         layer, head = pick(
             HEAD, layers, heads, layer=layers - 1, head=0, mean=True, mean_of_layers=True
         )
@@ -100,7 +90,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         with st.popover("More", width="content"):
             kinds, shown_layers, scale, threshold = _more(layers)
     return Controls(
-        kind=KIND_NAMES[name or "cross"],
+        kind=kind,
         layer=layer,
         head=head,
         kinds=kinds,

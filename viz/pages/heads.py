@@ -14,8 +14,8 @@ from viz.components.grid import GridPart, head_grid
 from viz.components.labels import shown
 from viz.components.maps import attention_map
 from viz.components.views import head_view
-from viz.head_picker import HEAD, choose
-from viz.heads_controls import FALLING, KIND, LAYER_ORDER, Controls
+from viz.head_picker import HEAD, KIND, choose
+from viz.heads_controls import FALLING, LAYER_ORDER, Controls
 from viz.look import code_line, explain, minus
 from viz.numbers import summarise
 from viz.once import once

@@ -21,11 +21,10 @@ from viz import sentence_bar
 from viz.components.inside import inside_head
 from viz.components.labels import shown
 from viz.figures.inside import factors, saturation_chart, variance_chart
-from viz.head_picker import HEAD, pick
-from viz.heads_controls import KIND
+from viz.head_picker import HEAD, pick, pick_kind
 from viz.inside_steps import shown_scale, steps, times
 from viz.inside_translation import translation_under
-from viz.look import KIND_NAMES, code_line, explain
+from viz.look import code_line, explain
 from viz.once import once
 from viz.open_head import SCREEN_NAMES, head_name
 
@@ -88,15 +87,7 @@ def _choices(trace: AttentionTrace) -> Choices:
     with st.container(
         key="inside-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        name = st.segmented_control(
-            "Attention",
-            list(KIND_NAMES),
-            default="cross",
-            required=True,
-            key=KIND,
-            bind="query-params",
-        )
-        kind = KIND_NAMES[name or "cross"]
+        kind = pick_kind()
         layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
         word = _word(trace, kind)
         scale = st.selectbox(

@@ -15,8 +15,8 @@ from viz import more_sentences, sentence_bar
 from viz.components.labels import shown
 from viz.components.mask_grids import MaskGrid, Row, mask_grids
 from viz.figures.masks import shift_chart
-from viz.heads_controls import KIND
-from viz.look import KIND_NAMES, code_line, explain
+from viz.head_picker import pick_kind
+from viz.look import code_line, explain
 from viz.masks_leak import draw_losses, draw_shares, explain_leak, passes
 from viz.masks_words import row_said
 from viz.open_head import SCREEN_NAMES
@@ -57,7 +57,7 @@ def show() -> None:
     )
     with row:
         view = _choice("View", VIEWS, VIEW)
-        kind = _kind(disabled=view == SHIFT)
+        kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
     if view == AWAY:
         _away(kind, row)
         return
@@ -78,19 +78,6 @@ def _choice(label: str, names: tuple[str, ...], key: str) -> str:
         label, names, default=names[0], required=True, key=key, bind="query-params"
     )
     return chosen or names[0]
-
-
-def _kind(*, disabled: bool) -> Kind:
-    name = st.segmented_control(
-        "Attention",
-        list(KIND_NAMES),
-        default=_DEFAULT,
-        required=True,
-        key=KIND,
-        bind="query-params",
-        disabled=disabled,
-    )
-    return KIND_NAMES[name or _DEFAULT]
 
 
 def _number(label: str, key: str, most: int) -> int:

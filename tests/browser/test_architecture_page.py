@@ -22,9 +22,8 @@ from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
 from viz.architecture_boxes import BOXES, BY_NAME
-from viz.components.architecture import difference_levels, largest_colour
 from viz.components.labels import shown
-from viz.components.palette import COLOR, difference_table
+from viz.components.palette import COLOR, difference_levels, difference_table, largest_colour
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

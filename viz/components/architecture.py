@@ -8,9 +8,7 @@ value, box after box, each in C order. `unpackDrawing` in `architecture_data.js`
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,16 +18,14 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from viz.components.bundle import script, style
-from viz.components.packet import to_bytes
-from viz.components.palette import COLOR, difference_table, table
+from viz.components.packet import run_of_bytes, to_bytes
+from viz.components.palette import COLOR, difference_levels, difference_table, table
 
 if TYPE_CHECKING:
     from transformer.trace import Kind
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
-END = 0.99
-"""The share of a box's values whose sizes the colours tell apart; larger ones look alike."""
 
 # the shadow root keeps Streamlit's styles out and these in
 _architecture = st.components.v2.component(
@@ -116,24 +112,9 @@ def drawing_packet(boxes: Sequence[DrawnBox], *, layers: int, layer: int, select
         ],
         "palettes": ["difference", *COLOR],
     }
-    text = json.dumps(header, ensure_ascii=False).encode("utf-8", errors="replace")
     tables = [difference_table("light"), difference_table("dark")]
     tables += [table(kind, theme) for kind in COLOR for theme in ("light", "dark")]
-    run = [struct.pack("<I", len(text)), text]
-    run += [one.tobytes() for one in (*tables, *strips)]
-    return b"".join(run)
-
-
-def largest_colour(values: NDArray[np.float32]) -> float:
-    """The size from which on all values have the last colour: the `END` quantile of the sizes."""
-    sizes = np.abs(values)
-    return float(np.quantile(sizes, END)) or float(sizes.max()) or 1.0
-
-
-def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Places in `difference_table`: 128 is 0, 1 and 255 are `largest_colour` and beyond."""
-    amount = np.clip(values / largest_colour(values), -1, 1)
-    return (128 + np.rint(127 * amount)).astype(np.uint8)
+    return run_of_bytes(header, *tables, *strips)
 
 
 def _levels(box: DrawnBox) -> NDArray[np.uint8]:

@@ -7,9 +7,7 @@ One byte a weight, in C order; `unpackGrid` in `grid_data.js` reads this.
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 
 from viz.components.bundle import script, style
 from viz.components.labels import shown
-from viz.components.packet import check, to_bytes
+from viz.components.packet import check, run_of_bytes, to_bytes
 from viz.components.palette import COLOR, table
 
 if TYPE_CHECKING:
@@ -121,12 +119,10 @@ def grid_packet(
         "step": step,
         "parts": [said for said, _ in packed],
     }
-    text = json.dumps(header, ensure_ascii=False).encode("utf-8", errors="replace")
-    run = [struct.pack("<I", len(text)), text]
+    run: list[NDArray] = []
     for part, (_, levels) in zip(parts, packed, strict=True):
-        run += [table(part.kind, "light").tobytes(), table(part.kind, "dark").tobytes()]
-        run.append(levels.tobytes())
-    return b"".join(run)
+        run += [table(part.kind, "light"), table(part.kind, "dark"), levels]
+    return run_of_bytes(header, *run)
 
 
 def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.uint8]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from viz.components.bundle import script, style
 from viz.components.labels import shown
+from viz.components.packet import run_of_bytes
 from viz.components.palette import COLOR, difference_table
 from viz.mathml import Node
 
@@ -131,7 +130,5 @@ def inside_packet(
         "shapes": {name: list(array.shape) for name, array in arrays.items()},
         "dtype": "float32",
     }
-    text = json.dumps(header, ensure_ascii=False).encode("utf-8", errors="replace")
-    colors = difference_table("light").tobytes() + difference_table("dark").tobytes()
-    values = b"".join(array.tobytes() for array in arrays.values())
-    return struct.pack("<I", len(text)) + text + colors + values
+    colors = difference_table("light"), difference_table("dark")
+    return run_of_bytes(header, *colors, *arrays.values())

@@ -2,7 +2,7 @@
 // one picture. Steps, play and back are answered here, without the server.
 
 import {
-  make, mounted, placeTip, quote, readTheme, size, unpack, watch, within,
+  figure, make, mounted, placeTip, quote, readTheme, size, unpack, watch, within,
 } from "./shared.js";
 import { saveButtons } from "./save.js";
 import { arraysOf, drawInside, endsOf } from "./inside_paint.js";
@@ -268,6 +268,3 @@ function element(name, inside) {
   node.append(...(typeof inside === "string" ? [inside] : inside.map((one) => element(...one))));
   return node;
 }
-
-/** A value in four figures, with a real minus sign. */
-const figure = (value) => String(Number(value.toPrecision(4))).replace("-", "−");

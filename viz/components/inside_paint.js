@@ -1,6 +1,6 @@
 // The canvas of the inside of a head: strips of values, numbers and bars.
 
-import { EDGE, isolate, make, paint, within } from "./shared.js";
+import { EDGE, isolate, signedPicture } from "./shared.js";
 import { LETTERS } from "./inside_plan.js";
 
 const PAST = 0.55; // of what an earlier step has made
@@ -96,15 +96,8 @@ function strip(context, { data, arrays, ends, theme }, part) {
   const values = arrays[part.name];
   const rows = part.rows ? data.keys.length : 1;
   const columns = values.length / rows;
-  const picture = make("canvas", { width: columns, height: rows });
-  const inside = picture.getContext("2d");
-  const image = inside.createImageData(columns, rows);
-  const end = ends[part.name];
-  values.forEach((value, n) => {
-    const level = 128 + Math.round(127 * within(value / end, -1, 1));
-    paint(image.data, 4 * n, data.palette[theme.name], level);
-  });
-  inside.putImageData(image, 0, 0);
+  const colors = data.palette[theme.name];
+  const picture = signedPicture(values, columns, rows, colors, ends[part.name]);
   context.imageSmoothingEnabled = columns > part.width * (window.devicePixelRatio || 1);
   context.drawImage(picture, 0, 0, columns, rows, part.x, part.y, part.width, part.height);
   lines(context, { data, arrays, theme }, part, rows);

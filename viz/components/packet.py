@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -116,9 +116,14 @@ def _pack(
         "dtype": "uint8" if weights.dtype == np.uint8 else "float32",
         **header,
     }
-    text = json.dumps(everything, ensure_ascii=False).encode("utf-8", errors="replace")
-    tables = colors("light").tobytes() + colors("dark").tobytes()
-    return struct.pack("<I", len(text)) + text + tables + weights.tobytes()
+    return run_of_bytes(everything, colors("light"), colors("dark"), weights)
+
+
+def run_of_bytes(header: Mapping[str, Any], *arrays: NDArray) -> bytes:
+    """The length of a header, the header as JSON, and arrays in C order, end to end."""
+    text = json.dumps(header, ensure_ascii=False).encode("utf-8", errors="replace")
+    parts = [struct.pack("<I", len(text)), text, *(array.tobytes() for array in arrays)]
+    return b"".join(parts)
 
 
 def _read(reads: Sequence[str] | None, labels: Labels) -> list[str] | None:

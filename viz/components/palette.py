@@ -37,6 +37,9 @@ _LESS, _GREATER = 114.0, 330.0
 # lightness of weight 0 and of weight 1: weight 0 is just seen on the page, weight 1 farthest off it
 ENDS: dict[Theme, tuple[float, float]] = {"light": (0.963, 0.36), "dark": (0.255, 0.9)}
 
+END = 0.99
+"""The share of values whose sizes the colours of differences tell apart; larger ones look alike."""
+
 _TO_LMS = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
@@ -93,6 +96,18 @@ def difference_table(theme: Theme) -> NDArray[np.uint8]:
     colors = np.rint(255 * np.clip(np.where(less, *sides), 0, 1)).astype(np.uint8)
     colors.flags.writeable = False
     return colors
+
+
+def largest_colour(values: NDArray[np.float32]) -> float:
+    """The size from which on all values have the last colour: the `END` quantile of the sizes."""
+    sizes = np.abs(values)
+    return float(np.quantile(sizes, END)) or float(sizes.max()) or 1.0
+
+
+def difference_levels(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Places in `difference_table`: 128 is 0, 1 and 255 are `largest_colour` and beyond."""
+    amount = np.clip(values / largest_colour(values), -1, 1)
+    return (128 + np.rint(127 * amount)).astype(np.uint8)
 
 
 def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:

@@ -111,6 +111,9 @@ export function number(weight) {
   return weight.toFixed(weight < 0.1 ? 4 : 3);
 }
 
+/** Any value in four figures, with a real minus sign. */
+export const figure = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
+
 /** A difference of two weights, with its sign. */
 export function difference(amount) {
   if (amount === 0) return "0";
@@ -130,6 +133,18 @@ export function paint(pixels, at, colors, level) {
   pixels[at + 1] = colors[3 * level + 1];
   pixels[at + 2] = colors[3 * level + 2];
   pixels[at + 3] = 255;
+}
+
+/** Values below and above 0 as a small picture, a pixel each; from ±`end` on the colour stays. */
+export function signedPicture(values, columns, rows, colors, end) {
+  const picture = make("canvas", { width: columns, height: rows });
+  const context = picture.getContext("2d");
+  const image = context.createImageData(columns, rows);
+  values.forEach((value, n) => {
+    paint(image.data, 4 * n, colors, 128 + Math.round(127 * within(value / end, -1, 1)));
+  });
+  context.putImageData(image, 0, 0);
+  return picture;
 }
 
 /**

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from viz.components.architecture import largest_colour
 from viz.components.bundle import script, style
 from viz.components.labels import shown
-from viz.components.palette import difference_table
+from viz.components.packet import run_of_bytes
+from viz.components.palette import difference_table, largest_colour
 
 # the shadow root keeps Streamlit's styles out and these in
 _tensor_strip = st.components.v2.component(
@@ -68,6 +66,5 @@ def tensor_packet(
         "end": largest_colour(values),
         "dtype": "float32",
     }
-    text = json.dumps(header, ensure_ascii=False).encode("utf-8", errors="replace")
-    colors = difference_table("light").tobytes() + difference_table("dark").tobytes()
-    return struct.pack("<I", len(text)) + text + colors + values.astype("<f4").tobytes()
+    colors = difference_table("light"), difference_table("dark")
+    return run_of_bytes(header, *colors, values.astype("<f4"))

@@ -2,7 +2,8 @@
 // from the exact values.
 
 import {
-  EDGE, isolate, make, mounted, paint, placeTip, quote, readTheme, size, unpack, watch, within,
+  EDGE, figure, isolate, make, mounted, placeTip, quote, readTheme, signedPicture, size, unpack,
+  watch, within,
 } from "./shared.js";
 
 const ROW = { largest: 20, smallest: 12 };
@@ -106,13 +107,7 @@ class TensorStrip {
     const { rows, columns, weights, end } = this.data;
     const { left, wide, high } = this.plan;
     const colors = this.data.palette[this.theme.name];
-    const picture = make("canvas", { width: columns, height: rows.length });
-    const inside = picture.getContext("2d");
-    const image = inside.createImageData(columns, rows.length);
-    weights.forEach((value, n) => {
-      paint(image.data, 4 * n, colors, 128 + Math.round(127 * within(value / end, -1, 1)));
-    });
-    inside.putImageData(image, 0, 0);
+    const picture = signedPicture(weights, columns, rows.length, colors, end);
     context.imageSmoothingEnabled = columns > wide * (window.devicePixelRatio || 1);
     context.drawImage(picture, left, 0, wide, high);
   }
@@ -161,6 +156,3 @@ class TensorStrip {
 }
 
 const STEPS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
-
-/** A value in four figures, with a real minus sign. */
-const figure = (value) => String(Number(value.toPrecision(4))).replace("-", "−");

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from viz.architecture_boxes import BOXES
-from viz.components.architecture import (
-    END,
-    MOST_COLUMNS,
-    MOST_ROWS,
-    DrawnBox,
-    difference_levels,
-    drawing_packet,
-    largest_colour,
-)
+from viz.components.architecture import MOST_COLUMNS, MOST_ROWS, DrawnBox, drawing_packet
 from viz.components.bundle import FOLDER, script
-from viz.components.palette import COLOR, difference_table, table
+from viz.components.palette import (
+    COLOR,
+    END,
+    difference_levels,
+    difference_table,
+    largest_colour,
+    table,
+)
 from viz.components.tensor import tensor_packet
 
 RANDOM = np.random.default_rng(5)

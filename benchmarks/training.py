@@ -22,7 +22,7 @@ from benchmarks.machine import describe
 from benchmarks.plain import PlainLoop
 from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe, RunConfig
-from training.corpus import EncodedText
+from training.corpus import EncodedText, Sentences
 from training.devices import Placement, place
 from training.update import Updater
 from transformer.config import TransformerConfig
@@ -186,8 +186,8 @@ def _batches(config: TransformerConfig, setting: Setting) -> list[Batch]:
     lengths = np.clip(random.lognormal(2.4, 0.45, count).round().astype(int), 3, 60)
     target = np.clip(lengths + random.integers(-2, 3, count), 2, 60)
 
-    def sentences(sizes: np.ndarray) -> list[list[int]]:
-        return [random.integers(4, config.vocab_size, size).tolist() for size in sizes]
+    def sentences(sizes: np.ndarray) -> Sentences:
+        return Sentences(random.integers(4, config.vocab_size, size).tolist() for size in sizes)
 
     text = EncodedText(sentences(lengths), sentences(target))
     rows = TokenBatches(text, setting.batch_tokens, seed=0).epoch(0)

@@ -69,8 +69,8 @@ class TokenBatches:
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int) -> None:
         self.batch_tokens = batch_tokens
         self.seed = seed
-        self.source_lengths = np.array([len(ids) + 1 for ids in text.source])
-        self.target_lengths = np.array([len(ids) + 1 for ids in text.target])
+        self.source_lengths = text.source.lengths() + 1
+        self.target_lengths = text.target.lengths() + 1
 
     def epoch(self, number: int) -> list[np.ndarray]:
         """Row numbers of each batch of this epoch; the same number gives the same batches."""

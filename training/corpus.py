@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
 
 from transformer.errors import HeadlightError
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
+AT_ONCE = 50_000  # sentences that are Python lists at one time
 
 
 class CorpusError(HeadlightError):
@@ -80,34 +87,86 @@ def read_validation_text(folder: Path) -> ParallelText:
     return read_parallel(folder / name)
 
 
+class Sentences(Sequence[list[int]]):
+    """Token ids of many sentences, end to end: four bytes a piece, where a list takes up to 36.
+
+    Args:
+        sentences: the ids of each; read once.
+    """
+
+    def __init__(self, sentences: Iterable[Sequence[int]] = ()) -> None:
+        self._pieces, self._ends = array("i"), array("q", [0])
+        for ids in sentences:
+            self.append(ids)
+
+    def append(self, ids: Sequence[int]) -> None:
+        """Add a sentence."""
+        self._pieces.extend(ids)
+        self._ends.append(len(self._pieces))
+
+    def lengths(self) -> NDArray[np.int64]:
+        """`[sentence]`, pieces in each."""
+        ends = np.array(self._ends, dtype=np.int64)
+        return ends[1:] - ends[:-1]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> list[int]: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[list[int]]: ...
+    def __getitem__(self, row: int | slice) -> list[int] | list[list[int]]:
+        rows = range(len(self))[row]
+        if isinstance(rows, range):
+            return [self[one] for one in rows]
+        return self._pieces[self._ends[rows] : self._ends[rows + 1]].tolist()
+
+
 @dataclass(frozen=True)
 class EncodedText:
     """Parallel text as token ids, without special pieces.
 
     Args:
-        source, target: one list of ids for each sentence.
+        source, target: the ids of each sentence.
         left_out: how many pairs were empty or too long.
     """
 
-    source: list[list[int]]
-    target: list[list[int]]
+    source: Sentences
+    target: Sentences
     left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.source)
 
 
-def encode(text: ParallelText, tokenizer: Tokenizer, max_pieces: int) -> EncodedText:
+def encode(
+    text: ParallelText, tokenizer: Tokenizer, max_pieces: int, *, progress: bool = False
+) -> EncodedText:
     """Encode every pair; leave out, and count, those with an empty or an overlong side.
+
+    Args:
+        progress: show a bar on a terminal, if it takes a while.
 
     Raises:
         CorpusError: if no pair is left.
     """
-    pairs = zip(tokenizer.encode_all(text.source), tokenizer.encode_all(text.target), strict=True)
-    kept = [(s, t) for s, t in pairs if 0 < len(s) < max_pieces and 0 < len(t) < max_pieces]
-    if not kept:
+    source, target = Sentences(), Sentences()
+    starts = range(0, len(text), AT_ONCE)
+    for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):
+        some = slice(start, start + AT_ONCE)
+        pairs = zip(
+            tokenizer.encode_all(text.source[some]),
+            tokenizer.encode_all(text.target[some]),
+            strict=True,
+        )
+        for s, t in pairs:
+            if 0 < len(s) < max_pieces and 0 < len(t) < max_pieces:
+                source.append(s)
+                target.append(t)
+    if not source:
         raise CorpusError(
             f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: "
             f"raise max_pieces or check the files."
         )
-    return EncodedText([s for s, _ in kept], [t for _, t in kept], len(text) - len(kept))
+    return EncodedText(source, target, len(text) - len(source))

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe
 from training.corpus import CorpusError, EncodedText, ParallelText, encode
@@ -13,6 +16,7 @@ from training.devices import Placement
 from training.state import Place
 from transformer.tokenizer import Tokenizer
 
+Rows = NDArray[np.int64]  # numbers of the sentences of a batch
 AHEAD = 4  # updates whose batches are made before they are asked for
 
 
@@ -46,7 +50,7 @@ class Feed:
     ) -> None:
         self.text, self.tokenizer, self.recipe = text, tokenizer, recipe
         self.placement = placement
-        self.encoded = encode(text, tokenizer, recipe.max_pieces)
+        self.encoded = encode(text, tokenizer, recipe.max_pieces, progress=placement.leads)
         self.group = recipe.accumulate * placement.world
         batches = len(TokenBatches(self.encoded, recipe.batch_tokens, recipe.seed).epoch(0))
         if batches < self.group:
@@ -64,23 +68,24 @@ class Feed:
                 if len(waiting) > AHEAD:
                     yield waiting.pop(0).result()
 
-    def _jobs(self, place: Place) -> Iterator[tuple[EncodedText, list[list[int]], Place]]:
+    def _jobs(self, place: Place) -> Iterator[tuple[EncodedText, list[Rows], int, Place]]:
         epoch, done = place.epoch, place.batch
         while True:
             encoded = self._encode(epoch)
             batches = TokenBatches(encoded, self.recipe.batch_tokens, self.recipe.seed)
-            rows = [batch.tolist() for batch in batches.epoch(epoch)]
+            rows = batches.epoch(epoch)
             # what is left at the end of an epoch and fills no update comes again in the next
             for end in range(done + self.group, len(rows) + 1, self.group):
-                yield encoded, rows[end - self.group : end], replace(place, epoch=epoch, batch=end)
+                group = rows[end - self.group : end]
+                tokens = sum(int(batches.target_lengths[some].sum()) for some in group)
+                yield encoded, group, tokens, replace(place, epoch=epoch, batch=end)
             epoch, done = epoch + 1, 0
 
-    def _prepare(self, encoded: EncodedText, group: list[list[int]], place: Place) -> Step:
+    def _prepare(self, encoded: EncodedText, group: list[Rows], tokens: int, place: Place) -> Step:
         mine = group[self.placement.rank :: self.placement.world]
         batches = [make_batch(encoded, rows) for rows in mine]
         if self.placement.device.type == "cuda":
             batches = [batch.pin_memory() for batch in batches]
-        tokens = sum(len(encoded.target[row]) + 1 for rows in group for row in rows)
         return Step(batches, tokens, place)
 
     def _encode(self, epoch: int) -> EncodedText:

@@ -121,11 +121,17 @@ def _tokenizer(
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
     if not resume and placement.leads:
         out.mkdir(parents=True, exist_ok=True)
-        tokenizer = given or Tokenizer.train(text.source + text.target, vocab_size)
+        tokenizer = given or _learnt(text, vocab_size)
         path.write_bytes(tokenizer.model)
     if placement.world > 1:
         distributed.barrier()
     return Tokenizer.load(path)
+
+
+def _learnt(text: ParallelText, vocab_size: int) -> Tokenizer:
+    """A vocabulary of the training text; of millions of lines it takes a while, so say so."""
+    print(f"Learning a vocabulary of {vocab_size:,} pieces from {2 * len(text):,} lines.")
+    return Tokenizer.train(text.source + text.target, vocab_size)
 
 
 def _parser() -> argparse.ArgumentParser:

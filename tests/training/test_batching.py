@@ -6,16 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText
+from training.corpus import EncodedText, Sentences
 from transformer.config import BOS, EOS, PAD
 
 
 def _text(lengths: list[tuple[int, int]]) -> EncodedText:
-    return EncodedText([[5] * s for s, _ in lengths], [[6] * t for _, t in lengths])
+    source, target = ([5] * s for s, _ in lengths), ([6] * t for _, t in lengths)
+    return EncodedText(Sentences(source), Sentences(target))
 
 
 def test_target_is_the_labels_shifted_right() -> None:
-    text = EncodedText([[7, 8], [9]], [[10, 11, 12], [13]])
+    text = EncodedText(Sentences([[7, 8], [9]]), Sentences([[10, 11, 12], [13]]))
     batch = make_batch(text, [0, 1])
     assert batch.source.tolist() == [[7, 8, EOS], [9, EOS, PAD]]
     assert batch.target.tolist() == [[BOS, 10, 11, 12], [BOS, 13, PAD, PAD]]

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.training.conftest import sentence_pairs, write_pairs
+from training import corpus
 from training.corpus import (
     CorpusError,
     ParallelText,
+    Sentences,
     encode,
     read_lines,
     read_parallel,
@@ -61,3 +65,26 @@ def test_what_is_too_long_or_empty_is_left_out_and_counted(data: Path) -> None:
     assert tokenizer.decode(encoded.target[0]) == text.target[0]
     with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
         encode(text, tokenizer, max_pieces=2)
+
+
+@given(st.lists(st.lists(st.integers(0, 40_000), max_size=9), max_size=9))
+def test_sentences_end_to_end_are_the_sentences_that_went_in(sentences: list[list[int]]) -> None:
+    held = Sentences(sentences)
+    assert [held[row] for row in range(len(held))] == sentences == held[:]
+    assert held.lengths().tolist() == [len(ids) for ids in sentences]
+    assert held[1:-1] == sentences[1:-1]
+    if sentences:
+        assert held[-1] == sentences[-1]
+
+
+def test_a_text_is_encoded_alike_some_at_a_time(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = read_training_text([data])
+    tokenizer = Tokenizer.train(text.source + text.target, 120)
+    whole = encode(text, tokenizer, max_pieces=40)
+    monkeypatch.setattr(corpus, "AT_ONCE", 7)  # 300 is no multiple of it
+    parts = encode(text, tokenizer, max_pieces=40)
+    assert whole.source[:] == parts.source[:]
+    assert whole.target[:] == parts.target[:]
+    assert len(whole) == 300

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from training.batching import Batch, make_batch
 from training.config import Recipe, RunConfig
-from training.corpus import EncodedText
+from training.corpus import EncodedText, Sentences
 from training.devices import Placement
 from training.schedule import learning_rate
 from training.update import SummedLoss, Updater
@@ -28,8 +28,8 @@ HERE = Placement(torch.device("cpu"))
 def _batches(count: int, seed: int = 0) -> list[Batch]:
     random = np.random.default_rng(seed)
 
-    def sentences() -> list[list[int]]:
-        return [random.integers(4, 50, random.integers(1, 9)).tolist() for _ in range(6)]
+    def sentences() -> Sentences:
+        return Sentences(random.integers(4, 50, random.integers(1, 9)).tolist() for _ in range(6))
 
     return [make_batch(EncodedText(sentences(), sentences()), range(6)) for _ in range(count)]
 

@@ -51,3 +51,21 @@ def test_streamlit_hears_of_a_choice_and_moves_the_selection(browser, serve_stre
     )
     assert chosen.count() == 1
     page.close()
+
+
+def test_a_choice_does_not_send_the_maps_again(browser, serve_streamlit):
+    page = browser.new_page(viewport={"width": 900, "height": 1000})
+    page.set_default_timeout(20_000)
+    sizes: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda f: sizes.append(len(f))))
+    page.goto(serve_streamlit(SCRIPT))
+    cell = page.locator(f"[aria-label='{label('decoder_self', 0, 3)}']")
+    cell.wait_for()
+    page.get_by_text("runs 1 cross 1 2").wait_for()
+    assert max(sizes) > 30_000  # the maps, and the script that draws them
+    sizes.clear()
+    cell.click()
+    page.get_by_text("runs 2 decoder_self 0 3").wait_for()
+    assert sizes
+    assert max(sizes) < 10_000
+    page.close()

@@ -34,6 +34,7 @@ LARGEST = 128
 _head_grid = st.components.v2.component(
     "headlight_head_grid", js=script("head_grid.js"), css=style()
 )
+_selection = st.components.v2.component("headlight_selection", js=script("selection.js"))
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def head_grid(
             heads has layer or head -1), nothing is.
         on_pick: takes the head that was chosen, before the page's script runs again: the page is
             the one place that remembers it.
-        key: names the component in the session; one key, one place on the page.
+        key: names the component in the session. A page has one grid.
         order: the heads in one row after another instead of one block for each kind, layers down
             and heads across; heads that it does not name are not drawn.
         step: the decoder's step from 0; rows after it are left blank.
@@ -88,18 +89,20 @@ def head_grid(
             kind, layer, head = picked
             on_pick((kind, layer, head))
 
-    packet = grid_packet(parts, selected=selected, order=order, step=step)
+    # the selection apart: what has not changed is not sent again, and the bytes are megabytes
+    packet = grid_packet(parts, selected=None, order=order, step=step)
     _head_grid(key=key, data=packet, on_picked_change=pick)
+    _selection(key=f"{key}-selection", data=list(selected))
 
 
 def grid_packet(
     parts: Sequence[GridPart],
     *,
-    selected: Head,
+    selected: Head | None,
     order: Sequence[Head] | None = None,
     step: int | None = None,
 ) -> bytes:
-    """What `head_grid.js` draws.
+    """What `head_grid.js` draws; no head is selected where another component says which.
 
     Raises:
         ValueError: if there is no part, or a kind twice; if a label, badge or value is missing or

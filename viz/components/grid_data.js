@@ -33,7 +33,7 @@ export function headOf(part, layer, head) {
   };
 }
 
-export const ident = (selected) => selected.join(" ");
+export const ident = (selected) => (selected ?? []).join(" ");
 
 export const many = (count) => Array.from({ length: count }, (_, n) => n);
 

@@ -5,6 +5,7 @@ import { make, mounted, placeTip, readTheme, size, watch } from "./shared.js";
 import { describe, ident, labelOf, notesOn, titleOf, unpackGrid } from "./grid_data.js";
 import { planGrid } from "./grid_plan.js";
 import { fontOf, paintGrid } from "./grid_paint.js";
+import { onSelected, selected } from "./selection.js";
 import { savePng, saveSvg } from "./grid_save.js";
 
 const views = new WeakMap();
@@ -25,7 +26,7 @@ export function render(element, data, options = {}) {
 }
 
 export default function streamlit({ data, parentElement, setTriggerValue }) {
-  return render(parentElement, unpackGrid(data), {
+  return render(parentElement, { ...unpackGrid(data), selected: selected() }, {
     onSelect: (head) => setTriggerValue("picked", head),
   });
 }
@@ -46,6 +47,7 @@ class HeadGrid {
     this.pointed = null;
     this.listen();
     this.unwatch = watch(this.root, () => this.layOut());
+    this.unfollow = onSelected((head) => this.follow(head));
   }
 
   listen() {
@@ -65,6 +67,7 @@ class HeadGrid {
 
   remove() {
     this.unwatch();
+    this.unfollow();
     this.root.remove();
   }
 
@@ -124,6 +127,12 @@ class HeadGrid {
       make("div", { role: "rowgroup", "aria-label": name }, ...rows.map((row) =>
         make("div", { role: "row" }, ...row.map(({ id }) => this.nodes.get(id)))))));
     if (this.grid.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  /** Python says which head is selected; before the first picture it is kept for that. */
+  follow(head) {
+    if (this.plan) this.select(head);
+    else this.selected = head;
   }
 
   select(selected) {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.browser.app_page import (
     SENTENCE,
@@ -17,12 +20,14 @@ from tests.browser.app_page import (
     until,
     url,
 )
+from tests.browser.still import SVG, number_of, plain, rgb, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import Batch, batch
 from viz.components.labels import shown
 from viz.components.mask_grids import CODES
+from viz.components.palette import COLOR
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
@@ -127,6 +132,34 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: Batch) -> No
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         frame.press(key)
     until(page, lambda: drawn(page)["chosen"], [2, 3])
+
+
+def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_path: Path) -> None:
+    page = tab("masks", **LINK, kind="decoder")
+    why = masking.why(made, "decoder_self", "causal")
+    until(page, lambda: whys(page), why.tolist())
+    saved = {}
+    for form in ("SVG", "PNG"):
+        button = page.locator(".st-key-mask-grids").get_by_role("button", name=f"Save as {form}")
+        with page.expect_download() as download:
+            button.click()
+        saved[form] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[form])
+    root = ET.parse(saved["SVG"]).getroot()
+    side = drawn(page)["plan"]["square"] - 1
+    rects = [node for node in root.iter(f"{SVG}rect") if number_of(node, "width") == side]
+    # each grid's squares in the order in which they are painted, row after row
+    seen = [node.get("fill") == COLOR["decoder_self"] for node in rects]
+    assert seen == (why == "seen").ravel().tolist()
+    words = words_of(root)
+    for n, grid in enumerate(made.decoder_tokens):
+        left, top = (number_of(rects[n * why[0].size], name) for name in ("x", "y"))
+        beside = [w["text"] for w in words if 0 < left - w["x"] < 20 and w["y"] > top]
+        assert beside[: len(grid)] == [plain(token) for token in shown(grid)]
+    image = Image.open(saved["PNG"]).convert("RGB")
+    assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
+    x, y = (round(2 * number_of(rects[0], name) + 6) for name in ("x", "y"))
+    assert image.getpixel((x, y)) == rgb(COLOR["decoder_self"])
 
 
 def test_the_batch_follows_what_is_typed(tab, translator: Translator) -> None:

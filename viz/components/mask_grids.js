@@ -2,9 +2,12 @@
 // keys are answered here; the host hears only which row is chosen.
 
 import { make, mounted, placeTip, quote, readTheme, size, watch, within } from "./shared.js";
-import { paintMask, planMasks } from "./mask_paint.js";
+import { extent, paintMask, planMasks } from "./mask_paint.js";
+import { saveButtons } from "./save.js";
 
 const HELP = "Arrow keys move over the squares, Enter chooses a row.";
+const SIDE = 18; // of a square in the legend
+const SHEET = { widest: 1400, apart: 32, title: 28 }; // of what is saved
 const ADDED = ["True, so 0 is added", "False, so −∞ is added"];
 
 const views = new WeakMap();
@@ -33,7 +36,8 @@ class MaskGrids {
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.room = make("div", { class: "hl-masks" });
     this.frame = make("div", { class: "hl-frame" }, this.room, this.tip);
-    this.foot = make("div", { class: "hl-foot" });
+    this.legend = make("div", { class: "hl-legends" });
+    this.foot = make("div", { class: "hl-foot" }, this.legend, saveButtons(() => this.sheet()));
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
     this.root = make("div", { class: "hl", role: "group" }, this.frame, this.foot, this.live);
     this.panels = [];
@@ -112,35 +116,67 @@ class MaskGrids {
   draw() {
     if (!this.plan) return;
     const { data, plan, theme } = this;
-    const [sentence, row] = data.chosen ?? [];
     data.grids.forEach((grid, n) => {
-      const width = plan.left + grid.keys.length * plan.square + 2;
-      const height = plan.top + grid.queries.length * plan.square + 2;
-      const context = size(this.panels[n].canvas, width, height);
+      const context = size(this.panels[n].canvas, ...extent(plan, grid));
       const at = this.at?.panel === n ? this.at : null;
-      paintMask(context, {
-        grid, plan, theme, at, chosen: sentence === n ? row : null,
-        color: data.color, numbers: data.numbers,
-      });
+      paintMask(context, this.scene(n, at));
     });
     this.showTip();
     this.root.__headlight = { ...data, plan, at: this.at, theme: theme.name }; // for tests
   }
 
+  /** What `paintMask` takes for the grid of sentence `n`. */
+  scene(n, at) {
+    const { data, plan, theme } = this;
+    const [sentence, row] = data.chosen ?? [];
+    return {
+      grid: data.grids[n], plan, theme, at, chosen: sentence === n ? row : null,
+      color: data.color, numbers: data.numbers,
+    };
+  }
+
   /** What stands in the squares, with the boolean and the reason that it stands for. */
   showLegend() {
-    const side = 18;
-    this.foot.replaceChildren(...this.data.legend.map(([code, text]) => {
+    this.legend.replaceChildren(...this.data.legend.map(([code, text]) => {
       const canvas = make("canvas", { "aria-hidden": "true" });
-      const context = size(canvas, side, side);
-      const plan = { square: side, left: 0, top: 0 };
-      const one = { queries: [], keys: [], faded: [false], why: [String(code)] };
-      paintMask(context, {
-        grid: one, plan, theme: this.theme, at: null, chosen: null,
-        color: this.data.color, numbers: this.data.numbers,
-      });
+      this.paintSample(size(canvas, SIDE, SIDE), code);
       return make("span", { class: "hl-legend" }, canvas, make("span", {}, text));
     }));
+  }
+
+  paintSample(context, code) {
+    paintMask(context, {
+      grid: { queries: [], keys: [], faded: [false], why: [String(code)] },
+      plan: { square: SIDE, left: 0, top: 0 }, theme: this.theme, at: null, chosen: null,
+      color: this.data.color, numbers: this.data.numbers,
+    });
+  }
+
+  /** What is saved: the grids side by side, as many as a page takes. */
+  sheet() {
+    const { data, plan, theme } = this;
+    const [width, height] = extent(plan, data.grids[0]); // a batch is padded: all are alike
+    const [across, down] = [width + SHEET.apart, height + SHEET.title + SHEET.apart];
+    const columns = within(Math.floor(SHEET.widest / across), 1, data.grids.length);
+    return {
+      name: data.title, title: data.title, theme, lines: [],
+      width: columns * across - SHEET.apart,
+      height: Math.ceil(data.grids.length / columns) * down - SHEET.apart,
+      note: "", legend: data.legend.flatMap(([code, text]) =>
+        [{ width: SIDE, draw: (context) => this.paintSample(context, code) }, text]),
+      draw: (context) => data.grids.forEach((grid, n) => {
+        context.save();
+        context.translate((n % columns) * across, Math.floor(n / columns) * down);
+        context.fillStyle = theme.ink;
+        context.font = `600 14px ${theme.font}`;
+        context.textAlign = "left";
+        context.textBaseline = "alphabetic";
+        context.fillText(grid.title, 0, 14);
+        context.translate(0, SHEET.title);
+        paintMask(context, this.scene(n, null));
+        context.restore();
+      }),
+    };
   }
 
   hit(panel, event) {

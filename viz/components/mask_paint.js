@@ -23,6 +23,10 @@ export function planMasks(grids, width, measure) {
   return { square, left, top, font: Math.min(13, square - 2) };
 }
 
+/** Width and height of a grid with its words. */
+export const extent = ({ square, left, top }, { queries, keys }) =>
+  [left + keys.length * square + 2, top + queries.length * square + 2];
+
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {object} scene one of the data's grids as `grid`, plan, theme, `color` of what is seen,

@@ -65,8 +65,8 @@ function arrange(sheet) {
     sheet.width, measure(sheet.title, 600, 16), measure(sheet.note),
     ...sheet.lines.map((line) => measure(line)),
   );
-  let [x, y] = [0, LINE];
-  sheet.placed = [[sheet.note, 0, 0]];
+  let [x, y] = [0, sheet.note ? LINE : 0];
+  sheet.placed = sheet.note ? [[sheet.note, 0, 0]] : [];
   for (const item of sheet.legend) {
     const width = item.width ?? measure(item);
     if (x && x + width > wide) [x, y] = [0, y + LINE];

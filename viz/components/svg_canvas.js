@@ -70,6 +70,10 @@ export class SvgCanvas {
     this.path += `M${this.pair(x, y)}`;
   }
 
+  lineTo(x, y) {
+    this.path += `L${this.pair(x, y)}`;
+  }
+
   bezierCurveTo(a, b, c, d, x, y) {
     this.path += `C${this.pair(a, b)} ${this.pair(c, d)} ${this.pair(x, y)}`;
   }
@@ -78,7 +82,8 @@ export class SvgCanvas {
     this.add("path", { d: this.path, fill: "none", ...this.stroked() });
   }
 
-  fillText(text, x, y) {
+  /** Words that are wider than `most` are squeezed, as a canvas does it. */
+  fillText(text, x, y, most) {
     const [, weight, size, family] = /^(\d+) ([\d.]+)px (.*)$/.exec(this.font);
     // not every program knows dominant-baseline: half the height of a letter does the same
     const down = this.textBaseline === "middle" ? 0.34 * size : 0;
@@ -90,6 +95,8 @@ export class SvgCanvas {
       "text-anchor": { left: "start", center: "middle", right: "end" }[this.textAlign],
       "font-family": family, "font-size": size, "font-weight": weight,
       ...this.filled(),
+      ...(this.measureText(text).width > most
+        ? { textLength: tidy(most), lengthAdjust: "spacingAndGlyphs" } : {}),
     });
     node.textContent = allowed(text);
   }

@@ -5,6 +5,7 @@ import {
   EDGE, figure, isolate, make, mounted, placeTip, quote, readTheme, signedPicture, size, unpack,
   watch, within,
 } from "./shared.js";
+import { saveButtons } from "./save.js";
 
 const ROW = { largest: 20, smallest: 12 };
 const LETTERS = 12;
@@ -42,9 +43,10 @@ class TensorStrip {
     }, this.canvas);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
-    this.note = make("div", { class: "hl-foot" });
+    this.note = make("span");
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
-    this.root = make("div", { class: "hl" }, this.frame, this.note, this.live);
+    const foot = make("div", { class: "hl-foot" }, this.note, saveButtons(() => this.sheet()));
+    this.root = make("div", { class: "hl" }, this.frame, foot, this.live);
     this.at = null; // {row, column} under the pointer or the cursor
     this.canvas.addEventListener("pointermove", (event) => this.point(this.under(event)));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
@@ -71,17 +73,17 @@ class TensorStrip {
     const { rows, columns, title, end, columnNames } = this.data;
     const pen = this.canvas.getContext("2d");
     this.theme = readTheme(this.root, pen, this.options.theme);
-    pen.font = `${LETTERS}px ${this.theme.font}`;
+    pen.font = `400 ${LETTERS}px ${this.theme.font}`;
     const words = Math.ceil(Math.max(...rows.map((row) => pen.measureText(row).width)));
     const left = Math.ceil(Math.min(words, width * WIDEST_LABELS)) + EDGE;
     const row = within(Math.floor(TALL / rows.length), ROW.smallest, ROW.largest);
     const room = width - left;
     const wide = columnNames ? Math.min(room, columns * COLUMN) : room;
     const high = rows.length * row;
-    this.plan = { left, row, wide, high };
+    const most = words > left - EDGE ? left - EDGE : undefined; // of a word's width
+    this.plan = { left, row, wide, high, most };
     const context = size(this.canvas, width, high);
-    this.paintRows(context, words > left - EDGE ? left - EDGE : undefined);
-    this.paintValues(context);
+    this.paint(context);
     const what = columnNames ? "pieces" : "features";
     const mixed = columns > wide * (window.devicePixelRatio || 1)
       ? " Where features are narrower than a pixel, their colours are mixed." : "";
@@ -92,10 +94,15 @@ class TensorStrip {
     this.root.__headlight = { ...this.data, plan: this.plan, theme: this.theme.name };
   }
 
-  paintRows(context, most) {
-    const { left, row } = this.plan;
+  paint(context) {
+    this.paintRows(context);
+    this.paintValues(context);
+  }
+
+  paintRows(context) {
+    const { left, row, most } = this.plan;
     context.fillStyle = this.theme.ink;
-    context.font = `${LETTERS}px ${this.theme.font}`;
+    context.font = `400 ${LETTERS}px ${this.theme.font}`;
     context.textAlign = "right";
     context.textBaseline = "middle";
     this.data.rows.forEach((word, n) => {
@@ -109,7 +116,17 @@ class TensorStrip {
     const colors = this.data.palette[this.theme.name];
     const picture = signedPicture(weights, columns, rows.length, colors, end);
     context.imageSmoothingEnabled = columns > wide * (window.devicePixelRatio || 1);
-    context.drawImage(picture, left, 0, wide, high);
+    context.drawImage(picture, 0, 0, columns, rows.length, left, 0, wide, high);
+  }
+
+  /** What is saved. */
+  sheet() {
+    const { title } = this.data;
+    return {
+      name: title, title, theme: this.theme, lines: [],
+      width: this.plan.left + this.plan.wide, height: this.plan.high,
+      note: this.note.textContent, legend: [], draw: (context) => this.paint(context),
+    };
   }
 
   under({ offsetX, offsetY }) {

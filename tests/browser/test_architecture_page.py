@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.browser.app_page import (
     SENTENCE,
@@ -18,6 +21,7 @@ from tests.browser.app_page import (
     until,
     url,
 )
+from tests.browser.still import number_of, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
@@ -106,6 +110,50 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Transl
         assert drawing(page)["selected"] == "decoder.linear"
         until(page, lambda: url(page).get("arch_box"), "Linear")
         page.goto(page.evaluate("location.href"))  # as the person who is sent the link
+
+
+def test_saved_files_hold_every_box_with_its_values(
+    tab, translator: Translator, tmp_path: Path
+) -> None:
+    page = tab("architecture", **OPEN)
+    heading(page, "Feed forward of the decoder, layer 2")
+    saved = {}
+    for form in ("SVG", "PNG"):
+        button = page.locator(".st-key-arch-drawing").get_by_role("button", name=f"Save as {form}")
+        with page.expect_download() as download:
+            button.click()
+        saved[form] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[form])
+    assert saved["SVG"].name == "headlight-transformer-layer-2-of-2.svg"
+    root = ET.parse(saved["SVG"]).getroot()
+    words = words_of(root)
+    there = drawing(page)
+    found = flow(translator.model, translator.trace(SENTENCE))
+    image = Image.open(saved["PNG"]).convert("RGB")
+    assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
+    plan = there["plan"]
+    places = [
+        (word["text"], word["x"] - 6, word["y"] - 18)
+        for word in words
+        if any(word["text"] == box.title for box in BOXES)
+    ]
+    assert [title for title, _, _ in places] == [box.title for box in BOXES]
+    for box, (_, x, y) in zip(BOXES, places, strict=True):
+        on_page = plan["boxes"][box.name]
+        # the whole drawing is moved, and nothing in it
+        assert (x - on_page["x"], y - on_page["y"]) == pytest.approx(
+            (places[0][1] - plan["boxes"][BOXES[0].name]["x"],
+             places[0][2] - plan["boxes"][BOXES[0].name]["y"]), abs=0.02,
+        )  # fmt: skip
+        values = found.values.get(box.value.format(1))
+        if values is None or box.kind or values.shape[1] > 64:
+            continue
+        colors = difference_table("light")[difference_levels(values)]
+        wide, top = (on_page["wide"] - 14) / values.shape[1], y + on_page["high"] - 26
+        for (row, column), _ in np.ndenumerate(values):
+            at = x + 7 + (column + 0.5) * wide, top + (row + 0.5) * 20 / values.shape[0]
+            seen = image.getpixel((int(2 * at[0]), int(2 * at[1])))
+            assert np.abs(np.subtract(seen, colors[row, column])).max() < 3, (box.name, row, column)
 
 
 def test_keys_move_from_box_to_box_and_over_the_values(tab, translator: Translator) -> None:

@@ -3,12 +3,18 @@
 
 import { make, mounted, readTheme, size, watch } from "./shared.js";
 import { pixels, unpackDrawing } from "./architecture_data.js";
+import { paintArchitecture } from "./architecture_paint.js";
 import { INSIDE, plan, rounded, STRIP } from "./architecture_plan.js";
+import { saveButtons } from "./save.js";
 
 const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is fetched
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
   + "the right; both are read from the foot up. Each box is a button that opens it; arrow keys "
   + "move from box to box.";
+const STRIPS = "Strips: a row for each token, a column for each feature;";
+const SCALES = "each strip on its own scale.";
+const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
+const DOT = 12; // of the legend in what is saved
 
 const views = new WeakMap();
 
@@ -39,7 +45,8 @@ class Architecture {
     this.key = make("div", { class: "hl-arch-key" });
     this.room = make("div", { class: "hl-arch", role: "group", "aria-label": DESCRIPTION });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
-    this.root = make("div", { class: "hl" }, this.room, this.key, this.live);
+    const foot = make("div", { class: "hl-foot" }, saveButtons(() => this.sheet()));
+    this.root = make("div", { class: "hl" }, this.room, this.key, foot, this.live);
     this.pen = make("canvas").getContext("2d");
     this.nodes = new Map(); // name → button
     this.room.addEventListener("click", (event) => this.pick(event.target.closest("button")));
@@ -101,17 +108,38 @@ class Architecture {
     Object.assign(this.key.style, narrow ? { left: "", width: "" }
       : { left: `${free.x}px`, width: `${free.wide}px` });
     this.key.classList.toggle("hl-arch-key-over", !narrow);
-    const colors = this.data.colors.difference[this.theme.name];
-    const dot = (level) => {
+    const dot = (color) => {
       const mark = make("span", { class: "hl-arch-dot" });
-      mark.style.background = `rgb(${colors.slice(3 * level, 3 * level + 3).join()})`;
+      mark.style.background = color;
       return mark;
     };
+    const [below, above] = this.ends();
     this.key.replaceChildren(
-      make("div", {}, "Strips: a row for each token, a column for each feature; ",
-        dot(28), "below 0, ", dot(228), "above 0, each strip on its own scale."),
-      make("div", {}, "Maps: one for each head, from 0 to 1; rows look at columns."),
+      make("div", {}, `${STRIPS} `, dot(below), "below 0, ", dot(above), `above 0, ${SCALES}`),
+      make("div", {}, MAPS),
     );
+  }
+
+  /** A colour of what is below 0 and one of what is above. */
+  ends() {
+    const colors = this.data.colors.difference[this.theme.name];
+    return [28, 228].map((level) => `rgb(${colors.slice(3 * level, 3 * level + 3).join()})`);
+  }
+
+  /** What is saved. */
+  sheet() {
+    const { data, plan, theme } = this;
+    const title = `Transformer, layer ${data.layer + 1} of ${data.layers}`;
+    const dot = (color) => ({ width: DOT, draw: (context) => {
+      context.fillStyle = color;
+      context.fillRect(0, 0, DOT, DOT);
+    } });
+    const [below, above] = this.ends();
+    return {
+      name: title, title, theme, lines: [], width: plan.width, height: plan.height, note: "",
+      legend: [STRIPS, dot(below), "below 0,", dot(above), `above 0, ${SCALES}`, MAPS],
+      draw: (context) => paintArchitecture(context, { data, plan, theme }),
+    };
   }
 
   drawLines(width, height) {

@@ -141,23 +141,21 @@ function across(boxes, { y }, between) {
     [cross.x, into]], head: true, memory: true };
 }
 
-/** A path with round corners, as SVG writes it. */
-export function rounded(points) {
+/** A path through points with round corners: where it goes, and `by` which corner it bends. */
+export function corners(points) {
   const [first, ...rest] = points;
-  let path = `M${first.join()}`;
-  rest.forEach((to, n) => {
+  return [{ to: first }, ...rest.flatMap((to, n) => {
     const after = rest[n + 1];
-    if (!after) {
-      path += `L${to.join()}`;
-      return;
-    }
-    const from = points[n];
+    if (!after) return [{ to }];
     const cut = (other) => {
       const [dx, dy] = [other[0] - to[0], other[1] - to[1]];
       const share = Math.min(ROUND / Math.hypot(dx, dy), 0.5);
       return [to[0] + dx * share, to[1] + dy * share];
     };
-    path += `L${cut(from).join()}Q${to.join()} ${cut(after).join()}`;
-  });
-  return path;
+    return [{ to: cut(points[n]) }, { by: to, to: cut(after) }];
+  })];
 }
+
+/** The same as SVG writes it. */
+export const rounded = (points) => corners(points).map(({ to, by }, n) =>
+  (by ? `Q${by.join()} ${to.join()}` : `${n ? "L" : "M"}${to.join()}`)).join("");

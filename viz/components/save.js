@@ -4,7 +4,7 @@
 import { make } from "./shared.js";
 import { SvgCanvas } from "./svg_canvas.js";
 
-const SHARP = 2; // pixels for each unit of the drawing
+export const SHARP = 2; // pixels for each unit of the drawing
 const MOST_PIXELS = 64e6; // a map of 512 words is as sharp as a browser's canvas can hold
 const MARGIN = 16;
 const LINE = 21;

@@ -5,7 +5,8 @@
 import { make } from "./shared.js";
 
 const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is fetched
-const MOST_RECTS = 64 * 64; // a picture of more squares stays a picture
+// a picture of more squares, or of smaller ones, stays a picture
+const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 
 const PLAIN = {
   fillStyle: "#000000", strokeStyle: "#000000", lineWidth: 1, globalAlpha: 1,
@@ -74,8 +75,16 @@ export class SvgCanvas {
     this.path += `L${this.pair(x, y)}`;
   }
 
+  quadraticCurveTo(a, b, x, y) {
+    this.path += `Q${this.pair(a, b)} ${this.pair(x, y)}`;
+  }
+
   bezierCurveTo(a, b, c, d, x, y) {
     this.path += `C${this.pair(a, b)} ${this.pair(c, d)} ${this.pair(x, y)}`;
+  }
+
+  fill() {
+    this.add("path", { d: this.path, ...this.filled() });
   }
 
   stroke() {
@@ -103,7 +112,7 @@ export class SvgCanvas {
 
   /** All of a small canvas: its opaque pixels as squares, or the whole as one picture. */
   drawImage(canvas, left, top, wide, high, x, y, width, height) {
-    if (wide * high > MOST_RECTS) {
+    if (wide * high > MOST_RECTS || Math.min(width / wide, height / high) < LEAST_SIDE) {
       const href = canvas.toDataURL();
       const size = { width, height, preserveAspectRatio: "none" };
       const style = "image-rendering: pixelated";

@@ -142,13 +142,13 @@ def _in_a_process(setting: Setting) -> Turn:
 def measure(setting: Setting) -> Turn:
     """One turn: build the side, warm up, time its updates on the same batches."""
     config = _config(setting.preset, setting.N)
-    batches = _batches(config, setting)
     if setting.side == "ours":
         placement = place()
         update = _ours(config, setting, placement)
     else:
         placement = Placement(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
         update = PlainLoop(config, placement.device, bf16=setting.side == SIDES[2]).update
+    batches = _batches(config, setting, placement.length_multiple)
     for batch in batches[: setting.warmup]:
         update(batch)
     _wait(placement)
@@ -179,7 +179,7 @@ def _config(preset: str, N: int) -> TransformerConfig:
     return build(N=N)
 
 
-def _batches(config: TransformerConfig, setting: Setting) -> list[Batch]:
+def _batches(config: TransformerConfig, setting: Setting, multiple: int) -> list[Batch]:
     """Random pieces in sentences of the lengths that captions and everyday sentences have."""
     random = np.random.default_rng(0)
     count = setting.batch_tokens * (setting.steps + setting.warmup) // 5 + 2_000  # more than enough
@@ -190,8 +190,8 @@ def _batches(config: TransformerConfig, setting: Setting) -> list[Batch]:
         return Sentences(random.integers(4, config.vocab_size, size).tolist() for size in sizes)
 
     text = EncodedText(sentences(lengths), sentences(target))
-    rows = TokenBatches(text, setting.batch_tokens, seed=0).epoch(0)
-    return [make_batch(text, batch) for batch in rows[: setting.steps + setting.warmup]]
+    rows = TokenBatches(text, setting.batch_tokens, 0, multiple).epoch(0)
+    return [make_batch(text, batch, multiple) for batch in rows[: setting.steps + setting.warmup]]
 
 
 def _wait(placement: Placement) -> None:

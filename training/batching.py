@@ -42,19 +42,24 @@ class Batch:
         return int((self.labels != PAD).sum())
 
 
-def make_batch(text: EncodedText, rows: Sequence[int] | np.ndarray) -> Batch:
-    """Pad these sentences to their longest."""
-    source = _pad([[*text.source[i], EOS] for i in rows])
-    target = _pad([[BOS, *text.target[i]] for i in rows])
-    labels = _pad([[*text.target[i], EOS] for i in rows])
+def make_batch(text: EncodedText, rows: Sequence[int] | np.ndarray, multiple: int = 1) -> Batch:
+    """Pad these sentences to their longest, and on to a multiple of a length."""
+    source = _pad([[*text.source[i], EOS] for i in rows], multiple)
+    target = _pad([[BOS, *text.target[i]] for i in rows], multiple)
+    labels = _pad([[*text.target[i], EOS] for i in rows], multiple)
     return Batch(source, target, labels)
 
 
-def _pad(sequences: list[list[int]]) -> Tensor:
-    padded = np.full((len(sequences), max(map(len, sequences))), PAD, dtype=np.int64)
+def _pad(sequences: list[list[int]], multiple: int) -> Tensor:
+    length = _round_up(max(map(len, sequences)), multiple)
+    padded = np.full((len(sequences), length), PAD, dtype=np.int64)
     for row, ids in enumerate(sequences):
         padded[row, : len(ids)] = ids
     return torch.from_numpy(padded)
+
+
+def _round_up(length: int, multiple: int) -> int:
+    return -(-length // multiple) * multiple
 
 
 class TokenBatches:
@@ -64,11 +69,12 @@ class TokenBatches:
         text: the encoded sentences.
         batch_tokens: neither side of a batch holds more tokens, padding included.
         seed: decides, with the number of the epoch, which sentences meet and in which order.
+        multiple: as `make_batch` will be told.
     """
 
-    def __init__(self, text: EncodedText, batch_tokens: int, seed: int) -> None:
+    def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
         self.batch_tokens = batch_tokens
-        self.seed = seed
+        self.seed, self.multiple = seed, multiple
         self.source_lengths = text.source.lengths() + 1
         self.target_lengths = text.target.lengths() + 1
 
@@ -85,10 +91,11 @@ class TokenBatches:
         batches: list[np.ndarray] = []
         start, longest = 0, 0
         for end, row in enumerate(order):
-            longest_with_row = max(longest, self.source_lengths[row], self.target_lengths[row])
-            if end > start and longest_with_row * (end - start + 1) > self.batch_tokens:
+            length = int(max(self.source_lengths[row], self.target_lengths[row]))
+            padded = _round_up(max(longest, length), self.multiple)
+            if end > start and padded * (end - start + 1) > self.batch_tokens:
                 batches.append(order[start:end])
                 start, longest = end, 0
-            longest = max(longest, self.source_lengths[row], self.target_lengths[row])
+            longest = max(longest, length)
         batches.append(order[start:])
         return batches

@@ -52,7 +52,7 @@ class Feed:
         self.placement = placement
         self.encoded = encode(text, tokenizer, recipe.max_pieces, progress=placement.leads)
         self.group = recipe.accumulate * placement.world
-        batches = len(TokenBatches(self.encoded, recipe.batch_tokens, recipe.seed).epoch(0))
+        batches = len(self._batches(self.encoded).epoch(0))
         if batches < self.group:
             raise CorpusError(
                 f"The text makes {batches} batches, fewer than the {self.group} of one update: "
@@ -72,7 +72,7 @@ class Feed:
         epoch, done = place.epoch, place.batch
         while True:
             encoded = self._encode(epoch)
-            batches = TokenBatches(encoded, self.recipe.batch_tokens, self.recipe.seed)
+            batches = self._batches(encoded)
             rows = batches.epoch(epoch)
             # what is left at the end of an epoch and fills no update comes again in the next
             for end in range(done + self.group, len(rows) + 1, self.group):
@@ -83,10 +83,14 @@ class Feed:
 
     def _prepare(self, encoded: EncodedText, group: list[Rows], tokens: int, place: Place) -> Step:
         mine = group[self.placement.rank :: self.placement.world]
-        batches = [make_batch(encoded, rows) for rows in mine]
+        batches = [make_batch(encoded, rows, self.placement.length_multiple) for rows in mine]
         if self.placement.device.type == "cuda":
             batches = [batch.pin_memory() for batch in batches]
         return Step(batches, tokens, place)
+
+    def _batches(self, encoded: EncodedText) -> TokenBatches:
+        recipe, multiple = self.recipe, self.placement.length_multiple
+        return TokenBatches(encoded, recipe.batch_tokens, recipe.seed, multiple)
 
     def _encode(self, epoch: int) -> EncodedText:
         if self.recipe.bpe_dropout == 0:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
+from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from viz.components.palette import difference_table
 from viz.components.tensor import tensor_packet
 
@@ -69,7 +69,7 @@ def test_a_word_that_is_squeezed_on_the_screen_is_squeezed_in_the_file(still, tm
     drawn = still(planted(rows), width=360)
     root = ET.parse(drawn.save("SVG", tmp_path)).getroot()
     squeezed = {
-        node.text.strip("\u2068\u2069"): number_of(node, "textLength")
+        plain(node.text or ""): number_of(node, "textLength")
         for node in root.iter(f"{SVG}text")
         if node.get("textLength")
     }

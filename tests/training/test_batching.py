@@ -27,18 +27,21 @@ def test_target_is_the_labels_shifted_right() -> None:
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80),
-    st.integers(31, 200),
+    st.integers(32, 200),
+    st.sampled_from([1, 8]),
 )
 def test_every_sentence_comes_once_and_no_batch_is_too_large(
-    lengths: list[tuple[int, int]], budget: int
+    lengths: list[tuple[int, int]], budget: int, multiple: int
 ) -> None:
     text = _text(lengths)
-    batches = TokenBatches(text, budget, seed=3).epoch(0)
+    batches = TokenBatches(text, budget, 3, multiple).epoch(0)
     assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
     for rows in batches:
-        batch = make_batch(text, rows)
-        assert batch.source.numel() <= budget
-        assert batch.target.numel() <= budget
+        batch = make_batch(text, rows, multiple)
+        for side in (batch.source, batch.target):
+            assert side.numel() <= budget
+            assert side.size(1) % multiple == 0
+        assert batch.tokens() == sum(lengths[row][1] + 1 for row in rows)
 
 
 def test_an_epoch_is_the_same_each_time_and_another_one_differs() -> None:

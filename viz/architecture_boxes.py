@@ -31,7 +31,7 @@ class Box:
         equation: as LaTeX.
         says: a sentence or two, in Markdown of our own.
         code: what computes it.
-        rooms: URL paths of the pages that explain it.
+        pages: URL paths of the pages that explain it.
         kind: of the attention, which gives the colour.
         inside: further values that have a shape of interest, by what they are called.
     """
@@ -44,7 +44,7 @@ class Box:
     equation: str
     says: str
     code: tuple[Callable[..., object], ...]
-    rooms: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     kind: Kind | None = None
     inside: tuple[tuple[str, str], ...] = ()
 
@@ -72,7 +72,7 @@ def _foot(stack: Stack, read: str) -> list[Box]:
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
             says=read,
             code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
-            rooms=() if stack == "encoder" else ("masks",),
+            pages=() if stack == "encoder" else ("masks",),
         ),
         Box(
             name=f"{stack}.embedding",
@@ -95,7 +95,7 @@ def _foot(stack: Stack, read: str) -> list[Box]:
             says="Where each token stands (§3.5): waves of different length, or learnt; without "
             "them the order of the words would be unknown.",
             code=(sinusoidal_positions,),
-            rooms=("positions",),
+            pages=("positions",),
         ),
         Box(
             name=f"{stack}.sum",
@@ -106,12 +106,12 @@ def _foot(stack: Stack, read: str) -> list[Box]:
             equation=r"\text{Dropout}(E[x]\sqrt{d_\text{model}} + PE)",
             says="Token and position added; in training, dropout follows (§5.4).",
             code=(Embedding.forward,),
-            rooms=("positions",),
+            pages=("positions",),
         ),
     ]  # fmt: skip
 
 
-def _attention(stack: Stack, name: str, kind: Kind, title: str, says: str, *rooms: str) -> Box:
+def _attention(stack: Stack, name: str, kind: Kind, title: str, says: str, *pages: str) -> Box:
     module = f"{stack}.layers.{{}}.{name}"
     return Box(
         name=f"{stack}.{name}",
@@ -122,7 +122,7 @@ def _attention(stack: Stack, name: str, kind: Kind, title: str, says: str, *room
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         says=says,
         code=(attention_scores, MultiHeadAttention.attend),
-        rooms=("heads", "inside", *rooms),
+        pages=("heads", "inside", *pages),
         kind=kind,
         inside=tuple((one, f"{module}.hook_{one.lower()}") for one in ("Q", "K", "V")),
     )
@@ -211,7 +211,7 @@ BOXES: tuple[Box, ...] = (
         says="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
         "pieces that the translation is made of. The matrix is that of the embeddings.",
         code=(Transformer.logits,),
-        rooms=("training",),
+        pages=("training",),
     ),
     Box(
         name="decoder.softmax",
@@ -223,7 +223,7 @@ BOXES: tuple[Box, ...] = (
         says="The probability of each piece to come next (§3.4); drawn are the columns of the "
         "pieces that the translation is made of, which the search chose among all.",
         code=(Transformer.logits,),
-        rooms=("translate",),
+        pages=("translate",),
     ),
 )
 """Encoder and then decoder, each from its foot up."""

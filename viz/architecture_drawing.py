@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Transformer
 from transformer.analysis.counting import of_module
 from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz import rooms
+from viz import page_links
 from viz.architecture_boxes import BOXES, BY_NAME, BY_OPENED, Box
 from viz.architecture_norms import LAYER, NAMES, NORM, short
 from viz.components.architecture import DrawnBox, architecture
@@ -192,8 +192,8 @@ def _way_on(box: Box, layer: int) -> None:
     if box.kind:
         choices[KIND] = SCREEN_NAMES[box.kind]
     with st.container(key="arch-way-on", gap=None):
-        for room in box.rooms:
-            rooms.link(room, f"{rooms.title(room)}: {_WHY[room]}", choices if box.kind else {})
+        for page in box.pages:
+            page_links.link(page, _WHY[page], choices if box.kind else {})
 
 
 def _to_norms(name: str) -> None:

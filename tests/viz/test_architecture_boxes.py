@@ -1,8 +1,10 @@
 """Every box is about a place that the model has, and leads to a page that the app has."""
 
+import runpy
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from transformer import Transformer
 from transformer.analysis.counting import of_module
@@ -10,7 +12,7 @@ from transformer.analysis.flow import LOGITS, PROBABILITIES
 from viz.architecture_boxes import BOXES, BY_NAME, BY_OPENED, Box
 from viz.architecture_norms import NAMES
 from viz.look import code_line
-from viz.rooms import ROOMS
+from viz.page_links import PAGES
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -32,7 +34,7 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
     if box.layered:
         assert box.name.split(".")[1] in box.value
     assert all(code_line(function) for function in box.code)
-    assert set(box.rooms) <= set(ROOMS)
+    assert set(box.pages) <= set(PAGES)
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
@@ -41,8 +43,19 @@ def test_no_two_boxes_can_be_taken_for_each_other() -> None:
     assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]
 
 
-def test_a_room_is_the_page_that_the_app_has_at_that_place() -> None:
-    app = APP.read_text("utf-8")
-    for path, (title, show) in ROOMS.items():
-        module = show.__module__.rpartition(".")[2]
-        assert f'st.Page({module}.show, title="{title}", url_path="{path}"' in app
+def test_a_page_that_a_box_leads_to_is_one_of_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: list[dict[str, object]] = []
+
+    def navigation(pages: list[dict[str, object]], **_: object) -> None:
+        there.extend(pages)
+        raise StopIteration  # what follows draws a page
+
+    monkeypatch.setattr(st, "Page", lambda show, **said: {"show": show, **said})
+    monkeypatch.setattr(st, "navigation", navigation)
+    with pytest.raises(StopIteration):
+        runpy.run_path(str(APP))
+    assert [one["url_path"] for one in there if one["default"]] == ["translate"]
+    by_path = {one["url_path"]: (one["show"], one["title"]) for one in there}
+    assert len(by_path) == 8
+    for path, page in PAGES.items():
+        assert by_path[path] == (page.show, page.TITLE)

@@ -15,6 +15,8 @@ from viz import (
 )
 from viz.architecture_drawing import NORMS, VIEW
 
+TITLE = "Architecture"
+
 DRAWING, PARAMETERS, WORK, TABLES = "drawing", "parameters", "work and memory", "tables 2 and 3"
 VIEWS = (DRAWING, PARAMETERS, WORK, NORMS, TABLES)
 

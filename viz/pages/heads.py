@@ -22,6 +22,8 @@ from viz.once import once
 from viz.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
 from viz.take_away import take_away
 
+TITLE = "Heads"
+
 _WHAT: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
     "decoder_self": (

@@ -28,6 +28,8 @@ from viz.look import code_line, explain
 from viz.once import once
 from viz.open_head import SCREEN_NAMES, head_name
 
+TITLE = "Inside a head"
+
 STEP = "at"
 """Name in the URL of the step of the walk."""
 PAPERS: Scale = "÷ √d_k"

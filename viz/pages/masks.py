@@ -21,6 +21,8 @@ from viz.masks_leak import draw_losses, draw_shares, explain_leak, passes
 from viz.masks_words import row_said
 from viz.open_head import SCREEN_NAMES
 
+TITLE = "Masks"
+
 VIEWS = GRIDS, SHIFT, AWAY = "who sees whom", "shift right", "take it away"
 MASKS: dict[str, Which | None] = {
     "in use": None,

@@ -10,6 +10,8 @@ from viz.positions_formula import curves, encoding, rotation, similarity
 from viz.positions_learned import learned
 from viz.positions_sentence import beyond, sentence, without
 
+TITLE = "Positions"
+
 VIEW = "pe_view"
 """Name in the URL."""
 

@@ -12,6 +12,8 @@ from transformer.translator import BUNDLED
 from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
 from viz.look import code_line, explain
 
+TITLE = "Schedule"
+
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as they stand in the URL."""
 MOST_STEPS = 1_000_000

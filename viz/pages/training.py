@@ -14,6 +14,8 @@ from transformer.translator import BUNDLED
 from viz.figures.training import INKS, curve, learning_rates
 from viz.look import code_line, explain
 
+TITLE = "Training"
+
 RUNS = "runs"
 """Name in the URL."""
 

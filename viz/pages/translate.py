@@ -12,6 +12,8 @@ from viz.components.maps import attention_map
 from viz.head_picker import Names, pick
 from viz.look import changed_words, code_line, explain, minus
 
+TITLE = "Translate"
+
 MAP = Names("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
 

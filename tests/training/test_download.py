@@ -1,209 +1,26 @@
-"""Downloads from a server that misbehaves: they end whole, or in one sentence and nothing else."""
+"""Whole sets by the command: parallel text in the end, or one sentence and nothing else."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import io
 import re
 import socket
 import tarfile
-import threading
-import time
 import zipfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from training import download, fetch
+from tests.training.bad_server import Server, names, server
+from training import download
 from training.corpus import read_parallel
-from training.fetch import Patience
 from training.sources import SOURCES, Archive, Source
 
-BODY = b"".join(b"line %d\n" % number for number in range(40_000))  # some sockets full
-QUARTER = len(BODY) // 4
-TIMEOUT = 0.3
-SHA256 = hashlib.sha256(BODY).hexdigest()
-
-
-@dataclass
-class Server:
-    """Serves `files`; each entry of `mischief` spoils one answer, in order.
-
-    A number answers with that error; otherwise any of these words: `drop` ends the connection after
-    a quarter of the file, `stall` falls silent after half of it, `mute` at once, `slow` pauses,
-    `reversed` sends other bytes, `deaf` ignores the range, `astray` sends another part.
-    """
-
-    address: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
-    mischief: list[str] = field(default_factory=list)
-    ranges: list[str | None] = field(default_factory=list)  # what each request asked for
-
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
-        mischief = self.mischief.pop(0).split() if self.mischief else []
-        self.ranges.append(request.headers.get("Range"))
-        body = self.files.get(request.path)
-        if body is None or (mischief and mischief[0].isdecimal()):
-            return request.send_error(404 if body is None else int(mischief[0]))
-        if "reversed" in mischief:
-            body = body[::-1]
-        asked = 0 if "deaf" in mischief else int(re.sub(r"\D", "", self.ranges[-1] or "0"))
-        if asked >= len(body):
-            request.send_response(416)
-            request.send_header("Content-Range", f"bytes */{len(body)}")
-            return request.end_headers()
-        start = asked // 2 if "astray" in mischief else asked
-        request.send_response(206 if asked else 200)
-        if asked:
-            request.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        request.send_header("Content-Length", str(len(body) - start))
-        request.end_headers()
-        lengths = {"drop": QUARTER, "stall": 2 * QUARTER, "mute": 0}
-        end = min([len(body), *(start + lengths[word] for word in mischief if word in lengths)])
-        for at in range(start, end, QUARTER):
-            request.wfile.write(body[at : min(at + QUARTER, end)])
-            request.wfile.flush()
-            time.sleep(0.1 if "slow" in mischief else 0)
-        if {"stall", "mute"} & set(mischief):
-            time.sleep(2 * TIMEOUT)
-        return None
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(fetch, "PATIENCE", Patience(attempts=3, timeout=TIMEOUT, wait=0.01))
-    served = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            # the other side hangs up on a line that has fallen silent
-            with contextlib.suppress(ConnectionError):
-                served.answer(self)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http_server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served.address = f"http://127.0.0.1:{http_server.server_port}"
-    thread = threading.Thread(target=http_server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield served
-    http_server.shutdown()
-    http_server.server_close()
-    thread.join()
-
-
-def _fetch(server: Server, folder: Path, **known: object) -> Path:
-    server.files["/data.txt"] = BODY
-    url = f"{server.address}/data.txt"
-    fetch.fetch(Archive(url=url, **known), url, folder / "data.txt")  # type: ignore[arg-type]
-    return folder / "data.txt"
-
-
-def _names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*") if path.is_file())
-
-
-def _range(quarters: int) -> str:
-    return f"bytes={quarters * QUARTER}-"
-
-
-@pytest.mark.parametrize(
-    ("mischief", "ranges"),
-    [
-        ([], [None]),
-        (["drop"], [None, _range(1)]),
-        (["drop", "drop", "503"], [None, _range(1), _range(2), _range(2)]),
-        (["drop"] * 3, [None, _range(1), _range(2), _range(3)]),  # each brought something
-        (["drop", "deaf"], [None, _range(1)]),
-        (["drop", "astray"], [None, _range(1), None]),
-        (["stall"], [None, _range(2)]),
-        (["slow"], [None]),
-        (["500", "429"], [None, None, None]),
-    ],
-    ids=str,
-)
-def test_a_file_arrives_whole_through_what_passes(
-    server: Server, tmp_path: Path, mischief: list[str], ranges: list[str | None]
-) -> None:
-    server.mischief = list(mischief)
-    assert _fetch(server, tmp_path).read_bytes() == BODY
-    assert server.ranges == ranges
-    assert _names(tmp_path) == ["data.txt"]
-
-
-@pytest.mark.parametrize(
-    ("kept", "ranges"),
-    [
-        (BODY[:QUARTER], [_range(1)]),
-        (BODY, [f"bytes={len(BODY)}-"]),  # stopped just before it got its name
-        (BODY + b"more", [f"bytes={len(BODY) + 4}-", None]),
-    ],
-    ids=["a quarter", "whole", "too long"],
-)
-def test_a_stopped_download_goes_on_where_it_stopped(
-    server: Server, tmp_path: Path, kept: bytes, ranges: list[str | None]
-) -> None:
-    (tmp_path / "data.txt.part").write_bytes(kept)
-    assert _fetch(server, tmp_path).read_bytes() == BODY
-    assert server.ranges == ranges
-
-
-@pytest.mark.parametrize(
-    ("mischief", "known", "sentence"),
-    [
-        (["404"], {}, "cannot be fetched: the server answers 404 Not Found"),
-        (["500"] * 3, {}, "could not be fetched in 3 attempts: the server answers 500"),
-        (["mute"] * 3, {}, "nothing came for 0.3 s"),
-        (["drop deaf"] * 4, {}, "connection ended too early; the .* bytes that arrived are kept"),
-        (["reversed"], {"sha256": SHA256}, f"is not the file that was expected .*{SHA256}"),
-        ([], {"size": 7}, f"has {len(BODY):,} bytes instead of 7"),
-    ],
-    ids=["404", "500", "mute", "drop deaf", "reversed", "size"],
-)
-def test_what_does_not_pass_is_an_error_and_no_file(
-    server: Server, tmp_path: Path, mischief: list[str], known: dict[str, object], sentence: str
-) -> None:
-    server.mischief = list(mischief)
-    with pytest.raises(fetch.DownloadError, match=sentence):
-        _fetch(server, tmp_path, **known)
-    assert set(_names(tmp_path)) <= {"data.txt.part"}
-    assert not server.mischief
-
-
-def test_wrong_bytes_are_thrown_away_and_right_ones_taken_the_next_time(
-    server: Server, tmp_path: Path
-) -> None:
-    server.mischief = ["reversed"]
-    with pytest.raises(fetch.DownloadError):
-        _fetch(server, tmp_path, sha256=SHA256)
-    assert _fetch(server, tmp_path, sha256=SHA256).read_bytes() == BODY
-    assert server.ranges == [None, None]
-
-
-def test_a_file_that_is_there_is_checked_and_not_asked_for(server: Server, tmp_path: Path) -> None:
-    path = _fetch(server, tmp_path)
-    _fetch(server, tmp_path, sha256=SHA256)
-    assert len(server.ranges) == 1
-    path.write_bytes(BODY[:-1])
-    with pytest.raises(fetch.DownloadError, match=r"data\.txt is not the file that was expected"):
-        _fetch(server, tmp_path, sha256=SHA256)
-
-
-def test_a_full_disk_is_one_sentence(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "data.txt.part").symlink_to("/dev/full")
-    with pytest.raises(fetch.DownloadError, match="cannot be written: No space left on device"):
-        _fetch(server, tmp_path)
-    assert not (tmp_path / "data.txt").exists()
-
-
-# whole sets, by the command
+__all__ = ["server"]  # a fixture: used by name
 
 
 def _gz(sentences: Iterable[str]) -> bytes:
@@ -267,7 +84,7 @@ def test_multi30k_becomes_parallel_text_in_nfc(
     assert (text.source[0], text.target[0]) == ("Line 0.", "Ein Mädchen.")
     assert (len(text), len(read_parallel(tmp_path / "valid"))) == (29_000, 1_014)
     assert len(read_parallel(tmp_path / "test_2016_flickr")) == 1_000
-    assert not [name for name in _names(tmp_path) if name.endswith((".new", ".part"))]
+    assert not [name for name in names(tmp_path) if name.endswith((".new", ".part"))]
 
 
 def test_checksums_of_the_first_time_are_kept_as_sha256sum_writes_them(
@@ -313,7 +130,7 @@ def test_an_archive_that_holds_something_else_is_not_trusted(
 ) -> None:
     multi30k.files["/multi30k/train.de.gz"] = packed
     assert re.search(sentence, _run(multi30k, "multi30k", tmp_path, capsys))
-    assert _names(tmp_path) == sorted(a.name for a in _source("multi30k").archives)
+    assert names(tmp_path) == sorted(a.name for a in _source("multi30k").archives)
 
 
 def test_another_number_of_pairs_than_published_is_refused(

@@ -25,7 +25,7 @@ from tests.browser.still import number_of, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
-from viz.architecture_boxes import BOXES, BY_NAME
+from viz.architecture.boxes import BOXES, BY_NAME
 from viz.components.labels import shown
 from viz.components.palette import COLOR, difference_levels, difference_table, largest_colour
 

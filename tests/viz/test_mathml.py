@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformer import TransformerConfig
 from transformer.trace import KINDS
-from viz.inside_steps import steps
+from viz.inside.steps import steps
 from viz.mathml import Node, both, over, root, row, sub, sup, total, words
 
 CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viz.components.bundle import script, style
 from viz.components.labels import shown
 from viz.components.palette import COLOR
-from viz.masks_words import REASONS
+from viz.masks.words import REASONS
 
 if TYPE_CHECKING:
     from transformer.trace import Kind, Labels

@@ -5,15 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz import (
-    architecture_drawing,
-    architecture_norms,
-    architecture_parameters,
-    architecture_tables,
-    architecture_work,
-    sentence_bar,
-)
-from viz.architecture_drawing import NORMS, VIEW
+from viz import sentence_bar
+from viz.architecture import drawing, norms, parameters, tables, work
+from viz.architecture.drawing import NORMS, VIEW
 
 TITLE = "Architecture"
 
@@ -30,13 +24,13 @@ def show() -> None:
         "View", VIEWS, default=DRAWING, required=True, key=VIEW, bind="query-params"
     )
     if view == PARAMETERS:
-        architecture_parameters.show(row)
+        parameters.show(row)
     elif view == WORK:
-        architecture_work.show()
+        work.show()
     elif view == NORMS:
-        architecture_norms.show(row)
+        norms.show(row)
     elif view == TABLES:
-        architecture_tables.show()
+        tables.show()
     else:
         _drawing(row)
 
@@ -44,4 +38,4 @@ def show() -> None:
 def _drawing(row: DeltaGenerator) -> None:
     trace, found = sentence_bar.trace(), sentence_bar.found()
     if trace is not None and found is not None:
-        architecture_drawing.show(row, found[0].model, trace)
+        drawing.show(row, found[0].model, trace)

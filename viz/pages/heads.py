@@ -8,19 +8,20 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Kind
 from transformer.analysis.heads import badges, measure
 from transformer.attention import MultiHeadAttention, attention_scores
-from viz import heads_controls, sentence_bar
-from viz.compare import second_map
+from viz import sentence_bar
 from viz.components.grid import GridPart, head_grid
 from viz.components.labels import shown
 from viz.components.maps import attention_map
 from viz.components.views import head_view
 from viz.head_picker import HEAD, KIND, choose
-from viz.heads_controls import FALLING, LAYER_ORDER, Controls
+from viz.heads import controls as menus
+from viz.heads.compare import second_map
+from viz.heads.controls import FALLING, LAYER_ORDER, Controls
+from viz.heads.take_away import take_away
 from viz.look import code_line, explain, minus
 from viz.numbers import summarise
 from viz.once import once
 from viz.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
-from viz.take_away import take_away
 
 TITLE = "Heads"
 
@@ -45,7 +46,7 @@ def show_trace(trace: AttentionTrace) -> None:
     row = st.container(
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
-    controls = heads_controls.draw(row, *trace.cross.shape[:2])
+    controls = menus.draw(row, *trace.cross.shape[:2])
     try:
         now = _show(trace, controls)
     except HeadlightError as error:

@@ -22,8 +22,8 @@ from viz.components.inside import inside_head
 from viz.components.labels import shown
 from viz.figures.inside import factors, saturation_chart, variance_chart
 from viz.head_picker import HEAD, pick, pick_kind
-from viz.inside_steps import shown_scale, steps, times
-from viz.inside_translation import translation_under
+from viz.inside.steps import shown_scale, steps, times
+from viz.inside.translation import translation_under
 from viz.look import code_line, explain
 from viz.once import once
 from viz.open_head import SCREEN_NAMES, head_name

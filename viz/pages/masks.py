@@ -17,8 +17,8 @@ from viz.components.mask_grids import MaskGrid, Row, mask_grids
 from viz.figures.masks import shift_chart
 from viz.head_picker import pick_kind
 from viz.look import code_line, explain
-from viz.masks_leak import draw_losses, draw_shares, explain_leak, passes
-from viz.masks_words import row_said
+from viz.masks.leak import draw_losses, draw_shares, explain_leak, passes
+from viz.masks.words import row_said
 from viz.open_head import SCREEN_NAMES
 
 TITLE = "Masks"

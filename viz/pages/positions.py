@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from viz.positions_formula import curves, encoding, rotation, similarity
-from viz.positions_learned import learned
-from viz.positions_sentence import beyond, sentence, without
+from viz.positions.formula import curves, encoding, rotation, similarity
+from viz.positions.learned import learned
+from viz.positions.sentence import beyond, sentence, without
 
 TITLE = "Positions"
 

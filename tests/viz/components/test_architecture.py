@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from viz.architecture_boxes import BOXES
+from viz.architecture.boxes import BOXES
 from viz.components.architecture import MOST_COLUMNS, MOST_ROWS, DrawnBox, drawing_packet
 from viz.components.bundle import FOLDER, script
 from viz.components.palette import (

@@ -16,9 +16,9 @@ from tests.viz.pages.pages import in_url, texts
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.complexity import LAYERS, Sizes, work
 from transformer.analysis.counting import PARTS, by_formula, counted
-from viz.architecture_boxes import BOXES
-from viz.architecture_drawing import NORMS
-from viz.architecture_work import MEASURED
+from viz.architecture.boxes import BOXES
+from viz.architecture.drawing import NORMS
+from viz.architecture.work import MEASURED
 from viz.pages.architecture import PARAMETERS, TABLES, VIEWS, WORK
 
 SENTENCE = "The dog sleeps in the garden."
@@ -234,10 +234,10 @@ def test_memory_is_another_picture(opened) -> None:
 
 
 def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch, tmp_path) -> None:
-    from viz import architecture_work
+    from viz.architecture import work as page
 
     for text in (None, "{", '{"layers": {"recurrent": [{"n": 3}]}}', "[]"):
-        monkeypatch.setattr(architecture_work, "MEASURED", tmp_path / "layers.json")
+        monkeypatch.setattr(page, "MEASURED", tmp_path / "layers.json")
         if text is not None:
             (tmp_path / "layers.json").write_text(text)
         app = opened(arch_view=WORK)

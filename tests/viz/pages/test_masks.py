@@ -16,7 +16,7 @@ from transformer.analysis import masking
 from transformer.analysis.batch import Batch, batch
 from transformer.analysis.leaks import leak
 from viz.components.labels import shown
-from viz.masks_words import row_said
+from viz.masks.words import row_said
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."

@@ -21,11 +21,11 @@ from transformer.analysis import positions
 from transformer.analysis.learned_positions import TABLE, learned_positions
 from transformer.analysis.positions import Edit, Stack
 from transformer.embedding import sinusoidal_positions
-from viz import positions_learned
 from viz.components.labels import shown
 from viz.look import changed_words, minus
 from viz.pages.positions import VIEWS
-from viz.positions_sentence import STEPS
+from viz.positions import learned as positions_learned
+from viz.positions.sentence import STEPS
 
 SENTENCE = "The old cat sleeps under the table."
 BOTH: tuple[Stack, Stack] = ("encoder", "decoder")

@@ -10,11 +10,11 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.scaling import Scale
 from transformer.attention import attention_scores
 from transformer.trace import KINDS
-from viz.inside_steps import shown_scale, steps, times
+from viz.inside.steps import shown_scale, steps, times
 from viz.look import source_line
 from viz.mathml import Node
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from benchmarks.made_trace import made_trace
 from transformer import AttentionTrace
+from viz.heads.take_away import csv, npz
 from viz.open_head import heads, open_map
-from viz.take_away import csv, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:

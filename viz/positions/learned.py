@@ -14,7 +14,7 @@ from transformer.embedding import Embedding, sinusoidal_positions
 from viz.figures.learned_positions import cosine_maps, neighbours_chart
 from viz.figures.paper_tables import TABLE_3
 from viz.look import code_line, explain
-from viz.positions_sentence import pick_stack
+from viz.positions.sentence import pick_stack
 from viz.trained_rows import ROWS, TrainedRow, read
 
 PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row.learned)}

@@ -18,7 +18,7 @@ from transformer.analysis.norms import (
 )
 from transformer.layers import AddAndNorm
 from viz import more_sentences, sentence_bar
-from viz.architecture_boxes import BOXES, Box
+from viz.architecture.boxes import BOXES, Box
 from viz.components.labels import shown
 from viz.components.tensor import tensor_strip
 from viz.figures.norms import spread_chart

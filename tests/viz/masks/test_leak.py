@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer.analysis.leaks import Leak
-from viz.masks_leak import measured
+from viz.masks.leak import measured
 
 
 def leak(loss: float, share: float = 0.0) -> Leak:

@@ -2,7 +2,7 @@
 
 import re
 
-from viz.masks_words import REASONS, quoted, row_said
+from viz.masks.words import REASONS, quoted, row_said
 
 
 def said(query, keys, whys):

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace
-from viz.heads_controls import Controls
+from viz.heads.controls import Controls
 from viz.open_head import OpenMap
 from viz.report import report
 

@@ -24,7 +24,7 @@ from viz import sentence_bar
 from viz.figures.complexity import growth_chart, lengths
 from viz.look import code_line, explain
 
-MEASURED = Path(__file__).parents[1] / "assets" / "layers.json"
+MEASURED = Path(__file__).parents[2] / "assets" / "layers.json"
 """What `python -m benchmarks layers` wrote."""
 LONGEST = 65_536
 WORK, MEMORY = "work", "memory"

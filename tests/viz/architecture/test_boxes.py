@@ -9,12 +9,12 @@ import streamlit as st
 from transformer import Transformer
 from transformer.analysis.counting import of_module
 from transformer.analysis.flow import LOGITS, PROBABILITIES
-from viz.architecture_boxes import BOXES, BY_NAME, BY_OPENED, Box
-from viz.architecture_norms import NAMES
+from viz.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.architecture.norms import NAMES
 from viz.look import code_line
 from viz.page_links import PAGES
 
-APP = Path(__file__).parents[2] / "app.py"
+APP = Path(__file__).parents[3] / "app.py"
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)

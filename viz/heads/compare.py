@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz import sentence_bar, serving
 from viz.head_picker import Names, pick
-from viz.heads_controls import Controls
+from viz.heads.controls import Controls
 from viz.open_head import OpenMap, heads, open_map
 
 With = Literal["another head", "another sentence", "another checkpoint"]

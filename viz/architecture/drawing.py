@@ -12,8 +12,8 @@ from transformer import AttentionTrace, Transformer
 from transformer.analysis.counting import of_module
 from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz import page_links
-from viz.architecture_boxes import BOXES, BY_NAME, BY_OPENED, Box
-from viz.architecture_norms import LAYER, NAMES, NORM, short
+from viz.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.architecture.norms import LAYER, NAMES, NORM, short
 from viz.components.architecture import DrawnBox, architecture
 from viz.components.labels import shown
 from viz.components.maps import attention_map

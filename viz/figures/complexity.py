@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from viz.figures.inks import OCHRE, PINK, SLATE, VIOLET
+
 INKS = {
-    "self-attention": "#6F4FB8",
-    "recurrent": "#B8860B",
-    "convolutional": "#C2569A",
-    "restricted self-attention": "#5F6B73",
+    "self-attention": VIOLET,
+    "recurrent": OCHRE,
+    "convolutional": PINK,
+    "restricted self-attention": SLATE,
 }
 """One colour for each layer of Table 1; none of them can be taken for a kind of attention."""
 

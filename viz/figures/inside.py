@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.schedule import INKS
+from viz.figures.inks import CURVES, GREY
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,7 +24,6 @@ VARIANCES = (
 """The curves of the variance of q·k, in the order of their colours."""
 _DECADES = (-2, 2)
 _LEGEND_LINE = 28  # CSS pixels, which the height of a chart has to hold as well
-_GREY = "#80868E"  # of marks; read on light paper and on dark
 
 
 def factors() -> Floats:
@@ -81,10 +80,10 @@ def saturation_chart(
     shown = pd.DataFrame(
         [{"name": name, "scale": scale} for name, scale in marks.items()], columns=["name", "scale"]
     )
-    rules = alt.Chart(shown).mark_rule(strokeDash=[3, 3], color=_GREY).encode(x, tooltip=["name:N"])
+    rules = alt.Chart(shown).mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
     words = (
         alt.Chart(shown)
-        .mark_text(baseline="bottom", dy=-3, color=_GREY)
+        .mark_text(baseline="bottom", dy=-3, color=GREY)
         .encode(x, y=alt.value(0), text="name:N")
     )
     return lines + rules + words
@@ -145,6 +144,6 @@ def variance_chart(
 def _colors(field: str, names: tuple[str, ...]) -> alt.Color:
     return alt.Color(
         field,
-        scale=alt.Scale(domain=list(names), range=list(INKS[: len(names)])),
+        scale=alt.Scale(domain=list(names), range=list(CURVES[: len(names)])),
         legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
     )

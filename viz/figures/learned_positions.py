@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.positions import GREY, maps, signed_map
-from viz.figures.schedule import INKS
+from viz.figures.inks import CURVES, GREY
+from viz.figures.positions import maps, signed_map
 
 Floats = NDArray[np.floating]
 
@@ -52,7 +52,7 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
         .encode(
             x,
             y,
-            alt.Color("table:N", scale=alt.Scale(domain=names, range=list(INKS)), legend=legend),
+            alt.Color("table:N", scale=alt.Scale(domain=names, range=list(CURVES)), legend=legend),
             tooltip=["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")],
         )
     )

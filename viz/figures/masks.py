@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.components.labels import shown
+from viz.figures.inks import GREY
 
 Floats = npt.NDArray[np.float64]
 
-# a grey and a purple that stand out from a light page and from a dark one alike
-QUIET, LEAKED = "#858C94", "#9166CC"
+LEAKED = "#9166CC"  # stands out from a light page and from a dark one alike
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
     ("reads", "right", 14),
     ("writes", "left", -14),
@@ -75,7 +75,7 @@ def shift_chart(
     ]
     rules = (
         alt.Chart(lines)
-        .mark_rule(color=QUIET, strokeWidth=1.5, xOffset=-18, x2Offset=18)
+        .mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
         .encode(
             x=alt.X("written:Q"),
             x2="read:Q",
@@ -190,7 +190,7 @@ def loss_chart(tokens: Sequence[str], kept: Floats, opened: Floats) -> alt.Layer
     ]
     rules = (
         alt.Chart(frame)
-        .mark_rule(color=QUIET, strokeWidth=1.5)
+        .mark_rule(color=GREY, strokeWidth=1.5)
         .encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
     )
     looks = [WITH, WITHOUT]
@@ -202,7 +202,7 @@ def loss_chart(tokens: Sequence[str], kept: Floats, opened: Floats) -> alt.Layer
             x=alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5)),
             y=y,
             color=alt.Color(
-                "mask:N", scale=alt.Scale(domain=looks, range=[QUIET, LEAKED]), legend=key
+                "mask:N", scale=alt.Scale(domain=looks, range=[GREY, LEAKED]), legend=key
             ),
             shape=alt.Shape(
                 "mask:N", scale=alt.Scale(domain=looks, range=["circle", "diamond"]), legend=key

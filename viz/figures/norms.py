@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-INKS = {"layer norm": "#6F4FB8", "batch norm": "#B8860B"}
+from viz.figures.inks import OCHRE, VIOLET
+
+INKS = {"layer norm": VIOLET, "batch norm": OCHRE}
 """None of them can be taken for a kind of attention."""
 
 Floats = npt.NDArray[np.float64]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import altair as alt
 import pandas as pd
 
+from viz.figures.inks import GREY, OCHRE, VIOLET
+
 TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
     ("ByteNet", "23.75", "", "", ""),
     ("Deep-Att + PosUnk", "", "39.2", "", "1.0 · 10²⁰"),
@@ -99,7 +101,7 @@ TABLE_3: tuple[PaperRow, ...] = (
 """Table 3, in the order of the paper."""
 
 SYMBOLS = {"epsilon_ls": "ε_ls"}
-INKS = {"paper": "#B8860B", "here": "#6F4FB8"}
+INKS = {"paper": OCHRE, "here": VIOLET}
 """None of them can be taken for a kind of attention."""
 
 
@@ -186,6 +188,6 @@ def difference_chart(
         )
     )
     rule = alt.Chart(pd.DataFrame({"base": [base]})).mark_rule(
-        strokeDash=[4, 3], strokeWidth=1.5, color="#8A8F96"
+        strokeDash=[4, 3], strokeWidth=1.5, color=GREY
     )
     return rule.encode(x="base:Q") + dots

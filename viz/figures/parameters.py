@@ -7,19 +7,21 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
+from viz.components.palette import COLOR
+from viz.figures.inks import GREY, OCHRE, PINK, SLATE, VIOLET
+
 INKS = {
-    "shared embedding": "#6F4FB8",
-    "learned positions": "#C2569A",
-    "encoder self-attention": "#009E73",
-    "decoder self-attention": "#0072B2",
-    "cross-attention": "#D55E00",
-    "feed-forward networks": "#B8860B",
-    "layer norms": "#5F6B73",
+    "shared embedding": VIOLET,
+    "learned positions": PINK,
+    "encoder self-attention": COLOR["encoder_self"],
+    "decoder self-attention": COLOR["decoder_self"],
+    "cross-attention": COLOR["cross"],
+    "feed-forward networks": OCHRE,
+    "layer norms": SLATE,
 }
 """The kinds of attention have their own colours; what is no attention has none of these."""
 
 
-GREY = "#8A8F96"  # is read on both papers
 LEGEND = 200  # of the plot's height goes to the axis and the legend
 
 

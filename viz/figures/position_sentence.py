@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.components.labels import shown
-from viz.figures.positions import GREY, maps, signed_map
-from viz.figures.schedule import INKS
+from viz.figures.inks import CURVES, GREY
+from viz.figures.positions import maps, signed_map
 
 Floats = NDArray[np.floating]
 
@@ -58,7 +58,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
         for name, values in curves.items()
     )
-    colour = _colours("moved", list(curves), INKS)
+    colour = _colours("moved", list(curves), CURVES)
     x = alt.X(
         "k:Q",
         title="positions moved on by k",
@@ -116,7 +116,7 @@ def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Cha
                 ),
             ),
             y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
-            color=_colours("positions", list(curves), (GREY, *INKS[:3], *INKS[4:])),
+            color=_colours("positions", list(curves), (GREY, *CURVES[:3], *CURVES[4:])),
             tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
         )
     )

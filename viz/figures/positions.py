@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.schedule import INKS
+from viz.figures.inks import CURVES, GREY
 
 Floats = NDArray[np.floating]
 
@@ -26,7 +26,6 @@ one, and no kind of attention."""
 SMOOTH_FROM = 150_000
 """Cells of a map from which one pixel a cell is painted, which the browser then stretches."""
 
-GREY = "#8A8F96"
 POINTS = 128  # of one row of dots: more would hide the line under them
 
 
@@ -282,4 +281,4 @@ def _colours(field: str, names: Sequence[str], *, columns: int) -> alt.Color:
 
 
 def _inks(count: int) -> list[str]:
-    return [INKS[n % len(INKS)] for n in range(count)]
+    return [CURVES[n % len(CURVES)] for n in range(count)]

@@ -12,13 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from training.schedule import learning_rate
+from viz.figures.inks import CURVES
 
 Floats = npt.NDArray[np.float64]
-INKS = (
-    "#6F4FB8", "#B8860B", "#C2569A", "#5F6B73",
-    "#2E8B8B", "#8C564B", "#A8B0BA", "#C9A0DC",
-)  # fmt: skip
-"""One colour for each curve; none of them can be taken for a kind of attention."""
 
 POINTS = 400  # of a curve: as many as a screen tells apart
 STABLE = 0.8
@@ -106,7 +102,7 @@ def schedule_chart(
     names = list(curves)
     color = alt.Color(
         "curve:N",
-        scale=alt.Scale(domain=names, range=[INKS[n % len(INKS)] for n in range(len(names))]),
+        scale=alt.Scale(domain=names, range=[CURVES[n % len(CURVES)] for n in range(len(names))]),
         legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
     )
     x = alt.X(

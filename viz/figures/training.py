@@ -10,13 +10,13 @@ import pandas as pd
 
 from training.runlog import Record
 from training.schedule import cooldown_left, learning_rate
+from viz.figures.inks import CURVES, GREY
 
-INKS = ("#6F4FB8", "#B8860B", "#C2569A", "#5F6B73")
-"""One colour for each run; none of them can be taken for a kind of attention."""
+INKS = CURVES[:4]
+"""One colour for each run."""
 
 FEW = 30
 """Values of a run up to which each is a dot on its line."""
-_GREY = "#8A8F96"
 
 
 def curve(
@@ -76,7 +76,7 @@ def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 180) -
     used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
     planned = (
         alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=height)
-        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.35, color=_GREY)
+        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.35, color=GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )
     return planned + used

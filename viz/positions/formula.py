@@ -10,6 +10,7 @@ import streamlit as st
 
 from transformer.analysis import positions
 from transformer.embedding import sinusoidal_positions
+from viz.figures.inks import CURVES
 from viz.figures.positions import (
     encoding_map,
     rotation_figure,
@@ -18,7 +19,6 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.schedule import INKS
 from viz.look import code_line, explain, minus
 
 MOST = 1024
@@ -77,7 +77,7 @@ def curves() -> None:
             key="pe_dimensions",
             bind="query-params",
             accept_new_options=True,
-            max_selections=len(INKS),
+            max_selections=len(CURVES),
             placeholder="Choose or type a dimension",
             width=420,
         )

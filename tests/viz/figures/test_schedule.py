@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from viz.figures.schedule import INKS, OTHERS, paper_rate, peak, sampled, schedule_chart
+from viz.figures.inks import CURVES
+from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
 
 LAST = 40_000
 
@@ -76,4 +77,4 @@ def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
 
 
 def test_every_curve_that_the_page_can_draw_has_a_colour_of_its_own() -> None:
-    assert len(set(INKS)) >= 3 + len(OTHERS) + 1
+    assert len(set(CURVES)) >= 3 + len(OTHERS) + 1

@@ -1,13 +1,12 @@
 // Figure 1 with a sentence in it: boxes are buttons, the lines between them one SVG picture, what
 // flows through a box a strip in it. Opening a box is the host's business; it hears its name.
 
-import { make, mounted, readTheme, size, watch } from "./shared.js";
+import { make, mounted, readTheme, shape, size, watch } from "./shared.js";
 import { pixels, unpackDrawing } from "./architecture_data.js";
 import { paintArchitecture } from "./architecture_paint.js";
 import { INSIDE, plan, rounded, STRIP } from "./architecture_plan.js";
 import { saveButtons } from "./save.js";
 
-const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is fetched
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
   + "the right; both are read from the foot up. Each box is a button that opens it; arrow keys "
   + "move from box to box.";
@@ -234,12 +233,6 @@ function button(name) {
   const node = make("button", { type: "button", class: "hl-box" },
     make("span", { class: "hl-box-name" }, title, drawn), strip);
   return Object.assign(node, { name, strip, titleText: title, shapeText: drawn });
-}
-
-function shape(tag, attributes) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
 }
 
 /** The head of an arrow at the end of its line. */

@@ -2,8 +2,9 @@
 
 import { drawTile, fontOf, paintGrid, quietInk } from "./grid_paint.js";
 import { ident, labelOf } from "./grid_data.js";
+import { offer } from "./save.js";
+import { shape } from "./shared.js";
 
-const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is loaded from there
 const MARGIN = 16; // paper around the grid
 const SHARP = 2; // pixels for one of CSS, on any screen
 const STROKE = 2.5; // as grid.css draws it around the selected map
@@ -24,10 +25,9 @@ export function savePng(shown) {
   context.strokeStyle = scene.theme.ink;
   context.lineWidth = STROKE;
   if (around) context.strokeRect(around.x, around.y, around.width, around.height);
-  canvas.toBlob((blob) => download(blob, `${FILE}.png`));
+  canvas.toBlob((blob) => offer(blob, `${FILE}.png`));
 }
 
-/** Texts are set as text and attributes as attributes: the serializer escapes them. */
 export function saveSvg(shown) {
   const scene = withNotes(shown);
   const { plan, theme } = scene;
@@ -55,7 +55,7 @@ export function saveSvg(shown) {
   if (around) root.append(shape("rect", { ...around, fill: "none", stroke: theme.ink,
     "stroke-width": STROKE }));
   const text = new XMLSerializer().serializeToString(root);
-  download(new Blob([text], { type: "image/svg+xml" }), `${FILE}.svg`);
+  offer(new Blob([text], { type: "image/svg+xml" }), `${FILE}.svg`);
 }
 
 /** What the grid says under itself goes into the file, a line for each sentence. */
@@ -81,19 +81,4 @@ function outline({ plan, selected }) {
   const cell = plan.cells.find(({ id }) => id === ident(selected));
   return cell && { x: cell.x - 2.25, y: cell.y - 2.25, width: cell.wide + 4.5,
     height: cell.high + 4.5 };
-}
-
-function shape(tag, attributes, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
-function download(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // a slow disk still reads from it
 }

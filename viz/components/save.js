@@ -42,7 +42,7 @@ function savePng(sheet) {
   canvas.toBlob((blob) => offer(blob, `${slug(sheet.name)}.png`), "image/png");
 }
 
-function offer(blob, download) {
+export function offer(blob, download) {
   const href = URL.createObjectURL(blob);
   make("a", { href, download }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later

@@ -33,6 +33,16 @@ export function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is fetched
+
+/** An SVG element. Texts are set as text and attributes as attributes: a serializer escapes them. */
+export function shape(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
 /**
  * The view that lives in `element`, made on the first call. A host that runs its script again calls
  * `render` again: the same view then draws the new data in place, and keeps focus, scroll and pin.

@@ -2,9 +2,8 @@
 // real words in it, and the two cannot disagree. It knows what our pictures use, and they cut
 // nothing off when they are whole, so `clip` has nothing to do.
 
-import { make } from "./shared.js";
+import { make, shape } from "./shared.js";
 
-const SVG = "http://www.w3.org/2000/svg"; // a name, not an address: nothing is fetched
 // a picture of more squares, or of smaller ones, stays a picture
 const [MOST_RECTS, LEAST_SIDE] = [64 * 64, 2];
 
@@ -150,12 +149,6 @@ export class SvgCanvas {
     const line = { stroke: this.strokeStyle, "stroke-width": tidy(this.lineWidth) };
     return { ...line, ...opaque("stroke-opacity", this.globalAlpha) };
   }
-}
-
-function shape(tag, attributes) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
 }
 
 const tidy = (length) => Math.round(100 * length) / 100;

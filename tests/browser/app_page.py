@@ -102,6 +102,18 @@ def url(page: Page) -> dict[str, str]:
     return {name: values[-1] for name, values in query.items()}
 
 
+def saved_files(page: Page, key: str, folder: Path) -> dict[str, Path]:
+    """What the buttons of a picture save, by format."""
+    saved = {}
+    for form in ("SVG", "PNG"):
+        button = page.locator(f".st-key-{key}").get_by_role("button", name=f"Save as {form}")
+        with page.expect_download() as download:
+            button.click()
+        saved[form] = folder / download.value.suggested_filename
+        download.value.save_as(saved[form])
+    return saved
+
+
 def no_traceback(page: Page) -> None:
     assert page.locator("[data-testid=stException]").count() == 0
     assert "Traceback" not in page.locator("body").inner_text()

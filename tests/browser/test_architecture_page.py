@@ -15,6 +15,7 @@ from tests.browser.app_page import (
     address,
     expect_map,
     german,
+    saved_files,
     shared,
     tab,
     translator,
@@ -117,13 +118,7 @@ def test_saved_files_hold_every_box_with_its_values(
 ) -> None:
     page = tab("architecture", **OPEN)
     heading(page, "Feed forward of the decoder, layer 2")
-    saved = {}
-    for form in ("SVG", "PNG"):
-        button = page.locator(".st-key-arch-drawing").get_by_role("button", name=f"Save as {form}")
-        with page.expect_download() as download:
-            button.click()
-        saved[form] = tmp_path / download.value.suggested_filename
-        download.value.save_as(saved[form])
+    saved = saved_files(page, "arch-drawing", tmp_path)
     assert saved["SVG"].name == "headlight-transformer-layer-2-of-2.svg"
     root = ET.parse(saved["SVG"]).getroot()
     words = words_of(root)

@@ -14,6 +14,7 @@ from tests.browser.app_page import (
     SENTENCE,
     address,
     no_traceback,
+    saved_files,
     shared,
     tab,
     translator,
@@ -138,13 +139,7 @@ def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_p
     page = tab("masks", **LINK, kind="decoder")
     why = masking.why(made, "decoder_self", "causal")
     until(page, lambda: whys(page), why.tolist())
-    saved = {}
-    for form in ("SVG", "PNG"):
-        button = page.locator(".st-key-mask-grids").get_by_role("button", name=f"Save as {form}")
-        with page.expect_download() as download:
-            button.click()
-        saved[form] = tmp_path / download.value.suggested_filename
-        download.value.save_as(saved[form])
+    saved = saved_files(page, "mask-grids", tmp_path)
     root = ET.parse(saved["SVG"]).getroot()
     side = drawn(page)["plan"]["square"] - 1
     rects = [node for node in root.iter(f"{SVG}rect") if number_of(node, "width") == side]

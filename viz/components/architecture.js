@@ -4,7 +4,7 @@
 import { make, mounted, readTheme, shape, size, watch } from "./shared.js";
 import { pixels, unpackDrawing } from "./architecture_data.js";
 import { paintArchitecture } from "./architecture_paint.js";
-import { INSIDE, plan, rounded, STRIP } from "./architecture_plan.js";
+import { INSIDE, layerWords, plan, rounded, STRIP } from "./architecture_plan.js";
 import { saveButtons } from "./save.js";
 
 const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left, the decoder on "
@@ -143,7 +143,6 @@ class Architecture {
 
   drawLines(width, height) {
     const { frames, paths } = this.plan;
-    const { layers, layer } = this.data;
     for (const [name, value] of Object.entries({ width, height })) {
       this.lines.setAttribute(name, value);
     }
@@ -159,8 +158,7 @@ class Architecture {
       ...frames.map(({ stack, x, y, wide }) => {
         const text = shape("text", stack === "encoder"
           ? { x, y: y - 7 } : { x: x + wide, y: y - 7, "text-anchor": "end" });
-        text.textContent = this.plan.narrow
-          ? `layer ${layer + 1} of ${layers}` : `${layers} × · layer ${layer + 1} is drawn`;
+        text.textContent = layerWords(this.data, this.plan.narrow);
         return text;
       }),
     );

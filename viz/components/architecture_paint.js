@@ -2,7 +2,7 @@
 // the page has buttons over an SVG.
 
 import { pixels } from "./architecture_data.js";
-import { corners, INSIDE, STRIP } from "./architecture_plan.js";
+import { corners, INSIDE, layerWords, STRIP } from "./architecture_plan.js";
 import { SHARP } from "./save.js";
 
 const ROUND = { frame: 10, box: 5 };
@@ -34,9 +34,8 @@ function paintFrame(context, { data, plan, theme }, { stack, x, y, wide, high })
   context.lineWidth = 1;
   outline(context, x, y, wide, high, ROUND.frame);
   context.stroke();
-  const layer = `layer ${data.layer + 1}`;
-  const words = plan.narrow ? `${layer} of ${data.layers}` : `${data.layers} × · ${layer} is drawn`;
   context.globalAlpha = FAINT.words;
+  const words = layerWords(data, plan.narrow);
   write(context, theme, words, ...(stack === "encoder" ? [x, "left"] : [x + wide, "right"]), y - 7);
 }
 

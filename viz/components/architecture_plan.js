@@ -141,6 +141,12 @@ function across(boxes, { y }, between) {
     [cross.x, into]], head: true, memory: true };
 }
 
+/** What stands over the frame of a stack. */
+export function layerWords({ layer, layers }, narrow) {
+  const one = `layer ${layer + 1}`;
+  return narrow ? `${one} of ${layers}` : `${layers} × · ${one} is drawn`;
+}
+
 /** A path through points with round corners: where it goes, and `by` which corner it bends. */
 export function corners(points) {
   const [first, ...rest] = points;

@@ -78,7 +78,8 @@ function rise(boxes, stack, rows, x, wide, high) {
 
 function gap(below, row) {
   if (SUBLAYERS.includes(below)) return GAP.close;
-  if (row === FRAME.first || below === FRAME.last) return GAP.far + FRAME.room / 2;
+  if (below === FRAME.last) return FRAME.room + FRAME.over + GAP.close; // the frame, its words, air
+  if (row === FRAME.first) return GAP.far + FRAME.room / 2;
   return SUBLAYERS.includes(row) ? GAP.far : GAP.plain;
 }
 

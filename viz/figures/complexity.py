@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from viz.figures.axes import legend_below
 from viz.figures.inks import OCHRE, PINK, SLATE, VIOLET
 
 INKS = {
@@ -87,14 +88,7 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
         "color": alt.Color(
             "layer:N",
             scale=alt.Scale(domain=list(names), range=[INKS[name] for name in names]),
-            legend=alt.Legend(
-                title=None,
-                orient="bottom",
-                columns=1,
-                labelLimit=200,
-                symbolType="stroke",
-                symbolStrokeWidth=3,
-            ),
+            legend=legend_below(labelLimit=200),
         ),
         "tooltip": [
             alt.Tooltip("layer:N"),

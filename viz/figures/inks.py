@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 CURVES = (
-    "#6F4FB8", "#B8860B", "#C2569A", "#5F6B73",
-    "#2E8B8B", "#8C564B", "#A8B0BA", "#C9A0DC",
+    "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
+    "#2E8B8B", "#A66A5C", "#7D8B1F", "#A57FB0",
 )  # fmt: skip
-"""One for each curve of a chart."""
+"""One for each curve of a chart; a line in it stands out on light paper and on dark."""
 
 VIOLET, OCHRE, PINK, SLATE = CURVES[:4]
 

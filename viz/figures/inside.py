@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
 
 Floats = npt.NDArray[np.float64]
@@ -129,15 +130,15 @@ def variance_chart(
         alt.Y(
             "variance:Q",
             title="variance of q · k",
-            scale=alt.Scale(type="log"),
-            axis=alt.Axis(tickCount=4, format="~g"),
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g"),
         ),
         _colors("curve:N", VARIANCES),
         tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
     )
     drawn = f"datum.curve === '{VARIANCES[1]}'"
     lines = chart.transform_filter(f"!({drawn})").mark_line(strokeWidth=2)
-    dots = chart.transform_filter(drawn).mark_point(size=40, filled=True)
+    dots = chart.transform_filter(drawn).mark_point(size=40, filled=True, opacity=1)
     return lines + dots
 
 
@@ -145,5 +146,5 @@ def _colors(field: str, names: tuple[str, ...]) -> alt.Color:
     return alt.Color(
         field,
         scale=alt.Scale(domain=list(names), range=list(CURVES[: len(names)])),
-        legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
+        legend=legend_below(),
     )

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
 from viz.figures.positions import maps, signed_map
 
@@ -45,7 +46,7 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
     )
     x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1))
     y = alt.Y("cosine:Q", title="cosine, p and p + 1")
-    legend = alt.Legend(title=None, orient="bottom")
+    legend = legend_below(columns=len(names))
     lines = (
         alt.Chart(table, height=250)
         .mark_line(strokeWidth=1.5)

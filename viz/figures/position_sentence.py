@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.components.labels import shown
+from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
 from viz.figures.positions import maps, signed_map
 
@@ -123,7 +124,7 @@ def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Cha
 
 
 def _colours(field: str, names: list[str], inks: Sequence[str]) -> alt.Color:
-    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=2)
+    legend = legend_below(labelLimit=320, columns=2)
     return alt.Color(
         f"{field}:N", scale=alt.Scale(domain=names, range=list(inks[: len(names)])), legend=legend
     )

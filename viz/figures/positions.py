@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
 
 Floats = NDArray[np.floating]
@@ -275,7 +276,7 @@ def _wave(dimension: int) -> str:
 
 
 def _colours(field: str, names: Sequence[str], *, columns: int) -> alt.Color:
-    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=columns)
+    legend = legend_below(labelLimit=320, columns=columns)
     scale = alt.Scale(domain=list(names), range=_inks(len(names)))
     return alt.Color(f"{field}:N", scale=scale, legend=legend)
 

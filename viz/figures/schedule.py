@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from training.schedule import learning_rate
+from viz.figures.axes import label, legend_below, step_axis
 from viz.figures.inks import CURVES
 
 Floats = npt.NDArray[np.float64]
@@ -103,17 +104,14 @@ def schedule_chart(
     color = alt.Color(
         "curve:N",
         scale=alt.Scale(domain=names, range=[CURVES[n % len(CURVES)] for n in range(len(names))]),
-        legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1),
+        legend=legend_below(),
     )
-    x = alt.X(
-        "step:Q", title="step", scale=scale, axis=alt.Axis(grid=False, tickCount=6, format="~s")
-    )
-    number = "datum.value == 0 ? '0' : format(datum.value, '~e')"
+    x = step_axis(scale)
     y = alt.Y(
         "rate:Q",
         title="learning rate",
         scale=tall,
-        axis=alt.Axis(tickCount=5, labelExpr=number, values=ticks),
+        axis=alt.Axis(tickCount=5, labelExpr=label("~e"), values=ticks),
     )
     tooltip = [
         alt.Tooltip("curve:N"),
@@ -129,5 +127,9 @@ def schedule_chart(
         [(name, step, rate) for name, (step, rate) in peaks.items()],
         columns=["curve", "step", "rate"],
     )
-    dots = alt.Chart(tops).mark_point(size=70, filled=True).encode(x, y, color, tooltip=tooltip)
+    dots = (
+        alt.Chart(tops)
+        .mark_point(size=70, filled=True, opacity=1)
+        .encode(x, y, color, tooltip=tooltip)
+    )
     return lines + dots

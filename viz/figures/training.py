@@ -10,6 +10,7 @@ import pandas as pd
 
 from training.runlog import Record
 from training.schedule import cooldown_left, learning_rate
+from viz.figures.axes import label, step_axis
 from viz.figures.inks import CURVES, GREY
 
 INKS = CURVES[:4]
@@ -26,7 +27,7 @@ def curve(
     unit: str,
     log: bool = False,
     ticks: str = "~g",
-    height: int = 180,
+    height: int = 220,
 ) -> alt.LayerChart | alt.Chart:
     """One quantity over the steps of each run.
 
@@ -41,12 +42,12 @@ def curve(
     """
     frame = _long(runs, fields)
     base = alt.Chart(frame, height=height).encode(
-        x=alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s")),
+        x=step_axis(),
         y=alt.Y(
             "value:Q",
             title=unit,
-            scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True),
-            axis=alt.Axis(tickCount=5, format=ticks),
+            scale=alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False),
+            axis=alt.Axis(tickCount=5, labelExpr=label(ticks)),
         ),
         color=_colour(list(runs)),
         detail="what:N",
@@ -62,7 +63,7 @@ def curve(
     # a line through one value would be nothing at all
     few = len(frame) <= FEW * len(runs)
     line = base.transform_filter(alt.datum.what == first).mark_line(
-        strokeWidth=1.5, opacity=0.55 if rest else 1, point=dots if few and not rest else False
+        strokeWidth=1.5, opacity=0.7 if rest else 1, point=dots if few and not rest else False
     )
     if not rest:
         return line
@@ -71,12 +72,12 @@ def curve(
     )
 
 
-def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 180) -> alt.LayerChart:
+def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 220) -> alt.LayerChart:
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
     used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
     planned = (
         alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=height)
-        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.35, color=GREY)
+        .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )
     return planned + used

@@ -1,0 +1,35 @@
+"""What is drawn in these colours can be seen on both papers, and is no kind of attention."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from viz.components.palette import COLOR
+from viz.figures.inks import CURVES, GREY
+
+THEME = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance of WCAG 2.2."""
+    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("ink", [*CURVES, GREY])
+def test_a_curve_stands_out_on_the_paper_of_each_theme(ink: str, theme: str) -> None:
+    # WCAG 2.2, 1.4.11: three to one for what a picture is read by
+    assert _contrast(ink, THEME[theme]["backgroundColor"]) >= 3
+
+
+def test_no_two_inks_are_one_and_none_is_that_of_a_kind() -> None:
+    assert len({*CURVES, GREY}) == len(CURVES) + 1
+    assert not {*CURVES, GREY} & set(COLOR.values())

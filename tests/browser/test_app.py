@@ -183,6 +183,20 @@ def test_a_telephone_shows_it_all_without_scrolling_sideways(
     page.close()
 
 
+@pytest.mark.parametrize("path", ["schedule", "architecture"])
+def test_no_choice_is_scrolled_out_of_sight_on_a_telephone(
+    browser: Browser, address: str, path: str
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{address}/{path}?{urlencode({'text': SENTENCE})}")
+    choices = page.locator(".stButtonGroup button")
+    choices.nth(4).wait_for(timeout=PATIENCE)
+    past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
+        - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
+    assert max(past) <= 0.5
+    page.close()
+
+
 def test_without_a_checkpoint_one_sentence_and_the_pages_go_on(
     browser: Browser, serve_streamlit, tmp_path: Path
 ) -> None:

@@ -15,6 +15,11 @@ PROBES = (
 )
 
 
+def is_early(step: int) -> bool:
+    """Whether a step is a power of two: heads form in the first steps, long before a validation."""
+    return step.bit_count() == 1
+
+
 def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,10 @@ class RunLog:
     def __init__(self, path: Path, after_step: int = 0) -> None:
         self.path = path
         kept = [record for record in read(path) if int(record["step"]) <= after_step]
-        path.write_text("".join(_line(record) for record in kept), "utf-8")
+        # in one move: a run that is killed just here must not lose what it has logged
+        new = path.with_name(path.name + ".new")
+        new.write_text("".join(_line(record) for record in kept), "utf-8")
+        new.replace(path)
 
     def write(self, **record: float | int | str) -> None:
         """Append one record; `step` belongs in each."""

@@ -18,7 +18,7 @@ from training.config import RunConfig
 from training.corpus import ParallelText
 from training.devices import Placement
 from training.feed import Feed, Step
-from training.probes import save_probes
+from training.probes import is_early, save_probes
 from training.runlog import RunLog
 from training.state import Place, load_state, save_state
 from training.update import Updater
@@ -143,6 +143,8 @@ class Trainer:
                 tokens, seconds = 0, 0.0
             if self._due(self.recipe.validate_every):
                 self._validate(log, bar)
+            if self._due(self.recipe.validate_every) or is_early(self.place.step):
+                self._watch()
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
@@ -222,7 +224,6 @@ class Trainer:
         if log is None:
             return
         result = self.validation.score()
-        save_probes(self.out / PROBES, self.place.step, self.model, self.tokenizer)
         log.write(
             step=self.place.step,
             validation_loss=round(loss, 5),
@@ -234,6 +235,10 @@ class Trainer:
             f"step {self.place.step:,}: validation loss {loss:.3f}, "
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
+
+    def _watch(self) -> None:
+        if self.placement.leads:
+            save_probes(self.out / PROBES, self.place.step, self.model, self.tokenizer)
 
     def _save(self) -> None:
         if self.placement.leads:

@@ -77,9 +77,9 @@ def drawn(page: Page, key: str) -> dict[str, Any]:
     )
 
 
-def in_grid(page: Page) -> tuple[dict[str, list[int]], list[Any]]:
+def in_grid(page: Page, key: str = "grid") -> tuple[dict[str, list[int]], list[Any]]:
     """The weights of each kind in the grid, one byte each, and the head that is outlined."""
-    found = page.locator(".st-key-grid .hl").evaluate(
+    found = page.locator(f".st-key-{key} .hl").evaluate(
         "e => [e.__headlight.parts.map(p => [p.kind, [...p.weights]]), e.__headlight.selected]"
     )
     return dict(found[0]), found[1]

@@ -31,6 +31,24 @@ def test_a_resumed_run_drops_what_came_after_its_step(tmp_path: Path) -> None:
     assert read(path) == [{"step": 1}, {"step": 2}, {"step": 3, "loss": 9.0}]
 
 
+def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl"
+    log = RunLog(path)
+    for step in (1, 2):
+        log.write(step=step)
+
+    def dies(file: Path, text: str, _encoding: str) -> None:
+        file.write_bytes(text.encode()[:5])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", dies)
+    with pytest.raises(KeyboardInterrupt):
+        RunLog(path, after_step=2)
+    assert read(path) == [{"step": 1}, {"step": 2}]
+
+
 @pytest.mark.parametrize(
     "damage", ['{"step": 1', "[1]", "7", '{"loss": 1}', '{"step": "x"}', "\ufffd"]
 )

@@ -16,13 +16,14 @@ def label(number: str) -> str:
     return f"datum.value == 0 ? '0' : format(datum.value, '{number}')"
 
 
-def step_axis(scale: Any = alt.Undefined) -> alt.X:
+def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
     """The horizontal axis of what happens step by step.
 
     Args:
         scale: an `alt.Scale`, or left to Vega.
+        more: settings of `alt.Axis` that come on top.
     """
-    axis = alt.Axis(grid=False, tickCount=6, labelExpr=label("~s"))
+    axis = alt.Axis(grid=False, tickCount=6, labelExpr=label("~s"), **more)
     return alt.X("step:Q", title="step", scale=scale, axis=axis)
 
 

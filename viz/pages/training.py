@@ -1,138 +1,31 @@
-"""Training: how the model was trained, and any run while it goes on."""
+"""Training: how the model was trained, any run while it goes on, and how its heads formed."""
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
+from collections.abc import Callable
 
 import streamlit as st
 
-from training import runlog
-from training.runlog import Record
-from training.schedule import learning_rate
-from transformer.translator import BUNDLED
-from viz.figures.training import INKS, curve, learning_rates
-from viz.look import code_line, explain
+from viz.training.curves import curves
+from viz.training.forming import forming
 
 TITLE = "Training"
 
-RUNS = "runs"
+VIEW = "training_view"
 """Name in the URL."""
 
-BUNDLED_NAME = "bundled"
-LIVE_FOR = 120.0
-"""Seconds since its last line in which a run counts as going on."""
+VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads form": forming}
 
 
 def show() -> None:
-    """Draw the page: choose runs, then follow them."""
-    found = {BUNDLED_NAME: BUNDLED, **_run_folders()}
-    names = st.multiselect(
-        "Runs",
-        list(found),
-        default=[BUNDLED_NAME],
-        key=RUNS,
+    """Draw the page: choose a view, then what it asks for."""
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        default="Curves",
+        required=True,
+        key=VIEW,
         bind="query-params",
-        accept_new_options=True,
-        max_selections=len(INKS),
-        placeholder="Choose runs, or type the folder of one",
+        label_visibility="collapsed",
     )
-    folders = {name: found.get(name, Path(name).expanduser()) for name in names}
-    live = any(_is_live(folder) for folder in folders.values())
-    # only the pictures are drawn again while a run goes on; what is chosen above stays put
-    st.fragment(_pictures, run_every="3s" if live else None)(folders)
-
-
-def _pictures(folders: dict[str, Path]) -> None:
-    runs: dict[str, list[Record]] = {}
-    for name, folder in folders.items():
-        try:
-            records = runlog.read(folder / "run.jsonl")
-            wrong = f"{name} holds no run.jsonl: name the folder that training.train wrote."
-        except (OSError, ValueError) as error:
-            records, wrong = [], str(error)
-        if records:
-            runs[name] = records
-        else:
-            with st.container(key=f"no-run-{name}"):
-                st.text(wrong)
-    if not runs:
-        return
-    picture, beside = st.columns([2, 1], gap="large")
-    with picture:
-        st.subheader("Loss", anchor=False)
-        st.altair_chart(
-            curve(
-                runs,
-                {"loss": "training, smoothed labels", "validation_loss": "validation"},
-                unit="nats per piece",
-                height=380,
-            ),
-            alt="Training and validation loss over the steps of each run.",
-        )
-    with beside:
-        for name, records in runs.items():
-            _summary(name, records, live=_is_live(folders[name]))
-        explain(
-            "The training loss is that of equation "
-            "$-\\sum_v q(v)\\log p(v)$ with smoothed labels (§5.4, ε = 0.1), so it ends above the "
-            "validation loss, which has none. The learning rate follows equation 3 of §5.3: "
-            f"{code_line(learning_rate)}; the broad dashed line is what was planned, the thin one "
-            "what was used."
-        )
-    _small(runs)
-
-
-def _small(runs: dict[str, list[Record]]) -> None:
-    """The other quantities, smaller, two in a row."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Perplexity", anchor=False)
-        st.altair_chart(
-            curve(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
-            alt="Validation perplexity over the steps of each run.",
-        )
-        st.subheader("Learning rate", anchor=False)
-        st.altair_chart(
-            learning_rates(runs), alt="Planned and used learning rate over the steps of each run."
-        )
-    with right:
-        st.subheader("BLEU", anchor=False)
-        st.altair_chart(
-            curve(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
-            alt="Validation BLEU over the steps of each run.",
-        )
-        st.subheader("Speed", anchor=False)
-        st.altair_chart(
-            curve(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
-            alt="Target tokens a second over the steps of each run.",
-        )
-
-
-def _summary(name: str, records: list[Record], *, live: bool) -> None:
-    steps = [r for r in records if "loss" in r]
-    measured = [r for r in records if "validation_loss" in r]
-    with st.container(key=f"run-{name}", gap=None):
-        st.text(f"{name}{' · going on' if live else ''}")
-        lines = []
-        if steps:
-            hours = float(steps[-1]["seconds"]) / 3600
-            lines.append(f"{int(steps[-1]['step']):,} steps in {hours:.1f} h")
-        if measured:
-            lines.append(
-                f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "
-                f"{float(measured[-1]['validation_perplexity']):.2f}, "
-                f"BLEU {float(measured[-1]['validation_bleu']):.1f}"
-            )
-        st.caption("  \n".join(lines))
-
-
-def _run_folders() -> dict[str, Path]:
-    """Runs beside the app, newest first, by the names of their folders."""
-    logs = sorted(Path("runs").glob("*/run.jsonl"), key=lambda p: -p.stat().st_mtime)
-    return {f"runs/{log.parent.name}": log.parent for log in logs}
-
-
-def _is_live(folder: Path) -> bool:
-    log = folder / "run.jsonl"
-    return log.exists() and time.time() - log.stat().st_mtime < LIVE_FOR
+    VIEWS[view or "Curves"]()

@@ -1,0 +1,61 @@
+"""The Training page in a real browser: walking through the steps in which heads form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.browser.app_page import address, expect_map, in_grid, shared, tab, until, url
+from tests.viz.taught import taught_folder
+from transformer import KINDS, AttentionTrace
+from viz.training.kept import Kept, find
+from viz.training.runs import FORMING
+
+__all__ = ["address", "shared", "tab", "taught_folder"]  # fixtures: used by name
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def kept() -> Kept:
+    """The first sentence of the bundled run."""
+    return find(FORMING)[0]
+
+
+def expect_grid(page, trace: AttentionTrace) -> None:
+    """The grid comes to show these weights, to a byte each."""
+
+    def same() -> bool:
+        parts, _ = in_grid(page, "forming-grid")
+        return all(
+            np.allclose(np.array(parts[kind]) / 255, trace.weights(kind).ravel(), atol=1 / 255)
+            for kind in KINDS
+        )
+
+    until(page, same, True)
+
+
+def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: Kept) -> None:
+    page = tab("training", training_view="Heads form", kind="encoder", forming_layer="1")
+    last, first = (AttentionTrace.load(kept[step]) for step in (max(kept), min(kept)))
+    expect_map(page, "forming-map", last.encoder_self[0, 0], last.labels("encoder_self"))
+    expect_grid(page, last)
+    page.get_by_role("slider").press("Home")
+    expect_map(page, "forming-map", first.encoder_self[0, 0], first.labels("encoder_self"))
+    expect_grid(page, first)
+    assert url(page)["trained"] == "1"
+
+
+def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Kept) -> None:
+    page = tab("training", training_view="Heads form", trained="1")
+    page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
+    steps = list(kept)
+    first, second = (AttentionTrace.load(kept[step]) for step in steps[:2])
+    expect_map(page, "forming-map", first.decoder_self[1, 3], first.labels("decoder_self"))
+    until(page, lambda: in_grid(page, "forming-grid")[1], ["decoder_self", 1, 3])
+    page.get_by_role("slider").press("ArrowRight")
+    expect_map(page, "forming-map", second.decoder_self[1, 3], second.labels("decoder_self"))
+    assert {name: url(page)[name] for name in ("kind", "forming_layer", "forming_head")} == {
+        "kind": "decoder",
+        "forming_layer": "2",
+        "forming_head": "4",
+    }

@@ -21,9 +21,9 @@ def _keep(run: Path, step: int, sentence: int) -> Path:
 
 def test_each_sentence_has_its_files_in_the_order_of_the_steps(tmp_path: Path) -> None:
     second = [_keep(tmp_path, step, 2) for step in (100_000_000, 16)]
-    first = _keep(tmp_path, 4, 1)
+    first = _keep(tmp_path, 20, 1)  # comes after a file of the second
     (tmp_path / "probes" / "step-1-sentence-x.npz").write_bytes(b"")
-    assert find(tmp_path) == [{4: first}, {16: second[1], 100_000_000: second[0]}]
+    assert find(tmp_path) == [{20: first}, {16: second[1], 100_000_000: second[0]}]
     assert list(find(tmp_path)[1]) == [16, 100_000_000]
 
 

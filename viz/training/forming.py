@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from training import runlog
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
@@ -84,7 +85,7 @@ def _sentence(sentences: Sequence[Kept]) -> Kept:
     return sentences[int(number) - 1]
 
 
-def _watch(folder: Path, kept: Kept, row: st.delta_generator.DeltaGenerator) -> None:
+def _watch(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
     traces = {step: load(path) for step, path in kept.items()}
     layers, count = next(iter(traces.values())).cross.shape[:2]

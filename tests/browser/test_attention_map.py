@@ -383,6 +383,23 @@ def test_a_map_of_many_words_scrolls_and_its_words_stay_with_their_squares(bare_
     assert color == (*table("cross", "light")[round(255 * weight)].tolist(), 255)
 
 
+def test_a_map_fades_on_the_sides_where_there_is_more_of_it(bare_map):
+    def fades(maps) -> list[bool]:
+        maps.settle()
+        return maps.map.evaluate("""(node) => ["::after", "::before"].map(
+            (side) => getComputedStyle(node.parentElement, side).content === '""')""")
+
+    maps = bare_map(
+        odd([f"w{number}" for number in range(60)]), viewport={"width": 390, "height": 800}
+    )
+    assert fades(maps) == [True, True]
+    maps.map.evaluate("(node) => { node.scrollLeft = 1e6; }")
+    assert fades(maps) == [False, True]
+    maps.map.evaluate("(node) => { node.scrollTop = 1e6; }")
+    assert fades(maps) == [False, False]
+    assert fades(bare_map(LABELS["cross"])) == [False, False]
+
+
 def test_dark_and_light_and_the_change_between_them(new_maps):
     maps = new_maps(color_scheme="dark")
     spot = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")

@@ -2,8 +2,8 @@
 // are answered here, from the exact weights; the host hears nothing of it.
 
 import {
-  difference, hidden, make, mounted, number, placeTip, quote, readTheme, size, TALLEST, unpack,
-  watch, within,
+  difference, framed, hidden, make, mounted, number, placeTip, quote, readTheme, size, TALLEST,
+  unpack, watch, within,
 } from "./shared.js";
 import { averageRow, rowOf } from "./map_bars.js";
 import { drawMap, picture } from "./map_paint.js";
@@ -44,7 +44,7 @@ class AttentionMap {
       class: "hl-scroll", tabindex: "0", role: "application",
     }, this.room);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
+    this.frame = framed(this.scroll, this.tip);
     this.note = make("span");
     this.legend = make("span", { class: "hl-legend" });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });

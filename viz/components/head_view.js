@@ -2,7 +2,7 @@
 // between two words is as wide and as strong as the weight. Several heads lie over each other.
 
 import {
-  make, mounted, number, placeTip, quote, readTheme, size, TALLEST, unpack, watch, within,
+  framed, make, mounted, number, placeTip, quote, readTheme, size, TALLEST, unpack, watch, within,
 } from "./shared.js";
 import { saveButtons } from "./save.js";
 import { drawView, ribbonPicture, ribbonsOf } from "./view_paint.js";
@@ -44,7 +44,7 @@ class HeadView {
       class: "hl-scroll hl-view", tabindex: "0", role: "application",
     }, this.room);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
+    this.frame = framed(this.scroll, this.tip);
     this.note = make("span");
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
     this.table = make("table");

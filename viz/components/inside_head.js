@@ -2,7 +2,7 @@
 // one picture. Steps, play and back are answered here, without the server.
 
 import {
-  figure, make, mounted, placeTip, quote, readTheme, size, unpack, watch, within,
+  figure, framed, make, mounted, placeTip, quote, readTheme, size, unpack, watch, within,
 } from "./shared.js";
 import { saveButtons } from "./save.js";
 import { arraysOf, drawInside, endsOf } from "./inside_paint.js";
@@ -53,7 +53,7 @@ class InsideHead {
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.scroll = make("div", { class: "hl-scroll hl-inside" }, this.canvas);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
+    this.frame = framed(this.scroll, this.tip);
     this.note = make("span");
     this.table = make("table");
     const told = make("div", { class: "hl-told" }, this.equation,

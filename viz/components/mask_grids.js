@@ -1,7 +1,9 @@
 // The masks of a batch: one grid for each sentence, side by side where there is room. Pointer and
 // keys are answered here; the host hears only which row is chosen.
 
-import { make, mounted, placeTip, quote, readTheme, size, watch, within } from "./shared.js";
+import {
+  framed, make, mounted, placeTip, quote, readTheme, size, watch, within,
+} from "./shared.js";
 import { extent, paintMask, planMasks } from "./mask_paint.js";
 import { saveButtons } from "./save.js";
 
@@ -72,7 +74,7 @@ class MaskGrids {
       class: "hl-scroll", tabindex: "0", role: "application",
     }, canvas);
     const table = make("table");
-    const root = make("div", { class: "hl-mask" }, title, scroll,
+    const root = make("div", { class: "hl-mask" }, title, framed(scroll),
       make("div", { class: "hl-unseen" }, table));
     scroll.addEventListener("pointermove", (event) => this.point(this.hit(number, event)));
     scroll.addEventListener("pointerleave", () => this.point(null));

@@ -158,6 +158,26 @@ export function signedPicture(values, columns, rows, colors, end) {
 }
 
 /**
+ * A frame in which a picture scrolls, with notes over it. maps.css lets the picture fade on the
+ * sides where there is more of it: not every system shows its scroll bars.
+ */
+export function framed(scroll, ...notes) {
+  const frame = make("div", { class: "hl-frame" }, scroll, ...notes);
+  const tell = () => {
+    const { scrollWidth, clientWidth, scrollLeft, scrollHeight, clientHeight, scrollTop } = scroll;
+    frame.classList.toggle("hl-more-right", scrollWidth - clientWidth - scrollLeft > 1);
+    frame.classList.toggle("hl-more-below", scrollHeight - clientHeight - scrollTop > 1);
+    frame.style.setProperty("--hl-bar-right", `${scroll.offsetWidth - clientWidth}px`);
+    frame.style.setProperty("--hl-bar-below", `${scroll.offsetHeight - clientHeight}px`);
+  };
+  scroll.addEventListener("scroll", tell);
+  const observer = new ResizeObserver(tell);
+  observer.observe(scroll);
+  observer.observe(scroll.firstElementChild);
+  return frame;
+}
+
+/**
  * A note below and to the right of a square of `frame`, where it covers neither the square's row nor
  * the words above its column; on another side where the frame ends.
  */

@@ -2,8 +2,8 @@
 // from the exact values.
 
 import {
-  EDGE, figure, isolate, make, mounted, placeTip, quote, readTheme, signedPicture, size, unpack,
-  watch, within,
+  EDGE, figure, framed, isolate, make, mounted, placeTip, quote, readTheme, signedPicture, size,
+  unpack, watch, within,
 } from "./shared.js";
 import { saveButtons } from "./save.js";
 
@@ -42,7 +42,7 @@ class TensorStrip {
       class: "hl-scroll", tabindex: "0", role: "application",
     }, this.canvas);
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.frame = make("div", { class: "hl-frame" }, this.scroll, this.tip);
+    this.frame = framed(this.scroll, this.tip);
     this.note = make("span");
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" });
     const foot = make("div", { class: "hl-foot" }, this.note, saveButtons(() => this.sheet()));

@@ -80,6 +80,15 @@ CONTROLS = (
     Control("positions", {"pe_view": "Your sentence"}, "another stack", _buttons("pe_stack")),
     Control("schedule", {}, "other axes", _buttons("axes")),
     Control(
+        "training",
+        {"training_view": "Heads forming"},
+        "another head opened",
+        (
+            ".st-key-forming-grid [role=gridcell] >> nth=0",
+            ".st-key-forming-grid [role=gridcell] >> nth=30",
+        ),
+    ),
+    Control(
         "architecture",
         {},
         "another box opened",

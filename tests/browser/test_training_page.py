@@ -35,7 +35,7 @@ def expect_grid(page, trace: AttentionTrace) -> None:
 
 
 def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: Kept) -> None:
-    page = tab("training", training_view="Heads form", kind="encoder", forming_layer="1")
+    page = tab("training", training_view="Heads forming", kind="encoder", forming_layer="1")
     last, first = (AttentionTrace.load(kept[step]) for step in (max(kept), min(kept)))
     expect_map(page, "forming-map", last.encoder_self[0, 0], last.labels("encoder_self"))
     expect_grid(page, last)
@@ -46,7 +46,7 @@ def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: K
 
 
 def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Kept) -> None:
-    page = tab("training", training_view="Heads form", trained="1")
+    page = tab("training", training_view="Heads forming", trained="1")
     page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
     steps = list(kept)
     first, second = (AttentionTrace.load(kept[step]) for step in steps[:2])

@@ -14,7 +14,7 @@ TITLE = "Training"
 VIEW = "training_view"
 """Name in the URL."""
 
-VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads form": forming}
+VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": forming}
 
 
 def show() -> None:

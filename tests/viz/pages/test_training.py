@@ -29,6 +29,6 @@ def test_opens_with_the_curves() -> None:
 
 
 def test_a_link_opens_the_other_view() -> None:
-    app = opened(training_view="Heads form")
+    app = opened(training_view="Heads forming")
     assert [box.label for box in app.selectbox] == ["Run", "Sentence", "Layer", "Head", "Measure"]
-    assert list(VIEWS) == ["Curves", "Heads form"]
+    assert list(VIEWS) == ["Curves", "Heads forming"]

@@ -144,7 +144,7 @@ class Trainer:
             if self._due(self.recipe.validate_every):
                 self._validate(log, bar)
             if self._due(self.recipe.validate_every) or is_early(self.place.step):
-                self._watch()
+                self._keep_probes()
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
@@ -236,7 +236,7 @@ class Trainer:
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
 
-    def _watch(self) -> None:
+    def _keep_probes(self) -> None:
         if self.placement.leads:
             save_probes(self.out / PROBES, self.place.step, self.model, self.tokenizer)
 

@@ -1,9 +1,9 @@
-"""What all pages share: names of the kinds, the style sheet, and how a page explains itself."""
+"""What all pages share: names of the kinds, the style sheet, the choice of a view, explanations."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from functools import cache
 from html import escape
@@ -26,6 +26,26 @@ KIND_NAMES: dict[str, Kind] = {
 """What the screen calls the kinds of attention."""
 
 _ROOT = Path(__file__).resolve().parents[1]
+
+
+def choose_view(name: str, views: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the choice among the views of a page, then the chosen one; at first the first.
+
+    Args:
+        name: of the choice in the URL.
+        views: what draws each of them.
+    """
+    first = next(iter(views))
+    view = st.segmented_control(
+        "View",
+        list(views),
+        default=first,
+        required=True,
+        key=name,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    views[view or first]()
 
 
 def explain(text: str) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
+from viz.look import choose_view
 from viz.positions.formula import curves, encoding, rotation, similarity
 from viz.positions.learned import learned
 from viz.positions.sentence import beyond, sentence, without
@@ -29,13 +28,4 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        default="Encoding",
-        required=True,
-        key=VIEW,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    VIEWS[view or "Encoding"]()
+    choose_view(VIEW, VIEWS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
+from viz.look import choose_view
 from viz.training.curves import curves
 from viz.training.forming import forming
 
@@ -19,13 +18,4 @@ VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": formi
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        default="Curves",
-        required=True,
-        key=VIEW,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    VIEWS[view or "Curves"]()
+    choose_view(VIEW, VIEWS)

@@ -50,7 +50,7 @@ def forming() -> None:
     try:
         with row:
             kept = _sentence(sentences)
-        _watch(folder, kept, row)
+        _pictures(folder, kept, row)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
@@ -85,7 +85,7 @@ def _sentence(sentences: Sequence[Kept]) -> Kept:
     return sentences[int(number) - 1]
 
 
-def _watch(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
+def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
     traces = {step: load(path) for step, path in kept.items()}
     layers, count = next(iter(traces.values())).cross.shape[:2]
@@ -103,7 +103,8 @@ def _watch(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
         )
     assert layer is not None  # no mean is offered
     assert head is not None
-    step = _step(folder, list(traces))
+    step = _step(list(traces))
+    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         head_grid(
@@ -133,10 +134,9 @@ def _watch(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
     )
 
 
-def _step(folder: Path, steps: Sequence[int]) -> int:
+def _step(steps: Sequence[int]) -> int:
     """One of the steps at which attention was kept, off a slider."""
     if len(steps) == 1:
-        st.text(f"After {_steps(steps[0])}{_loss(folder, steps[0])}")
         return steps[0]
     # a link, or the run before, may have kept others
     if (wanted := st.session_state.get(STEP)) is not None and wanted not in steps:
@@ -149,12 +149,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         key=STEP,
         bind="query-params",
     )
-    st.text(f"After {_steps(step)}{_loss(folder, step)}")
     return step
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count:,} steps"
 
 
 def _loss(folder: Path, step: int) -> str:

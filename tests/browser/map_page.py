@@ -1,0 +1,241 @@
+"""The page of the large map's tests: planted maps, and how to read what is drawn of them.
+
+Every head of the small model below looks at one known square. The words on the canvas are read
+where they are drawn, not from what the component says of itself.
+"""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+from transformer.trace import Labels
+from viz.components.bundle import script, style
+from viz.components.packet import map_packet
+from viz.components.palette import table
+
+LAYERS, HEADS = 3, 4
+ENGLISH = ("▁Two", "▁black", "▁dogs", "▁run", "▁fris", "bee", "</s>")
+GERMAN = ("▁Zwei", "▁schwarze", "▁Hun", "de", "</s>")
+READ = ("<s>", *GERMAN[:-1])
+LABELS = {
+    "encoder_self": Labels(ENGLISH, ENGLISH),
+    "decoder_self": Labels(READ, READ),
+    "cross": Labels(GERMAN, ENGLISH),
+}
+HOT = 0.913
+
+SCRIPT = """
+import streamlit as st
+from tests.browser.map_page import LABELS, READ, planted
+from viz.components.maps import attention_map
+
+st.set_page_config(layout="wide")
+kind = st.query_params.get("kind", "cross")
+labels = LABELS[kind]
+weights = planted(labels, kind)
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+_, right = st.columns(2)
+with right:
+    attention_map(
+        weights[1, 2], labels, kind, title="L2 H3", key="map",
+        reads=READ if kind == "cross" else None,
+    )
+st.text(f"runs {st.session_state.runs}")
+"""
+
+# where each word was drawn: its anchor and its two ends, from the canvas's own transform
+SPY = """
+window.words = [];
+const draw = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
+  const wide = this.measureText(text).width;
+  const before = { left: 0, center: wide / 2, right: wide }[this.textAlign];
+  const [anchor, start, end] = [0, -before, wide - before].map((by) => {
+    const at = this.getTransform().transformPoint({ x: x + by, y });
+    return [at.x / ratio, at.y / ratio];
+  });
+  const plain = text.replace(/[\\u2066-\\u2069]/g, "");
+  window.words.push({ text: plain, x: anchor[0], y: anchor[1], start, end });
+  return draw.apply(this, arguments);
+};
+"""
+
+
+def place(number, labels):
+    """The square (query, key) that head `number` looks at; no two neighbours share one."""
+    return (number * 2 + 1) % len(labels.queries), (number * 3) % len(labels.keys)
+
+
+def planted(labels, kind):
+    """Weights in which each head has one strong square, the rest of the row spread evenly."""
+    rows, keys = len(labels.queries), len(labels.keys)
+    weights = np.full((LAYERS, HEADS, rows, keys), 1 / keys)
+    for number in range(LAYERS * HEADS):
+        query, key = planted_at(number, labels, kind)
+        head = weights[number // HEADS, number % HEADS]
+        head[query] = (1 - HOT) / (keys - 1)
+        head[query, key] = HOT
+        if kind == "decoder_self":
+            head[:] = np.tril(head)
+    return weights.astype(np.float32)
+
+
+def planted_at(number, labels, kind):
+    query, key = place(number, labels)
+    return (query, min(key, query)) if kind == "decoder_self" else (query, key)
+
+
+def ink(kind, theme):
+    """The colour of the planted weight, opaque."""
+    return (*table(kind, theme)[round(255 * HOT)].tolist(), 255)
+
+
+def odd(tokens):
+    """Labels with words that are not like the others, the same ones on both axes."""
+    words = tuple(f"▁{token}" for token in tokens)
+    return Labels((*words, "</s>"), (*words, "▁and", "</s>"))
+
+
+class Maps:
+    """A page with the map on it."""
+
+    def __init__(self, page):
+        self.page = page
+        self.frames: list[object] = []
+        self.faults: list[object] = []
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framesent", lambda frame: self.frames.append(frame)),
+        )
+        page.on("pageerror", lambda fault: self.faults.append(fault))
+        self.map = page.locator(".hl-scroll")
+        self.tip = page.locator(".hl-frame .hl-tip")
+
+    def open(self, address, query=""):
+        self.page.add_init_script(SPY)
+        self.page.goto(f"{address}/?{query}")
+        self.map.wait_for(timeout=30_000)
+        self.settle()
+        return self
+
+    def settle(self):
+        """Wait until nothing has been drawn for a moment; fonts arrive late and draw again."""
+        self.page.evaluate("""async () => {
+            await document.fonts.ready;
+            for (let last = -1; last !== window.words.length;) {
+                last = window.words.length;
+                await new Promise((done) => setTimeout(done, 150));
+            }
+        }""")
+
+    def runs(self):
+        return self.page.get_by_text(re.compile(r"^runs \d+")).inner_text()
+
+    def drawn(self):
+        """What the component says that it drew."""
+        return self.map.evaluate(
+            """(node) => {
+                const { weights, ...rest } = node.closest(".hl").__headlight;
+                return { ...rest, weights: [...weights], palette: null };
+            }"""
+        )
+
+    def center(self, query, key):
+        """A square's middle on the canvas, in CSS pixels."""
+        origin = self.drawn()["origin"]
+        side = origin["square"]
+        return origin["x"] + (key + 0.5) * side, origin["y"] + (query + 0.5) * side
+
+    def color(self, query, key):
+        """What the middle of a square of the large map looks like."""
+        return self.colors([(query, key)])[query, key]
+
+    def colors(self, squares):
+        found = self.map.evaluate(
+            """(node, squares) => {
+                const canvas = node.querySelector("canvas");
+                const ratio = canvas.width / parseFloat(canvas.style.width);
+                const { x, y, square } = node.closest(".hl").__headlight.origin;
+                const at = (start, n) => Math.round((start + (n + 0.5) * square) * ratio);
+                const context = canvas.getContext("2d");
+                return squares.map(([query, key]) =>
+                    [...context.getImageData(at(x, key), at(y, query), 1, 1).data]);
+            }""",
+            squares,
+        )
+        return {at: tuple(color) for at, color in zip(squares, found, strict=True)}
+
+    def words(self):
+        """All words of the large map, drawn once more."""
+        self.page.evaluate("() => { window.words.length = 0; }")
+        self.map.dispatch_event("scroll")
+        return self.page.evaluate("() => window.words")
+
+    def words_at(self, query, key):
+        """The row's word at a square's height and the column's word over it."""
+        words = self.words()
+        x, y = self.center(query, key)
+        origin = self.drawn()["origin"]
+        rows = [w for w in words if w["x"] < origin["left"] and w["y"] > origin["top"]]
+        columns = [w for w in words if w["x"] > origin["left"] and w["y"] < origin["top"]]
+        return (
+            min(rows, key=lambda word: abs(word["y"] - y))["text"],
+            min(columns, key=lambda word: abs(word["x"] - x))["text"],
+        )
+
+    def hover(self, query, key):
+        self.map.scroll_into_view_if_needed()
+        box = self.map.bounding_box()
+        x, y = self.center(query, key)
+        self.page.mouse.move(box["x"] + x, box["y"] + y)
+
+
+@pytest.fixture(scope="module")
+def address(serve_streamlit):
+    return serve_streamlit(SCRIPT)
+
+
+@pytest.fixture
+def new_maps(browser, address):
+    opened = []
+
+    def open_page(query="", **options):
+        page = browser.new_page(**{"viewport": {"width": 1440, "height": 900}, **options})
+        page.set_default_timeout(20_000)
+        opened.append(Maps(page).open(address, query))
+        return opened[-1]
+
+    yield open_page
+    for maps in opened:
+        assert maps.faults == []
+        maps.page.close()
+
+
+@pytest.fixture
+def bare_map(browser):
+    """Open the same map without Streamlit, which is quicker: the module and its bytes."""
+    opened = []
+
+    def open_page(labels, kind="cross", **options):
+        page = browser.new_page(offline=True, **options)
+        opened.append(Maps(page))
+        page.add_init_script(SPY)
+        page.goto("about:blank")
+        weights = planted(labels, kind)[1, 2]
+        packet = base64.b64encode(map_packet(weights, labels, kind, title="L2 H3")).decode()
+        page.set_content(
+            f"""<style>{style()}</style><main></main>
+            <script type="module">{script("attention_map.js")}
+            const bytes = Uint8Array.from(atob("{packet}"), (one) => one.charCodeAt(0));
+            render(document.querySelector("main"), unpack(bytes));</script>"""
+        )
+        opened[-1].map.wait_for()
+        return opened[-1]
+
+    yield open_page
+    for maps in opened:
+        assert maps.faults == []
+        maps.page.close()

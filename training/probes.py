@@ -21,13 +21,17 @@ def is_early(step: int) -> bool:
 
 
 def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
-    """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights."""
+    """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
+
+    A file takes its name when it is whole: the Training page reads the folder of a run going on.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     was_training = model.training
     model.eval()
     for number, (source, target) in enumerate(PROBES, start=1):
         pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-        trace(model, source, target, *pieces).save(
-            folder / f"step-{step:08d}-sentence-{number}.npz"
-        )
+        path = folder / f"step-{step:08d}-sentence-{number}.npz"
+        new = path.with_name(path.name + ".new")
+        trace(model, source, target, *pieces).save(new)
+        new.replace(path)
     model.train(was_training)

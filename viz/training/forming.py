@@ -20,11 +20,14 @@ from viz.head_picker import KIND, Names, choose, pick, pick_kind
 from viz.look import code_line, explain
 from viz.open_head import SCREEN_NAMES, OpenMap, heads, open_map
 from viz.training.kept import Kept, find, load, nearest
-from viz.training.runs import BUNDLED_NAME, FORMING, watched
+from viz.training.runs import BUNDLED_NAME, FORMING, is_live, watched
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 HEAD = Names("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
+
+_LAST = "forming_last"
+"""The run that was drawn, and its last step then."""
 
 _OF_THE_BUNDLED = (
     " The bundled run is a small one on captions alone, from random weights. Its decoder's "
@@ -41,6 +44,8 @@ def forming() -> None:
     )
     with row:
         folder, sentences = _run()
+    # draws nothing: while a run goes on it looks every few seconds for what the run has kept since
+    st.fragment(_follow, run_every="3s" if is_live(folder) else None)(folder, sentences)
     if not sentences:
         st.text(
             f"{folder} has kept no attention yet: a run keeps it at its steps 1, 2, 4, 8 and so on "
@@ -69,6 +74,12 @@ def _run() -> tuple[Path, list[Kept]]:
     )
     folder = found.get(name or BUNDLED_NAME, Path(name or "").expanduser())
     return folder, find(folder)
+
+
+def _follow(folder: Path, drawn: list[Kept]) -> None:
+    """Draw the page again when a run has kept more than what is drawn."""
+    if find(folder) != drawn:
+        st.rerun()
 
 
 def _sentence(sentences: Sequence[Kept]) -> Kept:
@@ -103,7 +114,7 @@ def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
         )
     assert layer is not None  # no mean is offered
     assert head is not None
-    step = _step(list(traces))
+    step = _step(folder, list(traces))
     st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
@@ -134,12 +145,19 @@ def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
     )
 
 
-def _step(steps: Sequence[int]) -> int:
-    """One of the steps at which attention was kept, off a slider."""
+def _step(folder: Path, steps: Sequence[int]) -> int:
+    """One of the steps at which attention was kept, off a slider.
+
+    Whoever looks at the last step of a run that goes on is taken along to its next one.
+    """
+    wanted = st.session_state.get(STEP)
+    if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):
+        st.session_state[STEP] = steps[-1]
+    st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
         return steps[0]
     # a link, or the run before, may have kept others
-    if (wanted := st.session_state.get(STEP)) is not None and wanted not in steps:
+    if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
     step: int = st.select_slider(
         "Step of the training",

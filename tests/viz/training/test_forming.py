@@ -194,6 +194,45 @@ def test_the_chart_draws_the_measure_of_every_head_at_every_step(
     assert (drawn["kind"], drawn["at"], drawn["unit"]) == ("decoder_self", 2, name)
 
 
+def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, shown: dict) -> None:
+    def keep(step: int) -> None:
+        _at(250 - step).save(run / "probes" / f"step-{step:08d}-sentence-1.npz")
+
+    app = opened()
+    keep(251)
+    app.run()
+    assert app.select_slider(key="trained").value == 251
+    app.select_slider(key="trained").set_value(64).run()
+    keep(252)
+    app.run()
+    assert app.select_slider(key="trained").options[-1] == "252"
+    assert app.select_slider(key="trained").value == 64
+    assert np.array_equal(shown["weights"], _at(64).cross[-1, 0])
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
+    run: Path, shown: dict, monkeypatch: pytest.MonkeyPatch, live: bool
+) -> None:
+    fragments: list[tuple[Any, str | None]] = []
+
+    def fragment(of: Any, *, run_every: str | None) -> Any:
+        return lambda *given: fragments.append((lambda: of(*given), run_every))
+
+    reruns: list[bool] = []
+    monkeypatch.setattr(page.st, "fragment", fragment)
+    monkeypatch.setattr(page.st, "rerun", lambda: reruns.append(True))
+    monkeypatch.setattr(page, "is_live", lambda folder: live and folder == run)
+    opened()
+    look, every = fragments[-1]
+    assert every == ("3s" if live else None)
+    look()
+    assert not reruns
+    _at(100).save(run / "probes" / "step-00000300-sentence-2.npz")
+    look()
+    assert reruns
+
+
 def test_a_run_that_kept_nothing_says_where_it_would(tmp_path: Path) -> None:
     (said,) = texts(opened(tmp_path / "no*such*run"))
     assert said == (

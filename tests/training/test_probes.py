@@ -45,9 +45,10 @@ def test_a_file_takes_its_name_when_it_is_whole(
 
     save_probes(tmp_path, 1, model, tokenizer)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space"):
+    with monkeypatch.context() as patched:
         patched.setattr(AttentionTrace, "save", cut_short)
-        save_probes(tmp_path, 1, model, tokenizer)
+        with pytest.raises(OSError, match="No space"):
+            save_probes(tmp_path, 1, model, tokenizer)
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")} == before
     # and the half file is in nobody's way
     save_probes(tmp_path, 1, model, tokenizer)

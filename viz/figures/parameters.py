@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from viz.components.palette import COLOR
+from viz.figures.axes import label
 from viz.figures.inks import GREY, OCHRE, PINK, SLATE, VIOLET
 
 INKS = {
@@ -60,7 +61,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
         "count:Q",
         title="parameters",
         scale=scale,
-        axis=alt.Axis(format="~s", tickCount=5),
+        axis=alt.Axis(labelExpr=label("~s"), tickCount=5),
     )
     bars = (
         alt.Chart(frame, height=row * len(models) + LEGEND)

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.made import HEADS, LAYERS, planted
@@ -220,8 +221,8 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
         return lambda *given: fragments.append((lambda: of(*given), run_every))
 
     reruns: list[bool] = []
-    monkeypatch.setattr(page.st, "fragment", fragment)
-    monkeypatch.setattr(page.st, "rerun", lambda: reruns.append(True))
+    monkeypatch.setattr(st, "fragment", fragment)
+    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
     monkeypatch.setattr(page, "is_live", lambda folder: live and folder == run)
     opened()
     look, every = fragments[-1]

@@ -20,7 +20,7 @@ from viz.head_picker import KIND, Names, choose, pick, pick_kind
 from viz.look import code_line, explain
 from viz.open_head import SCREEN_NAMES, OpenMap, heads, open_map
 from viz.training.kept import Kept, find, load, nearest
-from viz.training.runs import BUNDLED_NAME, FORMING, is_live, watched
+from viz.training.runs import FORMING, SMALL_NAME, is_live, watched
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 HEAD = Names("forming_layer", "forming_head")
@@ -30,7 +30,7 @@ _LAST = "forming_last"
 """The run that was drawn, and its last step then."""
 
 _OF_THE_BUNDLED = (
-    " The bundled run is a small one on captions alone, from random weights. Its decoder's "
+    " The small bundled run read captions alone, from random weights. Its decoder's "
     "self-attention takes shape first, within 128 steps, and the encoder's after it. "
     "Cross-attention is spread over the whole sentence, most evenly after 64 steps, and aligns "
     "between steps 250 and 500."
@@ -72,7 +72,7 @@ def _run() -> tuple[Path, list[Kept]]:
         width=170,
         help="Choose one, or type the folder of a run.",
     )
-    folder = found.get(name or BUNDLED_NAME, Path(name or "").expanduser())
+    folder = found.get(name or SMALL_NAME, Path(name or "").expanduser())
     return folder, find(folder)
 
 

@@ -5,30 +5,40 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from training import runlog
 from transformer.translator import BUNDLED
 
-BUNDLED_NAME = "bundled"
+BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
 FORMING = Path(__file__).parents[2] / "assets" / "forming"
-"""A run from its first step, with the attention that it kept on the way."""
+"""The small one: a run from its first step, with the attention that it kept on the way."""
 
 LIVE_FOR = 120.0
 """Seconds since its last line in which a run counts as going on."""
 
 
 def logged() -> dict[str, Path]:
-    """Folders with a log, by name: the bundled run, then those beside the app, newest first."""
-    return {BUNDLED_NAME: BUNDLED} | _beside()
+    """Folders with a log, by name: the bundled ones, then those beside the app, newest first."""
+    return {BUNDLED_NAME: BUNDLED} | watched()
 
 
 def watched() -> dict[str, Path]:
     """Folders that may hold attention kept while training, by name, in the same order."""
-    return {BUNDLED_NAME: FORMING} | _beside()
+    return {SMALL_NAME: FORMING} | _beside()
 
 
 def is_live(folder: Path) -> bool:
-    """Whether the run in a folder seems to go on."""
+    """Whether the run in a folder seems to go on: its log is fresh and not at its last step."""
     log = folder / "run.jsonl"
-    return log.exists() and time.time() - log.stat().st_mtime < LIVE_FOR
+    if not log.exists() or time.time() - log.stat().st_mtime >= LIVE_FOR:
+        return False
+    try:
+        records = runlog.read(log)
+    except (OSError, ValueError):
+        return False
+    planned = next((int(record["steps"]) for record in records if "steps" in record), None)
+    # the log of a run that is done is fresh, too, where the folder has just been copied; a run
+    # that was made longer is beyond the step that it first planned
+    return planned is None or int(records[-1]["step"]) != planned
 
 
 def _beside() -> dict[str, Path]:

@@ -94,7 +94,7 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
 def test_the_bundled_run_is_shown_where_none_is_named() -> None:
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
-    assert app.selectbox(key="forming_run").value == "bundled"
+    assert app.selectbox(key="forming_run").value == "small, bundled"
     assert app.select_slider(key="trained").value == max(find(FORMING)[0])
 
 

@@ -25,10 +25,13 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-def test_the_bundled_run_stands_before_those_beside_the_app_the_newest_first(beside: Path) -> None:
-    assert list(logged()) == list(watched()) == ["bundled", "runs/new", "runs/old"]
+def test_the_bundled_runs_stand_before_those_beside_the_app_the_newest_first(
+    beside: Path,
+) -> None:
+    assert list(logged()) == ["bundled", "small, bundled", "runs/new", "runs/old"]
+    assert list(watched()) == ["small, bundled", "runs/new", "runs/old"]
     assert logged()["bundled"] == BUNDLED
-    assert watched()["bundled"] == FORMING
+    assert logged()["small, bundled"] == watched()["small, bundled"] == FORMING
     assert (logged()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
 
 
@@ -45,3 +48,25 @@ def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
     os.utime(log, (time.time() - LIVE_FOR - 1,) * 2)
     assert not is_live(log.parent)
     assert not is_live(beside / "none")
+
+
+def test_a_run_that_made_its_last_step_does_not_go_on_however_fresh_its_log(beside: Path) -> None:
+    log = beside / "new" / "run.jsonl"
+    log.write_text('{"step": 0, "steps": 20}\n{"step": 10}\n')
+    assert is_live(log.parent)
+    log.write_text('{"step": 0, "steps": 20}\n{"step": 10}\n{"step": 20}\n')
+    assert not is_live(log.parent)
+    with log.open("a") as longer:
+        longer.write('{"step": 30}\n')
+    assert is_live(log.parent)
+    log.write_text("nonsense\n")
+    assert not is_live(log.parent)
+
+
+@pytest.mark.parametrize("folder", [BUNDLED, FORMING])
+def test_a_bundled_run_does_not_go_on_after_a_fresh_clone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = (folder / "run.jsonl").stat().st_mtime
+    monkeypatch.setattr(time, "time", lambda: changed + 1)
+    assert not is_live(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,8 @@ class Recipe:
                 raise ConfigError(
                     f"[training] {field.name} = {value!r} must be {kind[type(default)]}."
                 )
+            if not math.isfinite(value):
+                raise ConfigError(f"[training] {field.name} = {value!r} must be finite.")
             # what is 0 unless told is an option that 0 switches off
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
@@ -106,6 +109,9 @@ class RunConfig:
             raise ConfigError(
                 f"The run configuration has no table [{unknown[0]}]; it has [model] and [training]."
             )
+        for table, content in document.items():
+            if not isinstance(content, dict):
+                raise ConfigError(f"{table} = {content!r} must be a table: write [{table}] above it.")
         model = dict(document.get("model", {}))
         name = model.pop("preset", "base")
         presets = {
@@ -113,7 +119,7 @@ class RunConfig:
             "big": TransformerConfig.big,
             "demo": TransformerConfig.demo,
         }
-        if name not in presets:
+        if not isinstance(name, str) or name not in presets:
             raise ConfigError(f"[model] preset = {name!r} must be one of {', '.join(presets)}.")
         known = {field.name for field in dataclasses.fields(TransformerConfig)}
         if wrong := sorted(set(model) - known):

@@ -96,7 +96,7 @@ class Tokenizer:
         except RuntimeError as error:
             raise ConfigError(
                 f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
-                f"choose a smaller [vocabulary] size or bring more text."
+                f"choose a smaller vocab_size or bring more text."
             ) from error
         return cls(written.getvalue())
 

@@ -111,7 +111,9 @@ class RunConfig:
             )
         for table, content in document.items():
             if not isinstance(content, dict):
-                raise ConfigError(f"{table} = {content!r} must be a table: write [{table}] above it.")
+                raise ConfigError(
+                    f"{table} = {content!r} must be a table: write [{table}] above it."
+                )
         model = dict(document.get("model", {}))
         name = model.pop("preset", "base")
         presets = {

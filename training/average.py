@@ -13,6 +13,17 @@ from transformer import checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.errors import CheckpointError, HeadlightError
 
+CHECKPOINTS = "checkpoints"
+"""Where in its folder a run saves them."""
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """The whole checkpoints of a run, oldest first.
+
+    What a kill left half-written bears a longer name.
+    """
+    return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
+
 
 @torch.no_grad()
 def average(folders: Sequence[Path]) -> Checkpoint:
@@ -48,9 +59,9 @@ def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> 
 
     Raises:
         CheckpointError: if the run has no checkpoints, or the card cannot be read.
+        OSError: if the folder cannot be written.
     """
-    folders = sorted((run / "checkpoints").glob("step-*"))
-    averaged = average(folders[-last:])
+    averaged = average(checkpoints(run)[-last:])
     extra = {}
     for name, path in (("run.jsonl", run / "run.jsonl"), ("MODEL_CARD.md", card)):
         if path is not None:
@@ -65,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     parser = argparse.ArgumentParser(prog="python -m training.average", description=__doc__)
     parser.add_argument("run", type=Path, help="the folder of a run")
-    parser.add_argument("--last", type=int, default=5, help="how many checkpoints (5)")
+    parser.add_argument("--last", type=_count, default=5, help="how many checkpoints (5)")
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
     options = parser.parse_args(arguments)
@@ -74,7 +85,20 @@ def main(arguments: list[str] | None = None) -> int:
     except HeadlightError as error:
         print(f"training.average: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(
+            f"training.average: {error.filename or options.out} cannot be written: "
+            f"{error.strerror}. Make room, or choose another --out.",
+            file=sys.stderr,
+        )
+        return 2
     return 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number of at least 1")
+    return int(text)
 
 
 if __name__ == "__main__":

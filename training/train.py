@@ -32,6 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
     except HeadlightError as error:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        # what cannot be read has sentences of its own
+        print(
+            f"training.train: {error.filename or options.out} cannot be written: "
+            f"{error.strerror}. Make room, or choose another --out.",
+            file=sys.stderr,
+        )
+        return 2
     finally:
         if distributed.is_initialized():
             distributed.destroy_process_group()

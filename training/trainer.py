@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 from tqdm import tqdm
 
-from training.average import write_average
+from training.average import CHECKPOINTS, checkpoints, write_average
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.devices import Placement
@@ -28,13 +28,7 @@ from transformer.errors import CheckpointError, HeadlightError
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
-STATE, CHECKPOINTS, AVERAGED, PROBES, LOG = (
-    "state",
-    "checkpoints",
-    "averaged",
-    "probes",
-    "run.jsonl",
-)
+STATE, AVERAGED, PROBES, LOG = "state", "averaged", "probes", "run.jsonl"
 
 
 class TrainingError(HeadlightError):
@@ -89,7 +83,7 @@ class Trainer:
             self.out / STATE, self.model, self.updater.optimizer, self._identity(), self.placement
         )
         if self.placement.leads:
-            for folder in self._checkpoints():
+            for folder in checkpoints(self.out):
                 if int(folder.name.removeprefix("step-")) > self.place.step:
                     shutil.rmtree(folder)
         return warning
@@ -183,7 +177,7 @@ class Trainer:
 
     def _refuse_bad_step(self) -> None:
         if bad := int(self.updater.first_bad_step):
-            saved = [int(f.name.removeprefix("step-")) for f in self._checkpoints()]
+            saved = [int(f.name.removeprefix("step-")) for f in checkpoints(self.out)]
             last = f"step {max(saved):,}" if saved else "the beginning"
             raise TrainingError(
                 f"The loss or a gradient is not finite at step {bad:,} (epoch {self.place.epoch}, "
@@ -247,7 +241,7 @@ class Trainer:
         self._save_state()
         if self.placement.leads:
             # last: whatever moment the run is cut at, the checkpoints to average are there
-            for old in self._checkpoints()[: -self.recipe.average]:
+            for old in checkpoints(self.out)[: -self.recipe.average]:
                 shutil.rmtree(old)
 
     def _save_state(self) -> None:
@@ -263,9 +257,6 @@ class Trainer:
     def _identity(self) -> dict[str, dict[str, Any]]:
         """What must be the same for a run to be the same run."""
         return {**self.config.to_dict(), "run": {"processes": self.placement.world}}
-
-    def _checkpoints(self) -> list[Path]:
-        return sorted((self.out / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
     def _ask_to_stop(self, *_: object) -> None:
         self.signalled = True

@@ -50,10 +50,15 @@ def save(
     """Write a checkpoint folder.
 
     Args:
-        folder: what stands there is replaced, all at once and only when all is written.
+        folder: a checkpoint that stands there is replaced, all at once and only when all is
+            written.
         dtype: type of the weights on disk; loading always gives float32.
         extra: further text files by name, such as a model card; they get a checksum too.
+
+    Raises:
+        CheckpointError: if something else stands there.
     """
+    _refuse_anything_else(folder)
     weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
     files: dict[str, bytes] = {
         WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
@@ -67,6 +72,13 @@ def save(
     with replace_folder(folder) as new:
         for name, content in files.items():
             (new / name).write_bytes(content)
+
+
+def _refuse_anything_else(folder: Path) -> None:
+    """Replacing a folder removes what is in it: never somebody's other files."""
+    taken = any(folder.iterdir()) if folder.is_dir() else folder.exists()
+    if taken and not (folder / MANIFEST).is_file():
+        raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
 
 
 def load(folder: Path) -> Checkpoint:

@@ -49,6 +49,17 @@ def test_missing_files(recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "train.en cannot be read" in _error(command, capsys)
 
 
+def test_a_folder_that_cannot_be_written(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "file")]
+    assert main(command) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"training.train: {tmp_path / 'file'} cannot be written: File exists.")
+    assert said.endswith("or choose another --out.")
+
+
 def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     command = ["--config", str(recipe), "--data", str(data)]

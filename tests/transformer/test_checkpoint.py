@@ -108,6 +108,18 @@ def test_saving_over_a_checkpoint_replaces_it(folder, model, tokenizer):
     assert torch.equal(checkpoint.load(folder).model.shared_embedding, other.shared_embedding)
 
 
+def test_saving_removes_nothing_but_a_checkpoint(tmp_path, model, tokenizer):
+    (tmp_path / "mine").mkdir()
+    checkpoint.save(tmp_path / "mine", model, tokenizer)  # an empty folder is in nobody's way
+    letter = tmp_path / "letters" / "dear.txt"
+    letter.parent.mkdir()
+    letter.write_text("Dear reader")
+    for taken in (letter, letter.parent):
+        with pytest.raises(CheckpointError, match=f"{taken.name} is there and is no checkpoint"):
+            checkpoint.save(taken, model, tokenizer)
+    assert letter.read_text() == "Dear reader"
+
+
 def test_one_checksum_means_one_model(tmp_path, folder, model, tokenizer):
     checkpoint.save(tmp_path / "again", model, tokenizer)
     checkpoint.save(tmp_path / "half", model, tokenizer, dtype=torch.float16)

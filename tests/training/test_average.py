@@ -1,0 +1,105 @@
+"""The mean of checkpoints, and what is said where there is none or no room for it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from training.average import average, checkpoints, main, write_average
+from transformer import Tokenizer, Transformer, checkpoint
+from transformer.errors import CheckpointError
+
+
+@pytest.fixture
+def run(tmp_path: Path, model: Transformer, tokenizer: Tokenizer) -> Path:
+    """A run with the checkpoints of three steps, whose weights are 1, 2 and 6 times the model's."""
+    folder = tmp_path / "run"
+    for step, times in ((8, 1.0), (16, 2.0), (24, 6.0)):
+        scaled = Transformer(model.config)
+        scaled.load_state_dict({n: w * times for n, w in model.state_dict().items()})
+        checkpoint.save(folder / "checkpoints" / f"step-{step:08d}", scaled, tokenizer)
+    (folder / "run.jsonl").write_text('{"step": 0}\n')
+    return folder
+
+
+def _times(folder: Path, model: Transformer) -> float:
+    """How many times the model's weights stand in a folder, the same for all of them."""
+    found = checkpoint.load(folder).model.shared_embedding / model.shared_embedding
+    assert found.std() < 1e-2
+    return float(found.mean())
+
+
+@pytest.mark.parametrize(("last", "mean"), [(1, 6), (2, 4), (3, 3), (9, 3)])
+def test_the_last_checkpoints_are_averaged(
+    last: int, mean: float, run: Path, model: Transformer, tmp_path: Path
+) -> None:
+    assert main([str(run), "--last", str(last), "--out", str(tmp_path / "mean")]) == 0
+    assert _times(tmp_path / "mean", model) == pytest.approx(mean, rel=1e-3)
+    assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
+
+
+def test_what_a_kill_left_half_written_is_no_checkpoint(
+    run: Path, model: Transformer, tmp_path: Path
+) -> None:
+    whole = checkpoints(run)
+    assert [path.name for path in whole] == ["step-00000008", "step-00000016", "step-00000024"]
+    (run / "checkpoints" / "step-00000032.new").mkdir()
+    shutil.copytree(whole[0], run / "checkpoints" / "step-00000024.before")
+    assert checkpoints(run) == whole
+    write_average(run, 2, tmp_path / "mean")
+    assert _times(tmp_path / "mean", model) == pytest.approx(4, rel=1e-3)
+
+
+def test_models_of_different_shapes_have_no_mean(
+    run: Path, tokenizer: Tokenizer, model: Transformer
+) -> None:
+    changed = type(model.config)(**model.config.to_dict() | {"d_ff": 8})
+    other = run / "checkpoints" / "step-00000032"
+    checkpoint.save(other, Transformer(changed), tokenizer)
+    with pytest.raises(CheckpointError, match="step-00000032 holds another model than"):
+        average(checkpoints(run))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["none", "--out", "mean"], "There are no checkpoints to average"),
+        (["run", "--out", "mean", "--card", "none.md"], "none.md cannot be read: No such file"),
+        (["run", "--out", "file"], "file is there and is no checkpoint: choose another folder"),
+        (["run", "--out", "."], ". is there and is no checkpoint: choose another folder"),
+        (["run", "--out", "file/mean"], "cannot be written: Not a directory. Make room, or choose"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    arguments: list[str],
+    sentence: str,
+    run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(run.parent)
+    Path("file").write_text("")
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("last", ["0", "-1", "two"])
+def test_a_count_below_one_is_refused(
+    last: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(run), "--last", last, "--out", str(tmp_path / "mean")])
+    assert stopped.value.code == 2
+    assert f"'{last}' must be a whole number of at least 1" in capsys.readouterr().err
+
+
+def test_the_mean_is_the_same_in_any_order(run: Path) -> None:
+    folders = checkpoints(run)
+    there, back = average(folders), average(folders[::-1])
+    for name, weight in there.model.state_dict().items():
+        assert torch.equal(weight, back.model.state_dict()[name])

@@ -65,28 +65,30 @@ def r_drop_loss(
     Returns:
         A scalar in nats, float32.
     """
-    real = labels != pad
-    halves = decoded_twice.unflatten(0, (2, -1))[:, real]  # [2, real, d_model]
+    halves = decoded_twice.unflatten(0, (2, -1)).flatten(1, 2)  # [2, position, d_model]
+    flat = labels.flatten()
     total = torch.zeros((), device=decoded_twice.device)
-    for start in range(0, halves.size(1), ROWS):
-        rows, chunk = halves[:, start : start + ROWS], labels[real][start : start + ROWS]
+    for start in range(0, len(flat), ROWS):
+        rows, chunk = halves[:, start : start + ROWS], flat[start : start + ROWS]
         total += checkpoint(
-            _r_drop_rows, rows, projection, chunk, epsilon_ls, weight, use_reentrant=False
-        )
+            _r_drop_rows, rows, projection, chunk, epsilon_ls, weight, pad,
+            use_reentrant=False, preserve_rng_state=False,
+        )  # fmt: skip
     return total
 
 
 def _r_drop_rows(
-    rows: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float
+    rows: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float, pad: int
 ) -> Tensor:
     """One chunk; its logits are computed again in the backward pass instead of being kept."""
     log_p = F.log_softmax(F.linear(rows, projection).float(), dim=-1)  # [2, rows, vocab]
-    label = labels.expand(2, -1).unsqueeze(-1)
-    smoothed = -(1 - epsilon_ls) * log_p.gather(2, label).sum() - epsilon_ls * log_p.mean(2).sum()
+    of_label = log_p.gather(2, labels.expand(2, -1).unsqueeze(-1)).squeeze(2)  # [2, rows]
+    smoothed = -(1 - epsilon_ls) * of_label - epsilon_ls * log_p.mean(2)
     first, second = log_p
     # KL both ways: Σ (P_1 - P_2) (log P_1 - log P_2)
-    divergence = ((first.exp() - second.exp()) * (first - second)).sum()
-    loss: Tensor = smoothed / 2 + weight * divergence / 4
+    divergence = ((first.exp() - second.exp()) * (first - second)).sum(-1)  # [rows]
+    # padding counts by 0: to pick the real rows out, a GPU would be waited for
+    loss: Tensor = ((smoothed.mean(0) + weight * divergence / 4) * (labels != pad)).sum()
     return loss
 
 

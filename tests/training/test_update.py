@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.nn import functional as F
 
 from training.batching import Batch, make_batch
@@ -135,3 +136,18 @@ def test_bf16_stays_near_full_precision() -> None:
     rounded = updater.take_summed_loss()
     assert rounded != exact
     assert rounded == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
+    recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)
+    # fake tensors have shapes and no values: what would have to look at a value fails
+    with FakeTensorMode():
+        model = Transformer(dataclasses.replace(CONFIG, P_drop=0.1)).train()
+        updater = Updater(model, RunConfig(model=model.config, recipe=recipe), HERE)
+        ids = torch.empty(3, 4, dtype=torch.long)
+        for step in (1, 2):
+            updater.update(step, [Batch(ids, ids, ids)] * 2, 24)
+        with pytest.raises(DataDependentOutputException):
+            updater.take_summed_loss()

@@ -29,7 +29,7 @@ def _times(folder: Path, model: Transformer) -> float:
     """How many times the model's weights stand in a folder, the same for all of them."""
     found = checkpoint.load(folder).model.shared_embedding / model.shared_embedding
     assert found.std() < 1e-2
-    return float(found.mean())
+    return found.mean().item()
 
 
 @pytest.mark.parametrize(("last", "mean"), [(1, 6), (2, 4), (3, 3), (9, 3)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from training.runlog import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import label, step_axis
+from viz.figures.axes import label, legend_below, step_axis
 from viz.figures.inks import CURVES, GREY
 
 INKS = CURVES[:4]
@@ -38,10 +39,10 @@ def curve(
         unit: title of the vertical axis.
         log: whether the vertical axis is logarithmic.
         ticks: d3 format of the numbers on the vertical axis.
-        height: in CSS pixels.
+        height: in CSS pixels, without the legend of several runs.
     """
     frame = _long(runs, fields)
-    base = alt.Chart(frame, height=height).encode(
+    base = alt.Chart(frame, height=height + _legend_height(len(runs))).encode(
         x=step_axis(),
         y=alt.Y(
             "value:Q",
@@ -76,7 +77,10 @@ def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 220) -
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
     used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
     planned = (
-        alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=height)
+        alt.Chart(
+            pd.concat([_planned(n, r) for n, r in runs.items()]),
+            height=height + _legend_height(len(runs)),
+        )
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )
@@ -114,6 +118,12 @@ def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd
 
 
 def _colour(names: list[str]) -> alt.Color:
-    legend = alt.Legend(title=None, orient="top") if len(names) > 1 else None
+    # over the curves, two names in a row: the name of a run can be the path of its folder
+    legend = legend_below(orient="top", columns=2, symbolOpacity=1) if len(names) > 1 else None
     inks = [INKS[n % len(INKS)] for n in range(len(names))]
     return alt.Color("run:N", scale=alt.Scale(domain=names, range=inks), legend=legend)
+
+
+def _legend_height(runs: int) -> int:
+    """What the legend would take from the curves: the chart on the page holds both."""
+    return 32 + 20 * math.ceil(runs / 2) if runs > 1 else 0

@@ -60,6 +60,13 @@ def test_runs_have_colours_of_their_own_and_a_legend() -> None:
     assert not set(INKS) & set(COLOR.values())
 
 
+def test_a_legend_takes_no_room_from_the_curves() -> None:
+    for runs, height in ((1, 220), (2, 272), (3, 292), (4, 292)):  # two names in a row
+        named = {str(n): RECORDS for n in range(runs)}
+        assert curve(named, {"lr": "used"}, unit="").to_dict()["height"] == height
+        assert learning_rates(named).to_dict()["height"] == height
+
+
 def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
     dots = []
     for count in (1, 200):

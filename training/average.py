@@ -11,7 +11,7 @@ import torch
 
 from transformer import checkpoint
 from transformer.checkpoint import Checkpoint
-from transformer.errors import CheckpointError, HeadlightError
+from transformer.errors import CheckpointError, HeadlightError, unwritable
 
 CHECKPOINTS = "checkpoints"
 """Where in its folder a run saves them."""
@@ -86,11 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.average: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(
-            f"training.average: {error.filename or options.out} cannot be written: "
-            f"{error.strerror}. Make room, or choose another --out.",
-            file=sys.stderr,
-        )
+        said = unwritable(error, options.out)
+        print(f"training.average: {said} Make room, or choose another --out.", file=sys.stderr)
         return 2
     return 0
 

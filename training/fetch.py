@@ -18,7 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from training.sources import Archive
-from transformer.errors import HeadlightError
+from transformer.errors import HeadlightError, unwritable
 
 CHUNK = 1 << 16
 AGENT = "Mozilla/5.0 (compatible; headlight)"  # some servers refuse Python's own name
@@ -213,8 +213,7 @@ def _sentence(reason: object) -> str:
 def disk_error(error: OSError, path: Path) -> DownloadError:
     """What a full or closed disk means, in one sentence."""
     return DownloadError(
-        f"{error.filename or path} cannot be written: {error.strerror}. Run the same command again "
-        f"when that is mended."
+        f"{unwritable(error, path)} Run the same command again when that is mended."
     )
 
 

@@ -17,7 +17,7 @@ from training.trainer import STATE, Trainer
 from transformer import checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, HeadlightError
+from transformer.errors import ConfigError, HeadlightError, unwritable
 from transformer.tokenizer import Tokenizer
 
 
@@ -34,11 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except OSError as error:
         # what cannot be read has sentences of its own
-        print(
-            f"training.train: {error.filename or options.out} cannot be written: "
-            f"{error.strerror}. Make room, or choose another --out.",
-            file=sys.stderr,
-        )
+        said = unwritable(error, options.out)
+        print(f"training.train: {said} Make room, or choose another --out.", file=sys.stderr)
         return 2
     finally:
         if distributed.is_initialized():

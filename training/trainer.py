@@ -24,7 +24,7 @@ from training.state import Place, load_state, save_state
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer import checkpoint
-from transformer.errors import CheckpointError, HeadlightError
+from transformer.errors import CheckpointError, HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
@@ -103,8 +103,7 @@ class Trainer:
             self._run()
         except OSError as error:
             raise TrainingError(
-                f"{error.filename or self.out} cannot be written: {error.strerror}. "
-                f"Make room and go on with --resume."
+                f"{unwritable(error, self.out)} Make room and go on with --resume."
             ) from error
         return not self.stop_asked
 

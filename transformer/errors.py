@@ -1,5 +1,7 @@
 """Errors that a person can cause and a person can mend: one plain sentence each."""
 
+from pathlib import Path
+
 
 class HeadlightError(Exception):
     """What is wrong, where, and what to do, in one sentence; shown to people as it stands."""
@@ -19,3 +21,8 @@ class CheckpointError(HeadlightError):
 
 class HookError(HeadlightError):
     """A hook name that the model does not have, or an edit that does not fit."""
+
+
+def unwritable(error: OSError, path: Path) -> str:
+    """What a full or closed disk means, as a sentence; `path` where the system names none."""
+    return f"{error.filename or path} cannot be written: {error.strerror}."

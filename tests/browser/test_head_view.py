@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from transformer.trace import Labels
 from viz.components.labels import shown
@@ -19,16 +20,7 @@ from viz.components.palette import COLOR, head_colors
 
 pytestmark = pytest.mark.browser
 
-ENGLISH = ("▁Two", "▁black", "▁dogs", "▁run", "▁fris", "bee", "</s>")
-GERMAN = ("▁Zwei", "▁schwarze", "▁Hun", "de", "</s>")
-READ = ("<s>", *GERMAN[:-1])
-LABELS = {
-    "encoder_self": Labels(ENGLISH, ENGLISH),
-    "decoder_self": Labels(READ, READ),
-    "cross": Labels(GERMAN, ENGLISH),
-}
 SPOTS = {"encoder_self": (4, 2), "decoder_self": (3, 1), "cross": (2, 5)}
-HOT = 0.913
 
 
 def planted(labels, spot):

@@ -77,10 +77,7 @@ def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 220) -
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
     used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
     planned = (
-        alt.Chart(
-            pd.concat([_planned(n, r) for n, r in runs.items()]),
-            height=height + _legend_height(len(runs)),
-        )
+        alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=used.height)
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
         .encode(x="step:Q", y="value:Q", detail="run:N")
     )

@@ -169,10 +169,12 @@ class Maps:
         return {at: tuple(color) for at, color in zip(squares, found, strict=True)}
 
     def words(self):
-        """All words of the large map, drawn once more."""
-        self.page.evaluate("() => { window.words.length = 0; }")
-        self.map.dispatch_event("scroll")
-        return self.page.evaluate("() => window.words")
+        """All words of the large map, drawn once more; in one call, so that none counts twice."""
+        return self.map.evaluate("""(node) => {
+            window.words.length = 0;
+            node.dispatchEvent(new Event("scroll"));
+            return window.words;
+        }""")
 
     def words_at(self, query, key):
         """The row's word at a square's height and the column's word over it."""

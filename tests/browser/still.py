@@ -49,13 +49,23 @@ class Still:
         """What the component says that it drew."""
         return self.page.evaluate("() => document.querySelector('.hl').__headlight")
 
-    def words(self):
-        """All words on the canvas, drawn once more, without the marks that keep their direction."""
-        words = self.page.evaluate("""() => {
-            window.drawnWords.length = 0;
-            document.querySelector(".hl-scroll").dispatchEvent(new Event("scroll"));
-            return window.drawnWords;
-        }""")
+    def words(self, button=None):
+        """All words on the canvas, drawn once more, without the marks that keep their direction.
+
+        The page draws again when it is scrolled, or by the button of this name; all in one call,
+        so that no drawing of its own (a size that came late) counts twice.
+        """
+        words = self.page.evaluate(
+            """(name) => {
+                const button = [...document.querySelectorAll("button")]
+                    .find((one) => one.textContent === name);
+                window.drawnWords.length = 0;
+                if (name) button.click();
+                else document.querySelector(".hl-scroll").dispatchEvent(new Event("scroll"));
+                return window.drawnWords;
+            }""",
+            button,
+        )
         return [{**word, "text": plain(word["text"])} for word in words]
 
     def color(self, x, y):

@@ -120,11 +120,8 @@ def test_each_key_has_its_numbers_in_its_row(still) -> None:
             ("0.00", "0.00", "− ∞", "0"),
         ]
     ):
-        drawn.page.evaluate("window.drawnWords.length = 0")
         _, y = place(drawn, "dots", n)
-        press(drawn, "All")
-        words = drawn.page.evaluate("window.drawnWords")
-        there = [word["text"].strip("\u2068\u2069") for word in words if abs(word["y"] - y) < 3]
+        there = [word["text"] for word in drawn.words("All") if abs(word["y"] - y) < 3]
         assert there == [["Two", "black", "dogs", "</s>"][n], dots, scaled, mask, weight]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -44,6 +45,14 @@ def read(path: Path) -> list[Record]:
     whole = text[: text.rfind("\n") + 1]
     lines = enumerate(whole.splitlines(), start=1)
     return [_record(path, number, line) for number, line in lines if line]
+
+
+def plan(records: Sequence[Record]) -> Record:
+    """What the run last said that it intended; empty where the log does not say.
+
+    `steps` and `cooldown` may change when a run is resumed; what it intends is written again then.
+    """
+    return next((record for record in reversed(records) if "steps" in record), {})
 
 
 def _record(path: Path, number: int, line: str) -> Record:

@@ -13,13 +13,14 @@ import torch
 from torch import distributed
 from tqdm import tqdm
 
+from training import runlog
 from training.average import CHECKPOINTS, checkpoints, write_average
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.devices import Placement
 from training.feed import Feed, Step
 from training.probes import is_early, save_probes
-from training.runlog import RunLog
+from training.runlog import Record, RunLog
 from training.state import Place, load_state, save_state
 from training.update import Updater
 from training.validation import Validation, perplexity
@@ -150,18 +151,19 @@ class Trainer:
             log = RunLog(self.out / LOG, self.place.step)
         except ValueError as error:
             raise CheckpointError(str(error)) from error
-        if self.place.step == 0:
-            # what a reader needs to draw the planned schedule beside the one that was used
-            log.write(
-                step=0,
-                parameters=self.model.number_of_parameters(),
-                d_model=self.config.model.d_model,
-                warmup=self.recipe.warmup,
-                lr_factor=self.recipe.lr_factor,
-                steps=self.recipe.steps,
-                cooldown=self.recipe.cooldown,
-                batch_tokens=self.recipe.batch_tokens * self.feed.group,
-            )
+        # what a reader needs to draw the planned schedule beside the one that was used
+        planned: Record = {
+            "parameters": self.model.number_of_parameters(),
+            "d_model": self.config.model.d_model,
+            "warmup": self.recipe.warmup,
+            "lr_factor": self.recipe.lr_factor,
+            "steps": self.recipe.steps,
+            "cooldown": self.recipe.cooldown,
+            "batch_tokens": self.recipe.batch_tokens * self.feed.group,
+        }
+        logged = runlog.plan(runlog.read(log.path))
+        if planned != {name: value for name, value in logged.items() if name != "step"}:
+            log.write(step=self.place.step, **planned)
         return log
 
     def _update(self, step: Step) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from training.runlog import RunLog, read
+from training.runlog import RunLog, plan, read
 
 
 def test_records_come_back_in_order(tmp_path: Path) -> None:
@@ -29,6 +29,17 @@ def test_a_resumed_run_drops_what_came_after_its_step(tmp_path: Path) -> None:
         log.write(step=step)
     RunLog(path, after_step=2).write(step=3, loss=9.0)
     assert read(path) == [{"step": 1}, {"step": 2}, {"step": 3, "loss": 9.0}]
+
+
+def test_the_plan_is_the_last_one_that_was_written(tmp_path: Path) -> None:
+    log = RunLog(tmp_path / "run.jsonl")
+    assert plan(read(log.path)) == {}
+    log.write(step=0, steps=20)
+    log.write(step=10, loss=2.0)
+    assert plan(read(log.path)) == {"step": 0, "steps": 20}
+    log.write(step=10, steps=30)
+    log.write(step=20, loss=1.0)
+    assert plan(read(log.path)) == {"step": 10, "steps": 30}
 
 
 def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(

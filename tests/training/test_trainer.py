@@ -169,6 +169,16 @@ def test_a_run_can_be_made_longer(finished: Path, data: Path, recipe: Path, tmp_
     _interrupted(data, recipe, tmp_path / "out")
     assert main(_command(recipe, data, tmp_path / "out", "--resume")) == 0
     assert _same(_weights(tmp_path / "out"), _weights(finished))
+    assert main(_command(recipe, data, tmp_path / "out", "--resume")) == 0  # nothing is left to do
+    assert _plans(tmp_path / "out") == {0: 16, 16: 24}
+    assert _plans(finished) == {0: 24}
+
+
+def _plans(out: Path) -> dict[int, int]:
+    """How long the run was to be, by the step at which its log says so."""
+    said = [record for record in runlog.read(out / "run.jsonl") if "steps" in record]
+    assert len({record["step"] for record in said}) == len(said)
+    return {int(record["step"]): int(record["steps"]) for record in said}
 
 
 @pytest.mark.parametrize("name", ["state.safetensors", "state.json"])

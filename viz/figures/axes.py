@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from typing import Any
 
 import altair as alt
@@ -14,6 +16,20 @@ def label(number: str) -> str:
         number: d3 format of the others.
     """
     return f"datum.value == 0 ? '0' : format(datum.value, '{number}')"
+
+
+def log_ticks(values: Collection[float]) -> Any:
+    """Where a logarithmic axis of these values has ticks: at 1, 2 and 5 of each decade.
+
+    Left to Vega where fewer than three of them lie between the values: it has a line for each of
+    1 to 9, most without a number, but cuts narrow ranges well.
+    """
+    drawn = [value for value in values if 0 < value < math.inf]
+    low, high = min(drawn, default=1.0), max(drawn, default=1.0)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
+    between = [tick for tick in ticks if low <= tick <= high]
+    return between if len(between) > 2 else alt.Undefined
 
 
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:

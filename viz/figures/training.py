@@ -11,11 +11,14 @@ import pandas as pd
 
 from training.runlog import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import label, legend_below, step_axis
+from viz.figures.axes import label, legend_below, log_ticks, step_axis
 from viz.figures.inks import CURVES, GREY
 
 INKS = CURVES[:4]
 """One colour for each run."""
+
+PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
+"""What a run says of its schedule."""
 
 FEW = 30
 """Values of a run up to which each is a dot on its line."""
@@ -48,7 +51,11 @@ def curve(
             "value:Q",
             title=unit,
             scale=alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False),
-            axis=alt.Axis(tickCount=5, labelExpr=label(ticks)),
+            axis=alt.Axis(
+                tickCount=5,
+                labelExpr=label(ticks),
+                values=log_ticks(frame["value"]) if log else alt.Undefined,
+            ),
         ),
         color=_colour(list(runs)),
         detail="what:N",
@@ -86,21 +93,20 @@ def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 220) -
 
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     """Equation 3 at the steps that the run has come to; empty where the run does not say how."""
-    settings: Mapping[str, Any] = records[0] if records else {}
-    steps = [int(record["step"]) for record in records if "lr" in record]
-    if not {"d_model", "warmup", "lr_factor", "steps", "cooldown"} <= settings.keys():
-        steps = []
-    rates = [
-        learning_rate(
-            step,
-            settings["d_model"],
-            settings["warmup"],
-            settings["lr_factor"],
-            cooldown_left(step, settings["steps"], settings["cooldown"]),
-        )
-        for step in steps
-    ]
+    steps, rates = [], []
+    plan: Record = {}
+    for record in records:
+        if "steps" in record:
+            plan = record
+        elif "lr" in record and plan.keys() >= PLAN:
+            steps.append(int(record["step"]))
+            rates.append(_rate(steps[-1], plan))
     return pd.DataFrame({"run": name, "step": steps, "value": rates})
+
+
+def _rate(step: int, plan: Mapping[str, Any]) -> float:
+    left = cooldown_left(step, plan["steps"], plan["cooldown"])
+    return learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
 
 
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def watched() -> dict[str, Path]:
 
 
 def is_live(folder: Path) -> bool:
-    """Whether the run in a folder seems to go on: its log is fresh and not at its last step."""
+    """Whether the run in a folder seems to go on: its log is fresh and not at its end."""
     log = folder / "run.jsonl"
     if not log.exists() or time.time() - log.stat().st_mtime >= LIVE_FOR:
         return False
@@ -35,10 +35,10 @@ def is_live(folder: Path) -> bool:
         records = runlog.read(log)
     except (OSError, ValueError):
         return False
-    planned = next((int(record["steps"]) for record in records if "steps" in record), None)
-    # the log of a run that is done is fresh, too, where the folder has just been copied; a run
-    # that was made longer is beyond the step that it first planned
-    return planned is None or int(records[-1]["step"]) != planned
+    # the log of a run that is done is fresh, too, where the folder has just been copied; the last
+    # that it writes is the validation of the last step that it planned
+    planned = runlog.plan(records).get("steps")
+    return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 
 
 def _beside() -> dict[str, Path]:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from viz.figures.axes import label, legend_below, step_axis
+import altair as alt
+import pytest
+
+from viz.figures.axes import label, legend_below, log_ticks, step_axis
 
 
 def test_a_tick_at_zero_has_no_prefix() -> None:
@@ -10,6 +13,29 @@ def test_a_tick_at_zero_has_no_prefix() -> None:
     spec: Any = step_axis(values=[1, 10]).to_dict()
     assert spec["axis"]["labelExpr"] == label("~s")
     assert spec["axis"]["values"] == [1, 10]
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([4.1, 66.0, 12.0], [5, 10, 20, 50]),
+        ([0.5, 5.0], [0.5, 1, 2, 5]),
+        ([900, 20_000], [1000, 2000, 5000, 10_000, 20_000]),
+        ([3.0, 12.0], [5, 10]),
+        ([4.8, 5.1], []),
+        ([7.0], []),
+        ([], []),
+        ([0.0, -3.0, float("inf"), float("nan"), 1.0, 6.0], [1, 2, 5]),
+    ],
+)
+def test_a_logarithmic_axis_has_1_2_and_5_of_each_decade_where_there_are_three(
+    values: list[float], ticks: list[float]
+) -> None:
+    found = log_ticks(values)
+    if len(ticks) < 3:
+        assert found is alt.Undefined
+    else:
+        assert found == pytest.approx(ticks)
 
 
 def test_a_legend_shows_strokes_and_takes_what_differs() -> None:

@@ -48,6 +48,22 @@ def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run() -> None:
     assert [r["value"] for r in drawn if r.get("what") == "used"] == [0.001, 0.002]
 
 
+def test_a_run_that_was_made_longer_has_the_plan_of_its_time() -> None:
+    longer: list[Record] = [
+        *RECORDS,
+        {**SETTINGS, "step": 100, "steps": 400},
+        {"step": 110, "lr": 0.003},
+    ]
+    planned = [r["value"] for r in _data(learning_rates({"a": longer})) if "what" not in r]
+    assert planned == pytest.approx(
+        [
+            learning_rate(50, 256, 100, 2.0),
+            learning_rate(100, 256, 100, 2.0) * 21 / 40,
+            learning_rate(110, 256, 100, 2.0),
+        ]
+    )
+
+
 def test_a_log_that_does_not_say_its_plan_has_none() -> None:
     drawn = _data(learning_rates({"old": RECORDS[1:]}))
     assert all(r.get("what") == "used" for r in drawn)
@@ -65,6 +81,16 @@ def test_a_legend_takes_no_room_from_the_curves() -> None:
         named = {str(n): RECORDS for n in range(runs)}
         assert curve(named, {"lr": "used"}, unit="").to_dict()["height"] == height
         assert learning_rates(named).to_dict()["height"] == height
+
+
+def test_only_a_logarithmic_axis_has_ticks_of_its_own() -> None:
+    records: list[Record] = [{"step": n, "loss": float(10**n)} for n in range(4)]
+    axes = [
+        curve({"run": records}, {"loss": "loss"}, unit="", log=log).to_dict()["encoding"]["y"]
+        for log in (True, False)
+    ]
+    assert axes[0]["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert "values" not in axes[1]["axis"]
 
 
 def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:

@@ -50,17 +50,25 @@ def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
     assert not is_live(beside / "none")
 
 
-def test_a_run_that_made_its_last_step_does_not_go_on_however_fresh_its_log(beside: Path) -> None:
+def test_a_run_that_measured_its_last_step_does_not_go_on_however_fresh_its_log(
+    beside: Path,
+) -> None:
     log = beside / "new" / "run.jsonl"
-    log.write_text('{"step": 0, "steps": 20}\n{"step": 10}\n')
-    assert is_live(log.parent)
-    log.write_text('{"step": 0, "steps": 20}\n{"step": 10}\n{"step": 20}\n')
-    assert not is_live(log.parent)
-    with log.open("a") as longer:
-        longer.write('{"step": 30}\n')
-    assert is_live(log.parent)
-    log.write_text("nonsense\n")
-    assert not is_live(log.parent)
+    log.write_text("")
+    for line, goes_on in (
+        ('{"step": 0, "steps": 20}', True),
+        ('{"step": 10, "loss": 3}', True),
+        ('{"step": 10, "validation_loss": 3}', True),
+        ('{"step": 20, "loss": 2}', True),  # its last step is still being measured
+        ('{"step": 20, "validation_loss": 2}', False),
+        ('{"step": 20, "steps": 30}', True),  # made longer
+        ('{"step": 30, "loss": 1}', True),
+        ('{"step": 30, "validation_loss": 1}', False),
+        ("nonsense", False),
+    ):
+        with log.open("a") as more:
+            more.write(f"{line}\n")
+        assert is_live(log.parent) == goes_on, line
 
 
 @pytest.mark.parametrize("folder", [BUNDLED, FORMING])

@@ -15,5 +15,5 @@ page = st.navigation(
     [registered(translate, default=True), *map(registered, others)],
     position="top",
 )
-sentence_bar.show()
+sentence_bar.show(page.url_path)
 page.run()

@@ -17,12 +17,19 @@ BEAMS = (1, 2, 4, 8)
 LONGEST_LINK = 8_000
 """Letters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
 
+_ASKED = "sentence_bar.asked"
 _FOUND = "sentence_bar.found"
 _IN_LINK = "sentence_bar.in_link"
+_PAGE = "sentence_bar.page"
 
 
-def show() -> None:
-    """Draw the bar, translate what stands in it, and keep the result for the page below."""
+def show(page: str) -> None:
+    """Draw the bar, translate what stands in it, and keep the result for the page below.
+
+    Args:
+        page: what tells the page below from the others.
+    """
+    _keep_link(page)
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_FOUND] = None
     with st.container(key="sentence-bar", gap="small"):
@@ -52,6 +59,26 @@ def trace() -> AttentionTrace | None:
         with st.container(key="no-picture"):
             st.text(str(error))
         return None
+
+
+def _keep_link(page: str) -> None:
+    """Carry sentence and beam to another page, however early the click on it.
+
+    The browser carries them in the address, but only once the bar of the first page has reached it.
+    """
+    asked = st.session_state.setdefault(_ASKED, st.query_params.to_dict())
+    here = st.session_state.get(_PAGE, page)
+    st.session_state[_PAGE] = page
+    if here == page:
+        return
+    allowed = {str(beam_size): beam_size for beam_size in BEAMS}
+    for name, linked in ((TEXT, asked.get(TEXT)), (BEAM, allowed.get(asked.get(BEAM, "")))):
+        if name in st.query_params:
+            continue
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]  # puts it into the address as well
+        elif linked is not None:
+            st.session_state[name], st.query_params[name] = linked, str(linked)
 
 
 def _inputs() -> tuple[str, int]:

@@ -10,7 +10,7 @@ def heads_page() -> None:
     from viz import sentence_bar
     from viz.pages import heads
 
-    sentence_bar.show()
+    sentence_bar.show("page")
     heads.show()
 
 

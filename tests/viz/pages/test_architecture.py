@@ -29,7 +29,7 @@ def architecture_page() -> None:
     from viz import sentence_bar
     from viz.pages import architecture
 
-    sentence_bar.show()
+    sentence_bar.show("page")
     architecture.show()
 
 

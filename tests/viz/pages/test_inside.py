@@ -20,7 +20,7 @@ def inside_page() -> None:
     from viz import sentence_bar
     from viz.pages import inside
 
-    sentence_bar.show()
+    sentence_bar.show("page")
     inside.show()
 
 

@@ -26,7 +26,7 @@ def masks_page() -> None:
     from viz import sentence_bar
     from viz.pages import masks
 
-    sentence_bar.show()
+    sentence_bar.show("page")
     masks.show()
 
 

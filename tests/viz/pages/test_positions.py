@@ -36,7 +36,7 @@ def positions_page() -> None:
     from viz import sentence_bar
     from viz.pages import positions
 
-    sentence_bar.show()
+    sentence_bar.show("page")
     positions.show()
 
 

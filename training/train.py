@@ -11,6 +11,7 @@ from torch import distributed
 
 from training.config import RunConfig
 from training.corpus import ParallelText, read_training_text, read_validation_text
+from training.deepen import deepened
 from training.devices import Placement, place
 from training.state import has_state
 from training.trainer import STATE, Trainer
@@ -59,7 +60,8 @@ def train(
         out: the run's folder.
         resume: go on from where the run stopped.
         steps: instead of the configuration's.
-        start_from: a checkpoint whose weights and vocabulary the run begins with.
+        start_from: a checkpoint whose weights and vocabulary the run begins with; the run may be
+            deeper.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
@@ -78,7 +80,8 @@ def train(
     )
     trainer = Trainer(config, tokenizer, text, validation, out, placement)
     if given:
-        trainer.model.load_state_dict(given.model.state_dict())
+        begin = deepened(given.model, config.model.N)
+        trainer.model.load_state_dict(begin.state_dict())
     if resume and (warning := trainer.resume()) and placement.leads:
         print(warning, file=sys.stderr)
     if placement.leads:
@@ -96,13 +99,15 @@ def train(
 
 
 def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Path) -> None:
-    """Weights fit one shape; dropout and label smoothing may be chosen anew."""
+    """Weights fit one shape but for a further depth; dropout and smoothing may be chosen anew."""
     theirs, ours = given.model.config.to_dict(), wanted.to_dict()
     for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
-        if theirs[name] != ours[name]:
+        multiple = name == "N" and wanted.N % given.model.config.N == 0
+        if theirs[name] != ours[name] and not multiple:
+            further = ", or a multiple of it" if name == "N" else ""
             raise ConfigError(
                 f"{given.folder} holds a model of {name} = {theirs[name]!r}, but {path} says "
-                f"{ours[name]!r}: write there what the checkpoint has."
+                f"{ours[name]!r}: write there what the checkpoint has{further}."
             )
 
 
@@ -158,7 +163,8 @@ def _parser() -> argparse.ArgumentParser:
         "--start-from",
         type=Path,
         metavar="CHECKPOINT",
-        help="begin with the weights and the vocabulary of a checkpoint folder: fine-tuning",
+        help="begin with the weights and the vocabulary of a checkpoint folder: fine-tuning; where "
+        "the configuration has more layers, these add nothing at first (not in the paper)",
     )
     parser.add_argument("--steps", type=int, help="instead of the steps of the configuration")
     return parser

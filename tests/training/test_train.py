@@ -86,6 +86,29 @@ def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path
     assert now.model.config.P_drop == 0.3
 
 
+def test_a_run_may_be_deeper_than_what_it_starts_from(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    command = ["--config", str(recipe), "--data", str(data)]
+    assert main([*command, "--out", str(first)]) == 0
+    deeper = recipe.read_text().replace("lr_factor = 1.0", "lr_factor = 1e-9")
+    recipe.write_text(deeper.replace("N = 1", "N = 2"))
+    start = ["--start-from", str(first / "averaged")]
+    assert main([*command, "--out", str(second), *start]) == 0
+    then, now = (checkpoint.load(run / "averaged").model.eval() for run in (first, second))
+    assert now.config.N == 2
+    ids = torch.tensor([[5, 6, 7, 3]])
+    torch.testing.assert_close(now(ids, ids), then(ids, ids), atol=1e-3, rtol=1e-3)
+
+    recipe.write_text(deeper.replace("N = 1", "N = 3"))
+    start = ["--start-from", str(second / "averaged")]
+    capsys.readouterr()
+    said = _error([*command, "--out", str(tmp_path / "third"), *start], capsys)
+    assert "a model of N = 2, but" in said
+    assert "says 3: write there what the checkpoint has, or a multiple of it." in said
+
+
 def test_a_checkpoint_of_another_shape_is_no_start(
     data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,13 +114,17 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     recipe.write_text(RECIPE.replace("steps = 24", "steps = 600"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(_command(recipe, data, whole)) == 0
-    moments = random.Random(7)
+    moments, start = random.Random(7), 0.0
     for kill in range(20):
-        started = has_state(out / "state")
-        process = _start(recipe, data, out, *(["--resume"] if started else []))
-        if kill % 5:  # every fifth falls anywhere, before the first step too
-            _wait_for_steps(process, out)
-        time.sleep(moments.uniform(0, 0.15 if kill % 5 else 4.0))
+        resume = ["--resume"] if has_state(out / "state") else []
+        began = time.monotonic()
+        process = _start(recipe, data, out, *resume)
+        if kill % 5 == 1:  # anywhere before its first step
+            time.sleep(moments.uniform(0, start))
+        else:  # the first before it has saved anything, the others after one save or two
+            _wait_for(process, out / ("state/state.json" if kill else "run.jsonl"))
+            start = start or time.monotonic() - began
+            time.sleep(moments.uniform(0, 0.15))
         ended = process.poll()
         process.kill()
         _, errors = process.communicate()
@@ -131,16 +135,18 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     assert _losses(out) == _losses(whole)
 
 
-def _wait_for_steps(process: subprocess.Popen[str], out: Path) -> None:
-    """Until the run has written something new, or ended."""
-    before = _stamp(out)
-    while process.poll() is None and _stamp(out) == before:
+def _wait_for(process: subprocess.Popen[str], file: Path) -> None:
+    """Until the run has written a file anew, or ended."""
+    before = _stamp(file)
+    while process.poll() is None and _stamp(file) == before:
         time.sleep(0.01)
 
 
-def _stamp(out: Path) -> object:
-    log = out / "run.jsonl"
-    return log.stat().st_mtime_ns if log.exists() else None
+def _stamp(file: Path) -> object:
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:  # not there yet, or just about to be replaced
+        return None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -149,7 +155,7 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
 ) -> None:
     out = tmp_path / "stopped"
     process = _start(recipe, data, out)
-    _wait_for_steps(process, out)
+    _wait_for(process, out / "run.jsonl")
     process.send_signal(number)
     printed, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors

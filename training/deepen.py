@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 
 import torch
 from torch import nn
@@ -12,26 +10,24 @@ from torch import nn
 from transformer.model import Transformer
 
 
-def deepened(given: Transformer, N: int) -> Transformer:
-    """A model of N layers a stack that computes what `given` computes, to train on from there.
+def begin_from(given: Transformer, model: Transformer) -> None:
+    """Give a model the weights of one that may be less deep, so that it computes the same.
 
     After each layer come copies of it that add nothing yet: their W_O and W_2 are 0 (block
-    expansion, arXiv 2401.02415, §3.2). In post-norm a copy then gives LayerNorm(x), which is x
-    where x comes from a norm without scale and shift; those of the layer's last norm move to the
-    last norm of its last copy. Not in the paper.
+    expansion, arXiv 2401.02415). In post-norm a copy then gives LayerNorm(x), which is x where x
+    comes from a norm without scale and shift; those of the layer's last norm move to the last norm
+    of its last copy. Not in the paper.
 
     Args:
         given: stays as it is.
-        N: a multiple of its own.
+        model: of the same shape, but that its N may be a multiple.
     """
-    times = N // given.config.N
-    deep = Transformer(replace(given.config, N=N))
+    times = model.config.N // given.config.N
     weights = given.state_dict()
-    deep.load_state_dict({name: weights[_origin(name, times)] for name in deep.state_dict()})
-    for stack in (deep.encoder.layers, deep.decoder.layers):
-        for first in range(0, N, times):
+    model.load_state_dict({name: weights[_origin(name, times)] for name in model.state_dict()})
+    for stack in (model.encoder.layers, model.decoder.layers):
+        for first in range(0, len(stack), times):
             _add_nothing(list(stack[first : first + times]))
-    return deep
 
 
 def _origin(name: str, times: int) -> str:
@@ -47,12 +43,9 @@ def _add_nothing(layers: list[nn.Module]) -> None:
             if name.endswith(("W_O", "W_2")):
                 for weight in module.parameters():
                     weight.zero_()
-    own, *further = (list(_norms(layer)) for layer in layers)
-    for norm in [own[-1], *(norm for norms in further for norm in norms)][:-1]:
+    # in the order in which they are passed, as many in each layer
+    norms = [one for layer in layers for one in layer.modules() if isinstance(one, nn.LayerNorm)]
+    last_of_the_first = len(norms) // len(layers) - 1
+    for norm in norms[last_of_the_first:-1]:
         norm.weight.fill_(1)
         norm.bias.zero_()
-
-
-def _norms(layer: nn.Module) -> Iterator[nn.LayerNorm]:
-    """Those of a layer in the order in which they are passed."""
-    return (module for module in layer.modules() if isinstance(module, nn.LayerNorm))

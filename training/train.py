@@ -11,7 +11,7 @@ from torch import distributed
 
 from training.config import RunConfig
 from training.corpus import ParallelText, read_training_text, read_validation_text
-from training.deepen import deepened
+from training.deepen import begin_from
 from training.devices import Placement, place
 from training.state import has_state
 from training.trainer import STATE, Trainer
@@ -80,8 +80,7 @@ def train(
     )
     trainer = Trainer(config, tokenizer, text, validation, out, placement)
     if given:
-        begin = deepened(given.model, config.model.N)
-        trainer.model.load_state_dict(begin.state_dict())
+        begin_from(given.model, trainer.model)
     if resume and (warning := trainer.resume()) and placement.leads:
         print(warning, file=sys.stderr)
     if placement.leads:

@@ -151,8 +151,14 @@ class Trainer:
             log = RunLog(self.out / LOG, self.place.step)
         except ValueError as error:
             raise CheckpointError(str(error)) from error
-        # what a reader needs to draw the planned schedule beside the one that was used
-        planned: Record = {
+        planned, logged = self._plan(), runlog.plan(runlog.read(log.path))
+        if planned != {name: value for name, value in logged.items() if name != "step"}:
+            log.write(step=self.place.step, **planned)
+        return log
+
+    def _plan(self) -> Record:
+        """What a reader needs to draw the planned schedule beside the one that was used."""
+        return {
             "parameters": self.model.number_of_parameters(),
             "d_model": self.config.model.d_model,
             "warmup": self.recipe.warmup,
@@ -161,10 +167,6 @@ class Trainer:
             "cooldown": self.recipe.cooldown,
             "batch_tokens": self.recipe.batch_tokens * self.feed.group,
         }
-        logged = runlog.plan(runlog.read(log.path))
-        if planned != {name: value for name, value in logged.items() if name != "step"}:
-            log.write(step=self.place.step, **planned)
-        return log
 
     def _update(self, step: Step) -> None:
         number = self.place.step + 1

@@ -67,9 +67,9 @@ def _keep_link(page: str) -> None:
     The browser carries them in the address, but only once the bar of the first page has reached it.
     """
     asked = st.session_state.setdefault(_ASKED, st.query_params.to_dict())
-    here = st.session_state.get(_PAGE, page)
+    before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
-    if here == page:
+    if before == page:
         return
     allowed = {str(beam_size): beam_size for beam_size in BEAMS}
     for name, linked in ((TEXT, asked.get(TEXT)), (BEAM, allowed.get(asked.get(BEAM, "")))):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
 
-from training.deepen import deepened
+from training.deepen import begin_from
 from transformer.config import Positions, TransformerConfig
 from transformer.model import Transformer
 
@@ -26,6 +28,12 @@ def _small(positions: Positions = "sinusoidal") -> Transformer:
     return model.eval()
 
 
+def _deepened(small: Transformer, N: int) -> Transformer:
+    deep = Transformer(replace(small.config, N=N))
+    begin_from(small, deep)
+    return deep
+
+
 def _loss(model: Transformer) -> Tensor:
     return model(SOURCE, TARGET).log_softmax(-1)[..., 4].mean()
 
@@ -35,14 +43,14 @@ def _loss(model: Transformer) -> Tensor:
 def test_it_computes_the_same(N: int, positions: Positions) -> None:
     small = _small(positions)
     before = {name: weight.clone() for name, weight in small.state_dict().items()}
-    deep = deepened(small, N).eval()
+    deep = _deepened(small, N).eval()
     assert deep.config.N == len(deep.encoder.layers) == len(deep.decoder.layers) == N
     torch.testing.assert_close(deep(SOURCE, TARGET), small(SOURCE, TARGET), atol=1e-4, rtol=1e-4)
     assert all(torch.equal(before[name], weight) for name, weight in small.state_dict().items())
 
 
 def test_every_layer_has_a_gradient() -> None:
-    deep = deepened(_small(), 6)
+    deep = _deepened(_small(), 6)
     _loss(deep).backward()
     for name, weight in deep.named_parameters():
         if name.endswith(("W_O.weight", "W_2.weight")):
@@ -51,7 +59,7 @@ def test_every_layer_has_a_gradient() -> None:
 
 
 def test_two_copies_of_a_layer_do_not_share_a_weight() -> None:
-    deep = deepened(_small(), 4)
+    deep = _deepened(_small(), 4)
     first, second = (
         deep.get_parameter(f"encoder.layers.{n}.self_attention.W_Q.weight") for n in (0, 1)
     )

@@ -96,9 +96,9 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     steps, rates = [], []
     plan: Record = {}
     for record in records:
-        if "steps" in record:
+        if record.keys() >= PLAN:
             plan = record
-        elif "lr" in record and plan.keys() >= PLAN:
+        elif "lr" in record and plan:
             steps.append(int(record["step"]))
             rates.append(_rate(steps[-1], plan))
     return pd.DataFrame({"run": name, "step": steps, "value": rates})

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from viz import sentence_bar
-from viz.look import ABOUT, STYLE
-from viz.page_links import registered
+from viz.app import sentence_bar
+from viz.app.look import ABOUT, STYLE
+from viz.app.page_links import registered
 from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
 
 st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})

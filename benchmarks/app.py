@@ -14,8 +14,8 @@ from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.made_trace import made_trace
 from transformer import Translator
-from viz.components.labels import shown
-from viz.serving import CHECKPOINT_VARIABLE
+from viz.app.serving import CHECKPOINT_VARIABLE
+from viz.draw.labels import shown
 
 # twenty words each, none of them shown twice, so that no cache answers
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")

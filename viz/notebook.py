@@ -11,7 +11,7 @@ from transformer.trace import AttentionTrace
 from viz.report import PageTheme, report
 
 if TYPE_CHECKING:
-    from viz.components.grid import Head
+    from viz.draw.head_grid import Head
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from transformer.analysis.axes import Axes
 from transformer.analysis.heads import badges
 from transformer.errors import InputError
 from transformer.trace import KINDS, AttentionTrace, Kind
-from viz.components.bundle import script, style
-from viz.components.grid import GridPart, grid_packet
-from viz.components.packet import NOTE, map_packet, view_packet
-from viz.open_head import heads
+from viz.draw.bundle import script, style
+from viz.draw.head_grid import GridPart, grid_packet
+from viz.draw.open_head import heads
+from viz.draw.packet import NOTE, map_packet, view_packet
 
 if TYPE_CHECKING:
-    from viz.components.grid import Head
+    from viz.draw.head_grid import Head
 
 PageTheme = Literal["light", "dark", "auto"]
 

@@ -13,8 +13,8 @@ import pytest
 
 from transformer import Translator
 from transformer.trace import Labels
-from viz.components.labels import shown
-from viz.serving import CHECKPOINT_VARIABLE
+from viz.app.serving import CHECKPOINT_VARIABLE
+from viz.draw.labels import shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

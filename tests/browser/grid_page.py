@@ -11,9 +11,9 @@ import numpy as np
 from PIL import Image
 
 from transformer.trace import Kind, Labels
-from viz.components.bundle import script, style
-from viz.components.grid import GridPart, grid_packet
-from viz.components.palette import table
+from viz.draw.bundle import script, style
+from viz.draw.head_grid import GridPart, grid_packet
+from viz.draw.palette import table
 
 LAYERS, HEADS = 2, 4
 SELECTED: tuple[Kind, int, int] = ("cross", 1, 2)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from transformer.trace import Labels
-from viz.components.bundle import script, style
-from viz.components.packet import map_packet
-from viz.components.palette import table
+from viz.draw.bundle import script, style
+from viz.draw.packet import map_packet
+from viz.draw.palette import table
 
 LAYERS, HEADS = 3, 4
 ENGLISH = ("▁Two", "▁black", "▁dogs", "▁run", "▁fris", "bee", "</s>")
@@ -29,7 +29,7 @@ HOT = 0.913
 SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
-from viz.components.maps import attention_map
+from viz.draw.attention_map import attention_map
 
 st.set_page_config(layout="wide")
 kind = st.query_params.get("kind", "cross")

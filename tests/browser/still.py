@@ -3,7 +3,7 @@
 import base64
 import re
 
-from viz.components.bundle import script, style
+from viz.draw.bundle import script, style
 
 INK, PAPER = {"light": "#1F2123", "dark": "#E8E8E6"}, {"light": "#FCFCFB", "dark": "#131415"}
 

@@ -26,7 +26,7 @@ from tests.browser.app_page import (
 )
 from tests.viz.taught import taught_folder
 from transformer import Translator
-from viz.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
+from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -26,9 +26,9 @@ from tests.browser.still import number_of, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
-from viz.architecture.boxes import BOXES, BY_NAME
-from viz.components.labels import shown
-from viz.components.palette import COLOR, difference_levels, difference_table, largest_colour
+from viz.draw.labels import shown
+from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
+from viz.pages.architecture.boxes import BOXES, BY_NAME
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

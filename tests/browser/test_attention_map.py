@@ -19,8 +19,8 @@ from tests.browser.map_page import (
     planted,
     planted_at,
 )
-from viz.components.labels import shown
-from viz.components.palette import table
+from viz.draw.labels import shown
+from viz.draw.palette import table
 
 __all__ = ["address", "bare_map", "new_maps"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

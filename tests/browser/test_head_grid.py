@@ -25,7 +25,7 @@ from tests.browser.grid_page import (
     saved,
     texts,
 )
-from viz.components.grid import GridPart
+from viz.draw.head_grid import GridPart
 
 pytestmark = pytest.mark.browser
 

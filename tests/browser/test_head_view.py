@@ -14,9 +14,9 @@ from PIL import Image
 from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from transformer.trace import Labels
-from viz.components.labels import shown
-from viz.components.packet import view_packet
-from viz.components.palette import COLOR, head_colors
+from viz.draw.labels import shown
+from viz.draw.packet import view_packet
+from viz.draw.palette import COLOR, head_colors
 
 pytestmark = pytest.mark.browser
 

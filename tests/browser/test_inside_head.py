@@ -9,8 +9,8 @@ import pytest
 
 from tests.browser.still import PAPER, SVG, Still, rgb, words_of
 from transformer.analysis.arithmetic import Arithmetic
-from viz.components.inside import Step, inside_packet
-from viz.components.palette import COLOR, difference_table
+from viz.draw.inside_head import Step, inside_packet
+from viz.draw.palette import COLOR, difference_table
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from tests.viz.taught import taught_folder
 from transformer import Kind, Translator
 from transformer.analysis.arithmetic import Arithmetic, arithmetic, attended
 from transformer.analysis.scaling import factor, rescale
-from viz.components.labels import shown
+from viz.draw.labels import shown
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

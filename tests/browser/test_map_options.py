@@ -13,9 +13,9 @@ from PIL import Image
 
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
 from transformer.trace import Labels
-from viz.components.labels import shown
-from viz.components.packet import Scale, map_packet
-from viz.components.palette import difference_table, table
+from viz.draw.labels import shown
+from viz.draw.packet import Scale, map_packet
+from viz.draw.palette import difference_table, table
 
 pytestmark = pytest.mark.browser
 

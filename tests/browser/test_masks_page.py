@@ -26,9 +26,9 @@ from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import Batch, batch
-from viz.components.labels import shown
-from viz.components.mask_grids import CODES
-from viz.components.palette import COLOR
+from viz.draw.labels import shown
+from viz.draw.mask_grids import CODES
+from viz.draw.palette import COLOR
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

@@ -10,8 +10,8 @@ import pytest
 from tests.viz.made import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
-from viz.components.labels import shown
-from viz.components.palette import table
+from viz.draw.labels import shown
+from viz.draw.palette import table
 from viz.notebook import show
 from viz.report import report
 

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
-from viz.components.palette import difference_table
-from viz.components.tensor import tensor_packet
+from viz.draw.palette import difference_table
+from viz.draw.tensor_strip import tensor_packet
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import pytest
 from tests.browser.app_page import address, expect_map, in_grid, shared, tab, until, url
 from tests.viz.taught import taught_folder
 from transformer import KINDS, AttentionTrace
-from viz.training.kept import Kept, find
-from viz.training.runs import FORMING
+from viz.pages.training.kept import Kept, find
+from viz.pages.training.runs import FORMING
 
 __all__ = ["address", "shared", "tab", "taught_folder"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

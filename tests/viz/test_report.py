@@ -19,7 +19,7 @@ from viz.__main__ import main
 from viz.report import explorer_packet, report
 
 if TYPE_CHECKING:
-    from viz.components.grid import Head
+    from viz.draw.head_grid import Head
 
 TEXT = "The dog waits beside the river."
 

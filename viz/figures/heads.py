@@ -18,8 +18,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from viz.components.labels import AXES, shown
-from viz.components.palette import COLOR, colorscale
+from viz.draw.labels import AXES, shown
+from viz.draw.palette import COLOR, colorscale
 
 if TYPE_CHECKING:
     from transformer.trace import Kind

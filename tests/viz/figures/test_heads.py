@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from viz.components.palette import COLOR, colorscale
+from viz.draw.palette import COLOR, colorscale
 from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
 
 QUERIES = ("▁Zwei", "▁Hun", "de", "</s>")

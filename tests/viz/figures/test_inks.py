@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.components.palette import COLOR
+from viz.draw.palette import COLOR
 from viz.figures.inks import CURVES, GREY
 
 THEME = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.figures.drawn import drawn
+from tests.viz.drawn import drawn
 from transformer.analysis.positions import exact_encoding, rotation, similarity, wavelengths
 from transformer.embedding import sinusoidal_positions
-from viz.components.palette import COLOR, oklab
+from viz.draw.palette import COLOR, oklab
 from viz.figures.positions import (
     SIGNED,
     SMOOTH_FROM,

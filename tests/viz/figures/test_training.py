@@ -4,7 +4,7 @@ import pytest
 
 from training.runlog import Record
 from training.schedule import learning_rate
-from viz.components.palette import COLOR
+from viz.draw.palette import COLOR
 from viz.figures.training import INKS, curve, learning_rates
 
 SETTINGS: Record = {

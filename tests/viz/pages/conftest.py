@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.taught import taught_folder
 from transformer import Translator
-from viz import serving
+from viz.app import serving
 
 __all__ = ["taught_folder"]  # a fixture: used by its name
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 def heads_page() -> None:
     """AppTest cannot walk to a page; this is the way there."""
-    from viz import sentence_bar
+    from viz.app import sentence_bar
     from viz.pages import heads
 
     sentence_bar.show("page")

@@ -1,0 +1,132 @@
+"""The app as Streamlit runs it, without a browser: what stands on the page, and in the URL."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.pages import heads_page, in_url, texts
+from transformer import Translator
+from viz.app import serving
+
+NO_PICTURE = "Without a translation there is nothing to draw."
+TOO_LONG = "The text is too long for a link: reloading the page loses it."
+SENTENCE = "The dog sleeps in the garden."
+
+
+def candidates(app: AppTest) -> int:
+    return sum('<div class="headlight-candidate">' in html.proto.body for html in app.get("html"))
+
+
+def test_opens_with_a_sentence_translated(serve, translator: Translator) -> None:
+    app = serve()
+    assert app.text_input(key="text").value == serving.EXAMPLES[0]
+    assert translator.translate(serving.EXAMPLES[0]).text in texts(app)
+    assert NO_PICTURE not in texts(app)
+
+
+def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None:
+    app = serve(text=SENTENCE, beam="2", map_layer="2", map_head="3")
+    expected = translator.translate(SENTENCE, beam_size=2)
+    assert expected.text in texts(app)
+    assert f"log p −{-expected.log_prob:.2f} · {len(expected.best.pieces)} pieces" in texts(app)[1]
+    assert app.selectbox(key="beam").value == 2
+    assert candidates(app) == 2
+    assert app.selectbox(key="map_layer").value == "2"
+    assert app.selectbox(key="map_head").value == "3"
+
+
+@pytest.mark.parametrize("wrong", ["0", "99", "x", "-1", "", "1.5", "mean"])
+def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, wrong: str) -> None:
+    app = serve(beam=wrong, map_layer=wrong, map_head=wrong if wrong != "mean" else "99")
+    assert app.selectbox(key="beam").value == 4
+    assert app.selectbox(key="map_head").value == "mean"
+    assert NO_PICTURE not in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "The text is empty: type an English sentence."),
+        (" \t  ", "The text is empty: type an English sentence."),
+        ("dog " * 10_000, "pieces, but this model takes at most 255: shorten it."),
+    ],
+)
+def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence: str) -> None:
+    app = serve()
+    app.text_input(key="text").set_value(text).run()
+    (said,) = [line for line in texts(app) if sentence in line]
+    assert said.endswith(".")
+    lost = [TOO_LONG] if len(text) > 8_000 else []
+    # no numbers, no picture of the old text
+    assert texts(app) == ["German", said, *lost, NO_PICTURE]
+    app.text_input(key="text").set_value(SENTENCE).run()
+    assert NO_PICTURE not in texts(app)
+
+
+def test_a_text_too_long_for_a_link_leaves_the_url_and_a_shorter_one_returns(serve) -> None:
+    app = serve(text=SENTENCE)
+    app.text_input(key="text").set_value("dog " * 10_000).run()
+    assert in_url(app, "text") is None
+    app.text_input(key="text").set_value("The dog sings.").run()
+    assert in_url(app, "text") == "The dog sings."
+
+
+@pytest.mark.parametrize("text", ["🐶🐶", "مرحبا", "a\x07\x1b[31m", "\u202eabc", "漢字"])
+def test_what_the_model_has_never_seen_is_named(serve, text: str) -> None:
+    app = serve(text=f"The dog {text}")
+    assert any("has never seen" in line for line in texts(app))
+    assert NO_PICTURE not in texts(app)
+
+
+def damaged(kind: str, good: Path, folder: Path) -> Path:
+    if kind == "missing":
+        return folder
+    shutil.copytree(good, folder)
+    weights = folder / "model.safetensors"
+    if kind == "truncated":
+        weights.write_bytes(weights.read_bytes()[:1000])
+    elif kind == "foreign":
+        (folder / "MANIFEST.json").write_text('{"model": "somebody else\'s"}')
+    else:
+        weights.unlink()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("missing", "There is no checkpoint folder"),
+        ("truncated", "model.safetensors is damaged"),
+        ("foreign", "MANIFEST.json is not a manifest of ours"),
+        ("incomplete", "model.safetensors is missing"),
+    ],
+)
+@pytest.mark.parametrize("page", [None, heads_page])
+def test_a_bad_checkpoint_gets_one_sentence(
+    serve, taught_folder: Path, tmp_path: Path, kind: str, says: str, page
+) -> None:
+    folder = damaged(kind, taught_folder, tmp_path / "model_*x*_")
+    app = serve(page, checkpoint=folder)
+    label, said, rest = texts(app)
+    assert (label, rest) == ("German", NO_PICTURE)
+    assert says in said
+    assert app.text_input(key="text").value == serving.EXAMPLES[0]  # the bar is alive
+    if kind == "missing":
+        shutil.copytree(taught_folder, folder)
+        assert NO_PICTURE not in texts(app.run())
+
+
+def test_a_sentence_too_long_for_a_map_is_translated_all_the_same(
+    serve, translator: Translator, monkeypatch
+) -> None:
+    monkeypatch.setattr(serving, "MOST_PIECES", 5)
+    app = serve(text=SENTENCE)
+    assert translator.translate(SENTENCE).text in texts(app)
+    assert any("The maps are drawn for up to 5 pieces" in line for line in texts(app))
+
+
+def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
+    app = serve(text=SENTENCE, beam="1")
+    assert any("nothing to compare" in caption.value for caption in app.caption)

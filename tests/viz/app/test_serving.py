@@ -1,0 +1,98 @@
+"""One translator for everybody, and what it remembers."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from transformer import CheckpointError, InputError, Translation, Translator
+from viz.app import serving
+from viz.numbers import alignedness
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """No test sees what another one cached."""
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def test_the_variable_names_the_folder(checkpoint_folder: Path, monkeypatch) -> None:
+    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint_folder))
+    assert serving.load().folder == checkpoint_folder
+
+
+def test_without_it_the_bundled_one_is_served(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(serving.CHECKPOINT_VARIABLE, raising=False)
+    monkeypatch.setattr(serving, "BUNDLED", tmp_path / "bundled")
+    with pytest.raises(CheckpointError, match="bundled"):
+        serving.load()
+
+
+def test_everybody_gets_the_same_translator(checkpoint_folder: Path, monkeypatch) -> None:
+    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint_folder))
+    with ThreadPoolExecutor(4) as people:
+        found = {id(translator) for translator in people.map(lambda _: serving.load(), range(8))}
+    assert len(found) == 1
+
+
+def test_a_folder_that_appears_is_loaded_at_the_next_look(
+    checkpoint_folder: Path, monkeypatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "late"
+    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(folder))
+    with pytest.raises(CheckpointError):
+        serving.load()
+    shutil.copytree(checkpoint_folder, folder)
+    assert serving.load().folder == folder
+
+
+def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:
+    asked = []
+    translate = translator.translate
+
+    def count(text: str, *, beam_size: int) -> Translation:
+        asked.append((text, beam_size))
+        return translate(text, beam_size=beam_size)
+
+    monkeypatch.setattr(translator, "translate", count)
+    first = serving.translate(translator, "The dog sleeps.", 4)
+    assert serving.translate(translator, "The dog sleeps.", 4) == first
+    assert asked == [("The dog sleeps.", 4)]
+    serving.translate(translator, "The dog sleeps.", 1)  # another beam is another search
+    assert asked == [("The dog sleeps.", 4), ("The dog sleeps.", 1)]
+
+
+def test_another_model_translates_anew(translator: Translator, monkeypatch) -> None:
+    first = serving.translate(translator, "The dog sings.", 4)
+    other = replace(first, notices=("another model",))
+    monkeypatch.setattr(translator, "translate", lambda text, *, beam_size: other)
+    assert serving.translate(translator, "The dog sings.", 4) == first
+    monkeypatch.setattr(translator, "checksum", "another")
+    assert serving.translate(translator, "The dog sings.", 4) == other
+
+
+def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
+    translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
+    trace = serving.trace(translator, translation)
+    assert trace.target == translation.text
+    assert trace.source_tokens[-1] == "</s>"
+
+
+def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
+    translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
+    source = len(serving.trace(translator, translation).source_tokens)
+    monkeypatch.setattr(serving, "MOST_PIECES", max(source, len(translation.best.pieces)))
+    serving.trace(translator, translation)  # as long as it may be
+    monkeypatch.setattr(serving, "MOST_PIECES", serving.MOST_PIECES - 1)
+    with pytest.raises(InputError, match=rf"{source} in English"):
+        serving.trace(translator, translation)
+
+
+def test_the_map_opens_on_the_layer_that_aligns_best(translator: Translator) -> None:
+    scores = [alignedness(translator.trace(text, beam_size=1).cross) for text in serving.EXAMPLES]
+    assert serving.aligning_layer(translator) == int(np.sum(scores, axis=0).argmax())

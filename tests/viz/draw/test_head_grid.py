@@ -1,0 +1,166 @@
+"""What travels for the grid of heads, and what it takes for a head, without a browser."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from transformer.trace import Kind, Labels
+from viz.draw.head_grid import GridPart, _is_head, grid_packet
+from viz.draw.palette import table
+
+GERMAN, ENGLISH = ("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs")
+CROSS, SELF = Labels(GERMAN, ENGLISH), Labels(ENGLISH, ENGLISH)
+
+
+def unpack(packet):
+    """The format once more, written from its description."""
+    (length,) = struct.unpack_from("<I", packet)
+    header = json.loads(packet[4 : 4 + length])
+    at = 4 + length
+    colors, levels = {}, {}
+    for part in header["parts"]:
+        shape = [part[name] for name in ("layers", "heads", "rows", "columns")]
+        colors[part["kind"]] = np.frombuffer(packet, np.uint8, 1536, at).reshape(2, 256, 3)
+        levels[part["kind"]] = np.frombuffer(packet, np.uint8, np.prod(shape), at + 1536)
+        levels[part["kind"]] = levels[part["kind"]].reshape(shape)
+        at += 1536 + levels[part["kind"]].size
+    assert at == len(packet)
+    return header, colors, levels
+
+
+def part_of(kind="cross", labels=CROSS, layers=2, heads=3, **options):
+    shape = (layers, heads, len(labels.queries), len(labels.keys))
+    weights = np.linspace(0, 1, np.prod(shape), dtype=np.float32).reshape(shape)
+    return GridPart(kind, weights, labels, **options)
+
+
+def long_part(queries, keys, at, kind="cross"):
+    """One head that looks at one cell of many."""
+    labels = Labels(tuple(f"▁q{n}" for n in range(queries)), tuple(f"▁k{n}" for n in range(keys)))
+    weights = np.zeros((1, 1, queries, keys), dtype=np.float32)
+    weights[(0, 0, *at)] = 0.913
+    return GridPart(kind, weights, labels)
+
+
+def test_each_part_has_its_own_colors_and_one_byte_a_weight():
+    parts = [part_of("encoder_self", SELF), part_of()]
+    packet = grid_packet(parts, selected=("cross", 1, 2))
+    header, colors, levels = unpack(packet)
+    for part, said in zip(parts, header["parts"], strict=True):
+        assert (colors[part.kind] == [table(part.kind, "light"), table(part.kind, "dark")]).all()
+        assert (levels[part.kind] == np.rint(part.weights * 255)).all()
+        assert (said["kind"], said["layers"], said["heads"]) == (part.kind, 2, 3)
+    assert (header["parts"][1]["queries"], header["parts"][1]["name"]) == (
+        ["Zwei", "Hun", "·de"],
+        "cross",
+    )
+    assert (header["selected"], header["order"]) == (["cross", 1, 2], None)
+
+
+def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
+    labels = Labels(("a",) * 128, ("a",) * 128)
+    weights = np.full((6, 8, 128, 128), 1 / 128, dtype=np.float32)
+    badges = [["previous token"] * 8] * 6
+    parts = [
+        GridPart(kind, weights, labels, badges, np.ones((6, 8)))
+        for kind in ("encoder_self", "decoder_self", "cross")
+    ]
+    assert len(grid_packet(parts, selected=("cross", 0, 0))) < 2.4e6
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(129, 128), (300, 200), (512, 512), (128, 385)])
+def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
+    for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
+        header, _, levels = unpack(
+            grid_packet([long_part(queries, keys, at)], selected=("cross", 0, 0))
+        )
+        (said,) = header["parts"]
+        down, across = said["block"]
+        assert (said["rows"], said["columns"]) == (-(-queries // down), -(-keys // across))
+        assert max(said["rows"], said["columns"]) <= 128
+        small = levels["cross"][0, 0]
+        assert np.argwhere(small).tolist() == [[at[0] // down, at[1] // across]]
+        assert small.max() == round(0.913 * 255)
+        assert said["strongest"][0][0] == [*at, 0.91]  # said of the token, not of its block
+
+
+def test_short_maps_travel_whole():
+    header, _, levels = unpack(grid_packet([long_part(128, 20, (3, 4))], selected=("cross", 0, 0)))
+    assert header["parts"][0]["block"] == [1, 1]
+    assert levels["cross"].shape == (1, 1, 128, 20)
+
+
+def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
+    weights = np.zeros((1, 1, 300, 4), dtype=np.float32)
+    weights[0, 0, 10, 1], weights[0, 0, 11, 2], weights[0, 0, 12, 3] = 0.5, 0.9, 0.8
+    labels = Labels(("a",) * 300, ("b",) * 4)
+    parts = [GridPart("cross", weights, labels), GridPart("encoder_self", weights, labels)]
+    header, _, levels = unpack(grid_packet(parts, selected=("cross", 0, 0), step=10))
+    cross, encoder = header["parts"]
+    assert cross["block"] == [3, 1]  # rows 9, 10 and 11
+    assert np.argwhere(levels["cross"][0, 0]).tolist() == [[3, 1]]
+    assert (cross["last"], cross["strongest"]) == (3, [[[10, 1, 0.5]]])
+    # what the encoder saw was there before the first step
+    assert np.argwhere(levels["encoder_self"][0, 0]).tolist() == [[3, 1], [3, 2], [4, 3]]
+    assert (encoder["last"], encoder["strongest"]) == (None, [[[11, 2, 0.9]]])
+
+
+def test_badges_and_values_travel_as_they_are_read():
+    values = np.array([[0.5, -3.456, 12.34], [np.nan, np.inf, 0]])
+    badges = [["", "aligns", ""], ["", "", "<b>"]]
+    part = part_of(badges=badges, values=values)
+    order: list[tuple[Kind, int, int]] = [("cross", 1, 2), ("cross", 0, 1)]
+    header, _, _ = unpack(grid_packet([part], selected=("cross", 0, 0), order=order, step=1))
+    assert header["parts"][0]["badges"] == badges
+    assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
+    assert header["order"] == [list(head) for head in order]
+    assert header["step"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "message"),
+    [
+        ([], {}, "at least one"),
+        ([part_of(), part_of()], {}, "each kind once"),
+        ([part_of(badges=[["a"] * 3])], {}, "another shape"),
+        ([part_of(badges=[["a"] * 2] * 2)], {}, "another shape"),
+        ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
+        ([part_of()], {"order": [("encoder_self", 0, 0)]}, "no head"),
+        ([part_of()], {"order": [("cross", 2, 0)]}, "no head"),
+        ([part_of()], {"step": 3}, "no step 3 in 3 rows"),
+        ([part_of()], {"step": -1}, "no step -1"),
+        ([GridPart("cross", part_of().weights.swapaxes(2, 3), CROSS)], {}, "2 keys"),
+        ([GridPart("cross", part_of().weights * np.nan, CROSS)], {}, "not numbers"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(parts, options, message):
+    with pytest.raises(ValueError, match=message):
+        grid_packet(parts, selected=("cross", 0, 0), **options)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        [],
+        ["cross", 0],
+        ["cross", 0, 3],
+        ["cross", -1, 0],
+        ["cross", 0.0, 1],
+        ["cross", True, 1],
+        ["cross", "0", "1"],
+        ["decoder_self", 0, 0],
+        [["cross"], 0, 0],
+        [{}, 0, 0],
+        {"0": 1},
+        "c01",
+    ],
+)
+def test_what_a_browser_sends_is_a_head_or_nothing(sent):
+    shapes: dict[Kind, tuple[int, ...]] = {"cross": (2, 3)}
+    assert not _is_head(sent, shapes)
+    assert _is_head(["cross", 1, 2], shapes)

@@ -1,0 +1,46 @@
+"""Equations are trees of the elements that MathML has, and say what they were told."""
+
+from __future__ import annotations
+
+from transformer import TransformerConfig
+from transformer.trace import KINDS
+from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
+from viz.pages.inside.steps import steps
+
+CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}
+
+
+def test_names_numbers_and_signs_are_told_apart() -> None:
+    told = ("mi", "α"), ("mo", "="), ("mn", "2.5"), ("mi", "softmax"), ("mtext", " so")
+    assert row("α", "=", "2.5", "softmax", words(" so")) == ("mrow", told)
+    assert row("<", "<m>") == ("mrow", (("mo", "<"), ("mo", "<m>")))
+
+
+def test_each_form_has_its_parts_in_order() -> None:
+    i, j, k = ("mi", "i"), ("mi", "j"), ("mi", "k")
+    assert sub("i", "j", "k") == ("msub", (i, ("mrow", (j, k))))
+    assert sup("i", "j") == ("msup", (i, ("mrow", (j,))))
+    assert both("i", "j", "k") == ("msubsup", (i, j, k))
+    assert over("i", row("j", "k")) == ("mfrac", (i, ("mrow", (j, k))))
+    assert root("i") == ("msqrt", (i,))
+    assert total("j") == ("munder", (("mo", "∑"), j))
+
+
+def test_every_equation_of_every_step_is_well_formed() -> None:
+    for kind in KINDS:
+        for scale in ("÷ √d_k", "none", "× √d_k"):
+            for temperature in (1, 0.5):
+                for step in steps(TransformerConfig.demo(), kind, 7, scale, temperature):
+                    well_formed(step.equation)
+
+
+def well_formed(node: Node) -> None:
+    tag, inside = node
+    if isinstance(inside, str):
+        assert tag in ("mi", "mn", "mo", "mtext")
+        assert inside
+    else:
+        assert len(inside) == CHILDREN.get(tag, len(inside))
+        assert tag in (*CHILDREN, "mrow")
+        for one in inside:
+            well_formed(one)

@@ -1,0 +1,52 @@
+"""Means are means and are called so; a step shows what exists and nothing else."""
+
+import numpy as np
+import pytest
+
+from benchmarks.made_trace import made_trace
+from viz.draw.open_head import heads, open_map, until
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return made_trace(6, 3, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "title"),
+    [
+        (2, 1, "L3 H2 · cross"),
+        (2, None, "layer 3 · mean of 4 heads · cross"),
+        (None, 1, "head 2 · mean of 3 layers · cross"),
+        (None, None, "mean of all 12 heads · cross"),
+    ],
+)
+def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
+    found = open_map(heads(trace, "cross", words=False, special=True), layer, head)
+    layers = slice(None) if layer is None else [layer]
+    count = slice(None) if head is None else [head]
+    expected = trace.cross[layers][:, count].astype(np.float64).mean((0, 1))
+    assert found.title == title
+    np.testing.assert_allclose(found.weights, expected, atol=1e-6)
+    assert found.labels == trace.labels("cross")
+    assert found.absorbed is None
+
+
+@pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
+def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
+    whole = open_map(heads(trace, kind, words=False, special=True), 0, 0)
+    found = until(whole, kind, 2)
+    np.testing.assert_array_equal(found.weights, whole.weights[:3, :keys])
+    assert found.labels.queries == whole.labels.queries[:3]
+    assert found.labels.keys == whole.labels.keys[:keys]
+    assert found.reads == (None if whole.reads is None else whole.reads[:3])
+    np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
+
+
+def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:
+    trace = translator.trace("The dog sleeps in the garden.", "Der Hund schläft im Garten.")
+    found = open_map(heads(trace, "cross", words=False, special=False), 1, 2)
+    ends = [token in ("<s>", "</s>") for token in trace.source_tokens]
+    assert found.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
+    np.testing.assert_array_equal(found.weights, trace.cross[1, 2, :-1, :-1])
+    assert "</s>" not in (*found.labels.queries, *found.labels.keys)

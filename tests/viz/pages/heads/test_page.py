@@ -1,0 +1,106 @@
+"""The heads page as Streamlit runs it: its numbers, its choices, and what stands in the URL."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.pages.pages import heads_page, texts
+from transformer import Translator
+from viz.app import serving
+from viz.numbers import summarise
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_numbers_beside_a_head_are_that_heads(serve, translator: Translator, kind: str) -> None:
+    app = serve(heads_page, text=SENTENCE, kind=kind, layer="1", head="2")
+    assert not app.exception
+    trace = translator.trace(SENTENCE)
+    weights = {
+        "encoder": trace.encoder_self,
+        "decoder": trace.decoder_self,
+        "cross": trace.cross,
+    }[kind][0, 1]
+    expected = summarise(weights, causal=kind == "decoder")
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
+    assert shown["Largest weight"] == f"{expected.largest:.2f}"
+    assert ("Offset" in shown) == (kind != "cross")
+
+
+def test_the_numbers_of_a_mean_are_those_of_the_mean(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, kind="encoder", layer="mean", head="mean")
+    expected = summarise(translator.trace(SENTENCE).encoder_self.mean((0, 1)))
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
+
+
+def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step", step="2")
+    pieces = translator.trace(SENTENCE).target_tokens
+    assert app.slider(key="step").max == len(pieces)
+    assert app.slider(key="step").value == 2
+    assert any(pieces[1].strip("▁") in line and "Step 2" in line for line in texts(app))
+
+
+def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step", special="false")
+    assert app.slider(key="step").max == len(translator.trace(SENTENCE).target_tokens)
+    assert app.toggle(key="special").disabled
+
+
+@pytest.mark.parametrize("step", ["0", "99", "x"])
+def test_a_step_that_is_not_there_is_one_that_is(serve, step: str) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step", step=step)
+    assert not app.exception
+    slider = app.slider(key="step")
+    assert 1 <= slider.value <= slider.max
+
+
+def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Translator) -> None:
+    app = serve(heads_page, text=SENTENCE, view="step by step")
+    app.slider(key="step").set_value(app.slider(key="step").max).run()
+    short = "Dog."
+    pieces = len(translator.trace(short).target_tokens)
+    assert app.slider(key="step").value > pieces
+    app.text_input(key="text").set_value(short).run()
+    assert not app.exception
+    assert app.slider(key="step").value == app.slider(key="step").max == pieces
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        {"words": "true", "special": "false", "sort": "entropy"},
+        {"sort": "offset", "kinds": "encoder", "layers": "1"},
+        {"scale": "by row", "threshold": "0.1", "over": "L1 H2"},
+        {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
+        {"view": "compare", "with": "another sentence", "text2": "The cat sleeps."},
+        {"view": "compare", "with": "another checkpoint"},
+        {"view": "step by step", "words": "true", "special": "false", "kind": "decoder"},
+        {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["encoder", "cross"])
+def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str], kind: str) -> None:
+    app = serve(heads_page, **{"text": SENTENCE, "kind": kind, **url})
+    assert not app.exception
+    assert not any("nothing to draw" in line for line in texts(app))
+
+
+def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
+    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
+    app.text_input(key="text2").set_value("  ").run()
+    assert any("The text is empty" in line for line in texts(app))
+
+
+def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
+    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another checkpoint"})
+    assert app.selectbox(key="model2").options == ["bundled"]
+
+
+def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:
+    first, second = tmp_path / "a" / "model", tmp_path / "b" / "model"
+    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, f"{first}{serving.SEPARATOR}{second}")
+    assert list(serving.others()) == [str(second), "bundled"]

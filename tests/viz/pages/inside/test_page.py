@@ -1,0 +1,160 @@
+"""The inside of a head as Streamlit runs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.pages import texts
+from transformer import Translator
+from transformer.analysis.batch import batch
+from transformer.analysis.scaling import rescale, saturation
+from viz.pages.inside.charts import MEASURES, factors
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+def inside_page() -> None:
+    from viz.app import sentence_bar
+    from viz.pages import inside
+
+    sentence_bar.show("page")
+    inside.show()
+
+
+def html(app: AppTest) -> list[str]:
+    return [element.proto.body for element in app.get("html")]
+
+
+def drawn(app: AppTest, measure: str) -> np.ndarray:
+    spec = app.get("vega_lite_chart")[0].proto
+    for dataset in spec.datasets:
+        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
+        if "measure" in frame:
+            return frame[frame["measure"] == measure]["value"].to_numpy()
+    raise AssertionError("no such dataset")
+
+
+def test_opens_on_the_paper_s_own_scale(serve) -> None:
+    app = serve(inside_page, text=SENTENCE)
+    assert not app.exception
+    assert any("Another scale or temperature" in line for line in texts(app))
+    assert app.selectbox(key="scale_of").value == "÷ √d_k"
+    assert len(app.get("vega_lite_chart")) == 2
+
+
+def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    third = trace.decoder_tokens[2].strip("▁")
+    app = serve(
+        inside_page, text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
+        scale_of="none", temperature="2.0", every="true",
+    )  # fmt: skip
+    assert not app.exception
+    assert app.selectbox(key="word").value == 2
+    assert app.selectbox(key="layer").value == "1"
+    assert app.selectbox(key="head").value == "3"
+    assert app.select_slider(key="temperature").value == 2.0
+    assert app.toggle(key="every").value
+    assert any("no scale and temperature 2 in every head" in line for line in html(app))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        {"word": "99 x", "layer": "9", "head": "mean", "scale_of": "big", "temperature": "3"},
+        {"word": "", "layer": "mean", "kind": "nonsense", "at": "x"},
+        {"word": "-1", "at": "-3", "temperature": "x", "every": "perhaps"},
+        {"at": "²"},
+    ],
+)
+def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, url: dict[str, str]) -> None:
+    app = serve(inside_page, **{"text": SENTENCE, **url})
+    assert not app.exception
+    assert app.selectbox(key="word").value == 2
+    assert len(app.get("vega_lite_chart")) == 2
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_the_translation_under_another_scale_is_the_models_own(
+    serve, translator: Translator, every: bool
+) -> None:
+    """Taught at 1/√dₖ, the model is made to use √dₖ: 8 times its own scores at d_k = 8."""
+    app = serve(
+        inside_page, text=SENTENCE, kind="cross", layer="2", head="1", scale_of="× √dₖ",
+        every=str(every).lower(),
+    )  # fmt: skip
+    model = translator.model
+    here = "decoder.layers.1.cross_attention.hook_attn_scores"
+    edits = {
+        name: rescale(8.0) if every else rescale(8.0, 0)
+        for name in model.hook_points()
+        if (name.endswith("hook_attn_scores") if every else name == here)
+    }
+    with model.hooks(edits):
+        expected = translator.translate(SENTENCE)
+    (line,) = [line for line in html(app) if "translated with" in line]
+    where = "every head" if every else "L2 H1 · cross"
+    assert f"× √dₖ in {where}" in line
+    assert f"log p −{-expected.log_prob:.2f}" in line
+    assert all(word in line for word in expected.text.split())
+
+
+def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) -> None:
+    app = serve(inside_page, text=SENTENCE, every="true")
+    points = [name for name in translator.model.hook_points() if name.endswith("attn_scores")]
+    for scale, by in (("none", 8**0.5), ("× √d_k", 8.0)):
+        app.selectbox(key="scale_of").set_value(scale).run()
+        with translator.model.hooks({name: rescale(by) for name in points}):
+            expected = translator.translate(SENTENCE)
+        (line,) = [line for line in html(app) if "translated with" in line]
+        assert f"log p −{-expected.log_prob:.2f}" in line
+
+
+def test_two_tokens_are_enough(serve, translator: Translator) -> None:
+    assert len(translator.trace("e").source_tokens) == 2
+    app = serve(inside_page, text="e", kind="encoder")
+    assert not app.exception
+    assert app.selectbox(key="word").value == 1
+
+
+def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
+    app = serve(inside_page, text=SENTENCE, kind="decoder", layer="2", head="4")
+    assert not app.exception
+    _, kept = translator.model.run_with_cache(*_ids(translator))
+    point = "decoder.layers.1.self_attention.hook_"
+    q, k = kept[point + "q"][0, 3, 2].double(), kept[point + "k"][0, 3].double()
+    dots = (k @ q).detach().numpy()[:3]  # the third position sees three
+    expected = saturation(dots, factors())
+    np.testing.assert_allclose(drawn(app, MEASURES[0]), expected.largest, rtol=1e-4)
+    np.testing.assert_allclose(drawn(app, MEASURES[1]), expected.entropy / np.log2(3), atol=1e-4)
+    np.testing.assert_allclose(drawn(app, MEASURES[2]), expected.gradient, atol=1e-4)
+
+
+def _ids(translator: Translator):
+    pair = batch([translator.trace(SENTENCE)])
+    return pair.source, pair.target
+
+
+def test_the_first_word_of_the_decoder_sees_itself_alone(serve) -> None:
+    app = serve(inside_page, text=SENTENCE, kind="decoder", word="1 <s>")
+    assert not app.exception
+    assert app.selectbox(key="word").value == 0
+
+
+def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Translator) -> None:
+    app = serve(inside_page, text=SENTENCE, kind="encoder")
+    last = len(translator.trace(SENTENCE).source_tokens) - 1
+    app.selectbox(key="word").set_value(last).run()
+    assert app.selectbox(key="word").value == last
+    app.text_input(key="text").set_value("Dog.").run()
+    assert not app.exception
+    assert app.selectbox(key="word").value < len(translator.trace("Dog.").source_tokens)
+
+
+def test_without_a_translation_the_page_says_so(serve) -> None:
+    app = serve(inside_page)
+    app.text_input(key="text").set_value(" ").run()
+    assert texts(app)[-1] == "Without a translation there is nothing to draw."

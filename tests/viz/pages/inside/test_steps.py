@@ -1,0 +1,105 @@
+"""What is told beside each step: its numbers, its scale, its line of code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from transformer import Kind, TransformerConfig
+from transformer.analysis.scaling import Scale
+from transformer.attention import attention_scores
+from transformer.trace import KINDS
+from viz.app.look import source_line
+from viz.draw.mathml import Node
+from viz.pages.inside.steps import shown_scale, steps, times
+
+ROOT = Path(__file__).parents[4]
+CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
+
+
+def told(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
+    return {step.name: step for step in steps(CONFIG, kind, 11, scale, temperature)}
+
+
+def letters(equation: Node) -> str:
+    _, inside = equation
+    return inside if isinstance(inside, str) else "".join(letters(one) for one in inside)
+
+
+def tags(equation: Node) -> set[str]:
+    tag, inside = equation
+    return {tag} if isinstance(inside, str) else {tag}.union(*map(tags, inside))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
+    for step in told(kind).values():
+        place, code = step.code.split("  ", 1)
+        path, number = place.split(":")
+        line = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+        assert line.strip().startswith(code)
+
+
+def test_the_code_of_a_kind_is_its_own() -> None:
+    assert "self.self_attention(x, x, mask)" in told("encoder_self")["x"].code
+    assert "self.self_attention.attend" in told("decoder_self")["x"].code
+    assert "self.cross_attention.attend" in told("cross")["x"].code
+
+
+def test_the_code_of_a_step_does_that_step() -> None:
+    does = {
+        "q, k, v": "W_Q", "q · k": "k.transpose", "scale": "math.sqrt", "mask": "masked_fill",
+        "softmax": "softmax", "Σ α v": "@ v", "Wᴼ": "W_O", "+ x": "x + self.dropout",
+    }  # fmt: skip
+    for name, fragment in does.items():
+        assert fragment in told()[name].code
+
+
+def test_a_fragment_that_no_line_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="attention_scores has no line with 'nonsense'"):
+        source_line(attention_scores, "nonsense")
+
+
+def test_shapes_are_those_of_the_model_and_the_sentence() -> None:
+    shapes = {name: step.shape for name, step in told().items()}
+    assert shapes["All"] == "11 keys, each 5 wide, to 24 numbers in the stream"
+    assert shapes["x"] == "x: 24"
+    assert shapes["q, k, v"] == "q: 5; k: 11 × 5; v: 11 × 7"
+    assert shapes["q · k"] == "11 × 5 products, 11 sums"
+    assert shapes["Σ α v"] == "11 × 7 to 7"
+    assert shapes["Wᴼ"] == "3 × 7 side by side, times 21 × 24"
+
+
+def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
+    assert told()["scale"].shape == "11 numbers, times 0.4472"  # 1/√5
+    assert told(scale="none")["scale"].shape == "11 numbers, times 1"
+    assert told(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
+    assert told(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
+    assert "As in the paper" in told()["scale"].says
+    for other in (told(scale="none"), told(temperature=2.0)):
+        assert "Not what the paper has" in other["scale"].says
+
+
+def test_the_equation_of_the_scale_follows_it() -> None:
+    assert letters(told()["scale"].equation) == "sj=q·kjdk"
+    assert "mfrac" in tags(told()["scale"].equation)
+    assert "mfrac" not in tags(told(scale="none")["scale"].equation)
+    assert letters(told(scale="none")["scale"].equation) == "sj=q·kj"
+    assert letters(told(scale="× √d_k")["scale"].equation) == "sj=q·kj·dk"
+    assert letters(told(temperature=0.5)["scale"].equation) == "sj=10.5·q·kjdk"
+
+
+def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
+    assert "m" in letters(told("cross")["q, k, v"].equation)
+    assert "m" not in letters(told("encoder_self")["q, k, v"].equation)
+    assert "no later one" in told("decoder_self")["mask"].says
+    assert "padding" in told("encoder_self")["mask"].says
+
+
+def test_the_scale_over_its_column() -> None:
+    assert times("÷ √d_k", 1) == "÷ √dₖ"
+    assert times("none", 1) == "× 1"
+    assert times("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
+    assert times("none", 2) == "÷ 2"
+    assert shown_scale("none") == "none"

@@ -1,0 +1,234 @@
+"""The masks page as Streamlit runs it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.pages import in_url, texts
+from transformer import Translator
+from transformer.analysis import masking
+from transformer.analysis.batch import Batch, batch
+from transformer.analysis.leaks import leak
+from viz.draw.labels import shown
+from viz.draw.mask_reasons import row_said
+
+FIRST = "The old cat sleeps under the table."
+MORE = "Her horse waits.\nThe baker sings in the garden."
+
+
+def masks_page() -> None:
+    from viz.app import sentence_bar
+    from viz.pages import masks
+
+    sentence_bar.show("page")
+    masks.show()
+
+
+@pytest.fixture
+def opened(serve):
+    def open_(**url: str) -> AppTest:
+        app = serve(masks_page, **{"text": FIRST, "more": MORE} | url)
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def made_of(translator: Translator, *sentences: str) -> Batch:
+    return batch([translator.trace(text) for text in sentences])
+
+
+@pytest.fixture
+def made(translator: Translator) -> Batch:
+    return made_of(translator, FIRST, *MORE.splitlines())
+
+
+def grids(app: AppTest) -> dict:
+    (component,) = app.get("bidi_component")
+    return json.loads(component.proto.json)
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value for heading in app.subheader]
+
+
+def drawn_whys(app: AppTest) -> list[list[list[str]]]:
+    names = ("seen", "later", "padding", "both")
+    return [
+        [[names[int(code)] for code in row] for row in grid["why"]] for grid in grids(app)["grids"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+)
+@pytest.mark.parametrize("which", ["in use", "padding", "causal", "both"])
+def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
+    app = opened(kind=name, mask=which)
+    used = masking.USED[kind]
+    expected = masking.why(made, kind, used if which == "in use" else which)
+    assert drawn_whys(app) == expected.tolist()
+    own = which in ("in use", used)
+    (heading,) = headings(app)
+    assert heading.startswith(name.capitalize())
+    assert heading.endswith("as the model uses it" if own else "which the model does not use")
+    for grid, labels in zip(grids(app)["grids"], masking.labels(made, kind), strict=True):
+        assert (grid["queries"], grid["keys"]) == tuple(shown(tokens) for tokens in labels)
+
+
+def test_the_titles_count_the_tokens_without_padding(opened, made) -> None:
+    titles = [grid["title"] for grid in grids(opened())["grids"]]
+    counts = [sum(token != "<pad>" for token in row) for row in made.decoder_tokens]
+    assert titles == [f"Sentence {n + 1}: {count} tokens" for n, count in enumerate(counts)]
+
+
+def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
+    app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
+    assert grids(app)["chosen"] == [1, 2]
+    tokens = shown(made.decoder_tokens[1])
+    why = masking.why(made, "decoder_self", "both")[1, 2].tolist()
+    said = row_said(tokens[2], tokens, why)
+    assert len(said) == 3  # seen, later, padding
+    assert [text for text in texts(app) if text in said] == said
+    app.number_input(key="mask-row").set_value(1).run()
+    assert grids(app)["chosen"] == [1, 0]
+    assert in_url(app, "mask-row") in (None, "1")
+
+
+def test_a_row_of_padding_says_that_it_is_one(opened, made) -> None:
+    last = len(made.decoder_tokens[1])
+    assert made.decoder_tokens[1][-1] == "<pad>"
+    padding = "This row is padding itself: it is computed, and nobody reads it."
+    app = opened(kind="decoder", **{"mask-sentence": "2", "mask-row": str(last)})
+    assert padding in texts(app)
+    app.number_input(key="mask-row").set_value(1).run()
+    assert padding not in texts(app)
+
+
+def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, translator) -> None:
+    # by a link
+    app = opened(kind="encoder", **{"mask-sentence": "9", "mask-row": "999"})
+    assert grids(app)["chosen"] == [0, 0]
+    # by sentences that were longer, or more of them, a moment before
+    last = len(made.source_tokens[0])
+    app = opened(kind="encoder", **{"mask-sentence": "3", "mask-row": str(last)})
+    assert grids(app)["chosen"] == [2, last - 1]
+    app.text_area(key="more").set_value("").run()
+    assert not app.exception
+    assert grids(app)["chosen"] == [0, last - 1]
+    app.text_input(key="text").set_value("Her horse waits.").run()
+    assert not app.exception
+    shorter = len(translator.trace("Her horse waits.").source_tokens)
+    assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]
+
+
+@pytest.mark.parametrize("name", ["mask-view", "kind", "mask", "mask-as", "mask-row"])
+def test_nonsense_in_a_link_opens_the_page_as_ever(opened, name) -> None:
+    assert grids(opened(**{name: "<b>"})) == grids(opened())
+
+
+def test_as_numbers_the_squares_carry_what_is_added(opened) -> None:
+    made = grids(opened(**{"mask-as": "numbers"}))
+    assert made["numbers"] is True
+    assert [text for _, text in made["legend"]] == [
+        "0 is added: may be seen",
+        "−∞ is added: hidden",
+    ]
+    assert grids(opened())["numbers"] is False
+
+
+def test_the_shift_is_that_of_the_batch(opened, made) -> None:
+    app = opened(**{"mask-view": "shift right"})
+    (chart,) = app.get("vega_lite_chart")
+    frames = [frame for frame in frames_of(chart) if "side" in frame]
+    for n, (reads, writes) in enumerate(zip(made.decoder_tokens, made.target_tokens, strict=True)):
+        for side, tokens in ((0, reads), (1, writes)):
+            column = frames[0][frames[0]["column"] == 3 * n + side]
+            assert column.sort_values("position")["token"].tolist() == shown(tokens)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")]
+)
+def test_without_the_mask_the_page_shows_what_leaks(
+    opened, made, translator: Translator, kind, name
+) -> None:
+    app = opened(kind=name, **{"mask-view": "take it away", "mask-sentence": "2"})
+    kept, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Loss with the mask"] == f"{kept.mean_loss:.3f} nats"
+    assert metrics["Loss without it"] == f"{gone.mean_loss:.3f} nats"
+    assert f"{gone.to_hidden.mean():.1%}" in metrics.values()
+    shares, losses = app.get("vega_lite_chart")
+    (frame,) = frames_of(shares)
+    at = frame["layer"] - 1, frame["head"] - 1
+    np.testing.assert_allclose(frame["share"], gone.to_hidden[at])
+    np.testing.assert_allclose(frame["padding"], gone.to_padding[at])
+    dots = next(frame for frame in frames_of(losses) if "mask" in frame)
+    for mask, of in (("with the mask", kept), ("without it", gone)):
+        drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
+        np.testing.assert_allclose(drawn, of.loss[1][~np.isnan(of.loss[1])])
+    word = "rises" if gone.mean_loss > kept.mean_loss else "falls"
+    assert any(f"the loss **{word}** by" in text.value for text in app.markdown)
+
+
+def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:
+    app = opened(kind="cross", **{"mask-view": "take it away"})
+    app.text_area(key="more").set_value("My brother eats.").run()
+    made = made_of(translator, FIRST, "My brother eats.")
+    gone = leak(translator.model, made, "cross", masked=False)
+    assert f"{gone.mean_loss:.3f} nats" in [metric.value for metric in app.metric]
+
+
+def test_without_padding_there_is_nothing_to_take_away(opened) -> None:
+    app = opened(kind="cross", more=FIRST, **{"mask-view": "take it away"})
+    assert any(text.value.startswith("No sentence of this batch") for text in app.markdown)
+
+
+def test_a_batch_of_one_sentence_is_drawn(opened, translator: Translator) -> None:
+    app = opened(more=" \n ")
+    assert not any(text.startswith("Line") for text in texts(app))  # an empty line is no sentence
+    made = made_of(translator, FIRST)
+    assert drawn_whys(app) == masking.why(made, "decoder_self", "causal").tolist()
+
+
+@pytest.mark.parametrize("view", ["who sees whom", "shift right", "take it away"])
+def test_without_a_translation_one_sentence_says_so(opened, view) -> None:
+    app = opened(text=" ", **{"mask-view": view})
+    assert "Without a translation there is nothing to draw." in texts(app)
+    assert not app.get("bidi_component")
+    assert not app.get("vega_lite_chart")
+
+
+def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translator) -> None:
+    app = opened(more=f"Her horse waits.\n \n{'catcatcat' * 60}")
+    assert any(text.startswith("Line 3: The text has") for text in texts(app))
+    assert (
+        drawn_whys(app)
+        == masking.why(
+            made_of(translator, FIRST, "Her horse waits."), "decoder_self", "causal"
+        ).tolist()
+    )
+
+
+def test_more_lines_than_a_picture_holds_wait_and_are_told_of(opened) -> None:
+    app = opened(more="\n".join(["Her horse waits."] * 3 + ["", "The baker sings."]))
+    assert len(grids(app)["grids"]) == 4  # the bar's own and three
+    assert "The batch takes 3 further sentences; line 5 and later wait." in texts(app)
+
+
+def test_what_is_typed_is_shown_as_it_is(opened) -> None:
+    app = opened(more="<b>**cat**</b> $x$ :smile:")
+    typed = [text for text in texts(app) if "may" in text]
+    assert typed
+    assert not any("cat" in text.value for text in app.markdown)
+
+
+def frames_of(chart) -> list[pd.DataFrame]:
+    return [convert_arrow_bytes_to_pandas_df(data.data.data) for data in chart.proto.datasets]

@@ -1,0 +1,90 @@
+"""The curves of training runs: which runs are drawn, and what is said of the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.pages.pages import texts
+from training import runlog
+from transformer.translator import BUNDLED
+
+
+def curves_page() -> None:
+    from viz.pages.training.curves import curves
+
+    curves()
+
+
+def opened(*runs: str | Path) -> AppTest:
+    app = AppTest.from_function(curves_page, default_timeout=60).run()
+    if runs:
+        app.multiselect(key="runs").set_value([str(run) for run in runs]).run()
+    assert not app.exception
+    return app
+
+
+def losses(app: AppTest) -> dict[str, list[float]]:
+    """The first picture: loss by the name of the run, the log's own and the validation's."""
+    found: dict[str, list[float]] = {}
+    for dataset in app.get("vega_lite_chart")[0].proto.datasets:
+        frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
+        (column,) = [name for name in frame if name not in ("run", "step", "of", "what")]
+        for name, rows in frame.groupby("run"):
+            found.setdefault(str(name), []).extend(rows[column].tolist())
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    log = runlog.RunLog(folder / "run.jsonl")
+    log.write(step=0, parameters=10, d_model=8, warmup=4, lr_factor=1.0, steps=9, cooldown=0)
+    for step in (1, 2, 3):
+        log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
+    log.write(step=3, validation_loss=0.5, validation_perplexity=1.6, validation_bleu=3.0)
+    return folder
+
+
+def test_opens_with_the_bundled_run() -> None:
+    app = opened()
+    assert app.multiselect(key="runs").value == ["bundled"]
+    logged = [r["loss"] for r in runlog.read(BUNDLED / "run.jsonl") if "loss" in r]
+    (drawn,) = losses(app).values()
+    assert set(logged) <= set(drawn)
+
+
+def test_a_folder_of_ones_own_is_drawn_beside_it(run: Path) -> None:
+    drawn = losses(opened("bundled", run))
+    (mine,) = [values for name, values in drawn.items() if name != "bundled"]
+    assert {3.0, 2.0, 1.0, 0.5} <= set(mine)
+    assert "bundled" in drawn
+
+
+def test_a_line_that_is_being_written_waits(run: Path) -> None:
+    with (run / "run.jsonl").open("a") as file:
+        file.write('{"step": 4, "lo')
+    (mine,) = losses(opened(run)).values()
+    assert {3.0, 2.0, 1.0, 0.5} == set(mine)
+
+
+def test_a_folder_that_holds_no_run_is_named_and_the_others_are_drawn(run: Path) -> None:
+    app = opened(run, "no/such/folder")
+    said = "no/such/folder holds no run.jsonl: name the folder that training.train wrote."
+    assert said in texts(app)
+    assert len(losses(app)) == 1
+
+
+def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "run.jsonl").write_text(json.dumps({"step": 1}) + "\nnonsense\n")
+    app = opened(run, other)
+    (said,) = [text for text in texts(app) if "no record of a run" in text]
+    assert said.startswith("Line 2 of ")
+    assert len(losses(app)) == 1

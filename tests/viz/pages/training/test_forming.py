@@ -1,0 +1,254 @@
+"""How heads form: what is shown of a run's kept attention, and what is said where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.made import HEADS, LAYERS, planted
+from tests.viz.pages.pages import texts
+from training import runlog
+from transformer import KINDS, AttentionTrace
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads import badges, measure
+from viz.draw.head_grid import GridPart
+from viz.pages.training import forming as page
+from viz.pages.training.forming_chart import forming_chart
+from viz.pages.training.kept import find
+from viz.pages.training.runs import FORMING
+
+STEPS = (1, 2, 64, 250)
+
+
+def forming_page() -> None:
+    from viz.pages.training.forming import forming
+
+    forming()
+
+
+def _at(step: int, *, other: bool = False) -> AttentionTrace:
+    """Weights that tell their step apart: the planted ones, mixed with even ones early on."""
+    trace = planted()
+    share = step / STEPS[-1]
+    mixed = {}
+    for kind in KINDS:
+        weights = trace.weights(kind)
+        even = np.ones_like(weights)
+        if kind == "decoder_self":
+            even = np.tril(even)
+        mixed[kind] = (share * weights + (1 - share) * even / even.sum(-1, keepdims=True)).astype(
+            np.float32
+        )
+    return replace(trace, source="*Another*" if other else trace.source, **mixed)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run that kept two sentences, the second from step 2 on."""
+    folder = tmp_path / "mine"
+    (folder / "probes").mkdir(parents=True)
+    for step in STEPS:
+        _at(step).save(folder / "probes" / f"step-{step:08d}-sentence-1.npz")
+        if step > 1:
+            _at(step, other=True).save(folder / "probes" / f"step-{step:08d}-sentence-2.npz")
+    log = runlog.RunLog(folder / "run.jsonl")
+    for step in (50, 100, 250):
+        log.write(step=step, loss=300 / step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
+    return folder
+
+
+@pytest.fixture
+def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
+    """What the two components were last given."""
+    found: dict = {}
+
+    def grid(parts: list[GridPart], **more: object) -> None:
+        found.update(parts={part.kind: part for part in parts}, **more)
+
+    def a_map(weights: np.ndarray, labels: object, kind: str, **_: object) -> None:
+        found.update(weights=weights, labels=labels, kind=kind)
+
+    # AppTest cannot run a second time with a name that was typed into a menu
+    monkeypatch.setattr(page, "watched", lambda: {"bundled": FORMING, "mine": run})
+    monkeypatch.setattr(page, "head_grid", grid)
+    monkeypatch.setattr(page, "attention_map", a_map)
+    return found
+
+
+def opened(run: Path | str = "mine", **url: str) -> AppTest:
+    app = AppTest.from_function(forming_page, default_timeout=60)
+    for name, value in {"forming_run": str(run), **url}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_the_bundled_run_is_shown_where_none_is_named() -> None:
+    app = AppTest.from_function(forming_page, default_timeout=60).run()
+    assert not app.exception
+    assert app.selectbox(key="forming_run").value == "small, bundled"
+    assert app.select_slider(key="trained").value == max(find(FORMING)[0])
+
+
+def test_the_last_step_comes_first_and_every_head_is_its_own(shown: dict) -> None:
+    app = opened()
+    assert app.select_slider(key="trained").value == STEPS[-1]
+    for kind in KINDS:
+        assert np.array_equal(shown["parts"][kind].weights, _at(250).weights(kind))
+    assert np.array_equal(shown["weights"], _at(250).cross[-1, 0])
+    assert shown["labels"] == _at(250).labels("cross")
+
+
+def test_the_slider_walks_through_the_steps(shown: dict) -> None:
+    app = opened(kind="encoder", forming_layer="1", forming_head="3")
+    for step in STEPS:
+        app.select_slider(key="trained").set_value(step).run()
+        assert np.array_equal(shown["weights"], _at(step).encoder_self[0, 2])
+        assert np.array_equal(shown["parts"]["cross"].weights, _at(step).cross)
+    assert shown["selected"] == ("encoder_self", 0, 2)
+
+
+def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) -> None:
+    app = opened(trained="64")
+    assert np.array_equal(shown["weights"], _at(64).cross[-1, 0])
+    app.session_state["trained"] = 200
+    app.run()
+    assert app.select_slider(key="trained").value == 250
+    # the second sentence has no step 1
+    app.select_slider(key="trained").set_value(1).run()
+    app.selectbox(key="sentence").set_value("2").run()
+    assert not app.exception
+    assert app.select_slider(key="trained").value == 2
+    assert np.array_equal(shown["weights"], _at(2).cross[-1, 0])
+
+
+def test_the_log_says_the_loss_of_the_steps_around(shown: dict) -> None:
+    app = opened(trained="1")
+    assert "After 1 step · training loss 6.00, mean of steps 1 to 50" in texts(app)
+    app.select_slider(key="trained").set_value(64).run()
+    assert "After 64 steps · training loss 3.00, mean of steps 51 to 100" in texts(app)
+    app.select_slider(key="trained").set_value(250).run()
+    assert "After 250 steps · training loss 1.20, mean of steps 101 to 250" in texts(app)
+
+
+def test_without_a_log_the_step_stands_alone(run: Path, shown: dict) -> None:
+    (run / "run.jsonl").write_text("[]\n")
+    assert "After 250 steps" in texts(opened())
+
+
+def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:
+    for path in (run / "probes").glob("step-*"):
+        if "00000250" not in path.name:
+            path.unlink()
+    app = opened()
+    assert not app.select_slider
+    assert np.array_equal(shown["weights"], _at(250).cross[-1, 0])
+
+
+def test_what_the_page_says_of_the_bundled_run_is_so() -> None:
+    for kept in find(FORMING):
+        traces = {step: AttentionTrace.load(path) for step, path in kept.items()}
+        encoder, decoder, cross = (
+            {
+                step: measure(by_pieces(t, kind), kind, "confidence").mean()
+                for step, t in traces.items()
+            }
+            for kind in KINDS
+        )
+        assert decoder[128] - decoder[1] > 2 * (encoder[128] - encoder[1])
+        assert encoder[500] - encoder[128] > decoder[500] - decoder[128]
+        assert min(cross, key=lambda step: cross[step]) == 64
+        words = {
+            step: {word for row in badges(by_pieces(trace, "cross"), "cross") for word in row}
+            for step, trace in traces.items()
+        }
+        assert all(said == {"spread"} for step, said in words.items() if step <= 128)
+        assert "aligns" not in words[250]
+        assert "aligns" in words[500]
+
+
+@pytest.mark.parametrize("name", ["confidence", "entropy"])
+def test_the_chart_draws_the_measure_of_every_head_at_every_step(
+    shown: dict, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict = {}
+
+    def spy(steps: list[int], values: np.ndarray, **more: Any) -> alt.LayerChart:
+        drawn.update(steps=steps, values=values, **more)
+        return forming_chart(steps, values, **more)
+
+    monkeypatch.setattr(page, "forming_chart", spy)
+    opened(kind="decoder", measure=name, trained="2")
+    assert drawn["steps"] == list(STEPS)
+    assert drawn["values"].shape == (len(STEPS), LAYERS, HEADS)
+    for n, step in enumerate(STEPS):
+        expected = measure(by_pieces(_at(step), "decoder_self"), "decoder_self", name)
+        assert np.array_equal(drawn["values"][n], expected)
+    assert (drawn["kind"], drawn["at"], drawn["unit"]) == ("decoder_self", 2, name)
+
+
+def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, shown: dict) -> None:
+    def keep(step: int) -> None:
+        _at(250 - step).save(run / "probes" / f"step-{step:08d}-sentence-1.npz")
+
+    app = opened()
+    keep(251)
+    app.run()
+    assert app.select_slider(key="trained").value == 251
+    app.select_slider(key="trained").set_value(64).run()
+    keep(252)
+    app.run()
+    assert app.select_slider(key="trained").options[-1] == "252"
+    assert app.select_slider(key="trained").value == 64
+    assert np.array_equal(shown["weights"], _at(64).cross[-1, 0])
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
+    run: Path, shown: dict, monkeypatch: pytest.MonkeyPatch, live: bool
+) -> None:
+    fragments: list[tuple[Any, str | None]] = []
+
+    def fragment(of: Any, *, run_every: str | None) -> Any:
+        return lambda *given: fragments.append((lambda: of(*given), run_every))
+
+    reruns: list[bool] = []
+    monkeypatch.setattr(st, "fragment", fragment)
+    monkeypatch.setattr(st, "rerun", lambda: reruns.append(True))
+    monkeypatch.setattr(page, "is_live", lambda folder: live and folder == run)
+    opened()
+    look, every = fragments[-1]
+    assert every == ("3s" if live else None)
+    look()
+    assert not reruns
+    _at(100).save(run / "probes" / "step-00000300-sentence-2.npz")
+    look()
+    assert reruns
+
+
+def test_a_run_that_kept_nothing_says_where_it_would(tmp_path: Path) -> None:
+    (said,) = texts(opened(tmp_path / "no*such*run"))
+    assert said == (
+        f"{tmp_path / 'no*such*run'} has kept no attention yet: a run keeps it at its steps 1, 2, "
+        "4, 8 and so on and at each validation, in its folder probes."
+    )
+
+
+def test_the_folder_of_a_run_can_be_typed(run: Path) -> None:
+    app = opened(run)
+    assert app.selectbox(key="forming_run").value == str(run)
+    assert app.select_slider(key="trained").options == ["1", "2", "64", "250"]
+
+
+def test_a_damaged_file_is_one_sentence(run: Path, shown: dict) -> None:
+    bad = run / "probes" / "step-00000064-sentence-1.npz"
+    bad.write_bytes(b"half")
+    assert f"{bad} is not a trace that was saved here." in texts(opened())

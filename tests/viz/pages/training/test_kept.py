@@ -1,0 +1,44 @@
+"""Attention kept while training is found by sentence and step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.viz.made import planted
+from transformer import CheckpointError
+from viz.pages.training.kept import find, load, nearest
+
+
+def _keep(run: Path, step: int, sentence: int) -> Path:
+    path = run / "probes" / f"step-{step:08d}-sentence-{sentence}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    planted().save(path)
+    return path
+
+
+def test_each_sentence_has_its_files_in_the_order_of_the_steps(tmp_path: Path) -> None:
+    second = [_keep(tmp_path, step, 2) for step in (100_000_000, 16)]
+    first = _keep(tmp_path, 20, 1)  # comes after a file of the second
+    (tmp_path / "probes" / "step-1-sentence-x.npz").write_bytes(b"")
+    assert find(tmp_path) == [{20: first}, {16: second[1], 100_000_000: second[0]}]
+    assert list(find(tmp_path)[1]) == [16, 100_000_000]
+
+
+def test_a_folder_without_any_has_no_sentences(tmp_path: Path) -> None:
+    assert find(tmp_path) == find(tmp_path / "none") == []
+
+
+def test_a_file_that_was_written_again_is_read_again(tmp_path: Path) -> None:
+    path = _keep(tmp_path, 1, 1)
+    assert np.array_equal(load(path).cross, planted().cross)
+    path.write_bytes(b"half")
+    with pytest.raises(CheckpointError, match="is not a trace"):
+        load(path)
+
+
+def test_the_nearest_step_of_another_run() -> None:
+    assert nearest([1, 16, 250], 100) == 16
+    assert nearest([1, 16, 250], 200) == 250

@@ -1,0 +1,80 @@
+"""Which runs the Training page offers."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from transformer.translator import BUNDLED
+from viz.pages.training.kept import find
+from viz.pages.training.runs import FORMING, LIVE_FOR, is_live, logged, watched
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to serve from, with two runs; the second is the newer one."""
+    monkeypatch.chdir(tmp_path)
+    for age, name in ((60, "old"), (0, "new")):
+        log = tmp_path / "runs" / name / "run.jsonl"
+        log.parent.mkdir(parents=True)
+        log.write_text('{"step": 0}\n')
+        os.utime(log, (time.time() - age,) * 2)
+    return tmp_path / "runs"
+
+
+def test_the_bundled_runs_stand_before_those_beside_the_app_the_newest_first(
+    beside: Path,
+) -> None:
+    assert list(logged()) == ["bundled", "small, bundled", "runs/new", "runs/old"]
+    assert list(watched()) == ["small, bundled", "runs/new", "runs/old"]
+    assert logged()["bundled"] == BUNDLED
+    assert logged()["small, bundled"] == watched()["small, bundled"] == FORMING
+    assert (logged()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
+
+
+def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
+    for kept in find(FORMING):
+        assert min(kept) == 1
+        assert max(kept) >= 2_000
+    assert sum(path.stat().st_size for path in FORMING.rglob("*.npz")) < 1_000_000
+
+
+def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
+    log = beside / "new" / "run.jsonl"
+    assert is_live(log.parent)
+    os.utime(log, (time.time() - LIVE_FOR - 1,) * 2)
+    assert not is_live(log.parent)
+    assert not is_live(beside / "none")
+
+
+def test_a_run_that_measured_its_last_step_does_not_go_on_however_fresh_its_log(
+    beside: Path,
+) -> None:
+    log = beside / "new" / "run.jsonl"
+    log.write_text("")
+    for line, goes_on in (
+        ('{"step": 0, "steps": 20}', True),
+        ('{"step": 10, "loss": 3}', True),
+        ('{"step": 10, "validation_loss": 3}', True),
+        ('{"step": 20, "loss": 2}', True),  # its last step is still being measured
+        ('{"step": 20, "validation_loss": 2}', False),
+        ('{"step": 20, "steps": 30}', True),  # made longer
+        ('{"step": 30, "loss": 1}', True),
+        ('{"step": 30, "validation_loss": 1}', False),
+        ("nonsense", False),
+    ):
+        with log.open("a") as more:
+            more.write(f"{line}\n")
+        assert is_live(log.parent) == goes_on, line
+
+
+@pytest.mark.parametrize("folder", [BUNDLED, FORMING])
+def test_a_bundled_run_does_not_go_on_after_a_fresh_clone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = (folder / "run.jsonl").stat().st_mtime
+    monkeypatch.setattr(time, "time", lambda: changed + 1)
+    assert not is_live(folder)

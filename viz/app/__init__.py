@@ -1,0 +1,1 @@
+"""The Streamlit shell that all pages share."""

@@ -1,0 +1,122 @@
+"""Kind, layer and head as small menus whose choice stands in the URL."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer import Kind
+from viz.app.look import KIND_NAMES
+
+KIND = "kind"
+"""Name in the URL of the kind of attention, on every page that asks for one."""
+MEAN = "mean"
+
+
+class Names(NamedTuple):
+    """What a choice is called in the URL; pages that share the names share the choice."""
+
+    layer: str
+    head: str
+
+
+HEAD = Names("layer", "head")
+"""One head, wherever one is looked at."""
+
+
+def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
+    """Draw the choice among the three kinds of attention.
+
+    Args:
+        default: what a link means that names no kind, as the screen calls it.
+        disabled: whether it is shown and cannot be changed.
+    """
+    name = st.segmented_control(
+        "Attention",
+        list(KIND_NAMES),
+        default=default,
+        required=True,
+        key=KIND,
+        bind="query-params",
+        disabled=disabled,
+    )
+    return KIND_NAMES[name or default]
+
+
+def pick_layer(name: str, layers: int) -> int:
+    """Draw the menu of a layer alone, the first one chosen at first.
+
+    Args:
+        name: in the URL.
+        layers: how many there are.
+
+    Returns:
+        The layer, from 0; the screen and the URL count from 1.
+    """
+    chosen = st.selectbox(
+        "Layer",
+        [str(n + 1) for n in range(layers)],
+        key=name,
+        bind="query-params",
+        width=96,
+    )
+    return int(chosen) - 1
+
+
+def pick(
+    names: Names,
+    layers: int,
+    heads: int,
+    *,
+    layer: int,
+    head: int | None = None,
+    mean: bool = False,
+    mean_of_layers: bool = False,
+) -> tuple[int | None, int | None]:
+    """Draw the two menus; both count from 1, on the screen and in the URL.
+
+    Args:
+        names: under which the choice is kept.
+        layers: how many layers there are.
+        heads: how many heads each layer has.
+        layer: chosen at first, from 0. A link that names no layer means this one.
+        head: chosen at first, from 0; None for the mean. A link that names no head means this one.
+        mean: whether the mean over the heads of a layer can be chosen.
+        mean_of_layers: whether the mean over the layers can be chosen.
+
+    Returns:
+        Layer and head, from 0; None for a mean.
+    """
+    layer_names = [*([MEAN] if mean_of_layers else []), *(str(n + 1) for n in range(layers))]
+    head_names = [*([MEAN] if mean else []), *(str(n + 1) for n in range(heads))]
+    chosen_layer = st.selectbox(
+        "Layer",
+        layer_names,
+        index=layer_names.index(_name(layer)),
+        key=names.layer,
+        bind="query-params",
+        width=96,
+    )
+    chosen_head = st.selectbox(
+        "Head",
+        head_names,
+        index=head_names.index(_name(head)),
+        key=names.head,
+        bind="query-params",
+        width=96,
+    )
+    return _index(chosen_layer), _index(chosen_head)
+
+
+def choose(names: Names, layer: int, head: int) -> None:
+    """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
+    st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
+
+
+def _index(name: str) -> int | None:
+    return None if name == MEAN else int(name) - 1
+
+
+def _name(index: int | None) -> str:
+    return MEAN if index is None else str(index + 1)

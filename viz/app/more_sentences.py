@@ -1,0 +1,55 @@
+"""Further sentences beside the one in the bar, where a page needs several: a batch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError
+from viz.app import sentence_bar, serving
+
+MORE = "more"
+"""Name in the URL; the pages that need a batch share it."""
+
+MOST = 3
+"""Sentences beside the one in the bar: what can be told apart in one picture."""
+
+MOST_LETTERS = 600
+"""Of all further sentences: they share a link with the one in the bar."""
+
+_FIRST = "The old man is sleeping.\nA dog barks."
+
+
+def traces() -> list[AttentionTrace]:
+    """Draw the box of further sentences; the traces of all, the bar's own first.
+
+    Empty after the page has said why there is no picture. A line that cannot be translated is
+    named on the page and left out.
+    """
+    typed = st.text_area(
+        "Further sentences of the batch, one on each line",
+        _FIRST,
+        key=MORE,
+        bind="query-params",
+        height=90,
+        max_chars=MOST_LETTERS,
+    )
+    if (first := sentence_bar.trace()) is None:
+        return []
+    found = sentence_bar.found()
+    assert found is not None  # there is a trace
+    translator, _ = found
+    lines = [
+        (number, line)
+        for number, line in enumerate((typed or "").splitlines(), start=1)
+        if line.strip()
+    ]
+    if len(lines) > MOST:
+        st.text(f"The batch takes {MOST} further sentences; line {lines[MOST][0]} and later wait.")
+    all_traces = [first]
+    for number, line in lines[:MOST]:
+        try:
+            translation = serving.translate(translator, line, st.session_state[sentence_bar.BEAM])
+            all_traces.append(serving.trace(translator, translation))
+        except HeadlightError as error:
+            st.text(f"Line {number}: {error}")
+    return all_traces

@@ -1,0 +1,209 @@
+"""The grid of all heads as Streamlit mounts it, and the bytes that travel for it.
+
+    uint32 n | n bytes of JSON | for each part: colours, light then dark, 2 × 256 × 3 bytes, weights
+
+One byte a weight, in C order; `unpackGrid` in `grid_data.js` reads this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from viz.draw.bundle import script, style
+from viz.draw.labels import shown
+from viz.draw.packet import check, run_of_bytes, to_bytes
+from viz.draw.palette import COLOR, table
+
+if TYPE_CHECKING:
+    from transformer.trace import Kind, Labels
+
+    Head: TypeAlias = tuple[Kind, int, int]
+    """Kind, layer and head, the last two from 0."""
+
+LARGEST = 128
+"""Cells along a side of a small map; no screen gives it more pixels."""
+
+# the shadow root keeps Streamlit's styles out and these in
+_head_grid = st.components.v2.component(
+    "headlight_head_grid", js=script("head_grid.js"), css=style()
+)
+_selection = st.components.v2.component("headlight_selection", js=script("selection.js"))
+
+
+@dataclass(frozen=True)
+class GridPart:
+    """Every head of one kind.
+
+    Args:
+        kind: gives the colours and the title.
+        weights: `[layer, head, query, key]`, 0 to 1.
+        labels: the tokens along both axes of every map.
+        badges: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
+        values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
+    """
+
+    kind: Kind
+    weights: NDArray[np.float32]
+    labels: Labels
+    badges: Sequence[Sequence[str]] = ()
+    values: NDArray | None = None
+
+
+def head_grid(
+    parts: Sequence[GridPart],
+    *,
+    selected: Head,
+    on_pick: Callable[[Head], None],
+    key: str,
+    order: Sequence[Head] | None = None,
+    step: int | None = None,
+) -> None:
+    """Draw every head small and let one be chosen.
+
+    Args:
+        parts: the kinds that are drawn, each once.
+        selected: is outlined. Where no such head is shown (a filter took its kind away; a mean of
+            heads has layer or head -1), nothing is.
+        on_pick: takes the head that was chosen, before the page's script runs again: the page is
+            the one place that remembers it.
+        key: names the component in the session. A page has one grid.
+        order: the heads in one row after another instead of one block for each kind, layers down
+            and heads across; heads that it does not name are not drawn.
+        step: the decoder's step from 0; rows after it are left blank.
+
+    Raises:
+        ValueError: as in `grid_packet`.
+    """
+    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+
+    def pick() -> None:
+        picked = st.session_state[key].get("picked")
+        if _is_head(picked, shapes):
+            kind, layer, head = picked
+            on_pick((kind, layer, head))
+
+    # the selection apart: what has not changed is not sent again, and the bytes are megabytes
+    packet = grid_packet(parts, selected=None, order=order, step=step)
+    _head_grid(key=key, data=packet, on_picked_change=pick)
+    _selection(key=f"{key}-selection", data=list(selected))
+
+
+def grid_packet(
+    parts: Sequence[GridPart],
+    *,
+    selected: Head | None,
+    order: Sequence[Head] | None = None,
+    step: int | None = None,
+) -> bytes:
+    """What `head_grid.js` draws; no head is selected where another component says which.
+
+    Raises:
+        ValueError: if there is no part, or a kind twice; if a label, badge or value is missing or
+            too many; if a weight is not a number; if `order` names a head or `step` a row that no
+            part has.
+    """
+    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+    if not parts or len(shapes) < len(parts):
+        raise ValueError("the grid takes each kind once, and at least one")
+    for head in order or ():
+        if not _is_head(head, shapes):
+            raise ValueError(f"no head {head} in the grid")
+    packed = [_pack(part, step) for part in parts]
+    header = {
+        "selected": selected,
+        "order": order if order is None else list(order),
+        "step": step,
+        "parts": [said for said, _ in packed],
+    }
+    run: list[NDArray] = []
+    for part, (_, levels) in zip(parts, packed, strict=True):
+        run += [table(part.kind, "light"), table(part.kind, "dark"), levels]
+    return run_of_bytes(header, *run)
+
+
+def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.uint8]]:
+    """The part's header, and its levels as `[layer, head, row, column]` of blocks."""
+    check(part.weights, part.labels, dimensions=4)
+    layers, heads, queries, keys = part.weights.shape
+    badges = part.badges or [[""] * heads] * layers
+    values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
+    if [len(row) for row in badges] != [heads] * layers or values.shape != (layers, heads):
+        raise ValueError(f"badges or values of another shape than {layers} layers, {heads} heads")
+    weights = part.weights
+    if decodes := step is not None and part.kind != "encoder_self":
+        if not 0 <= step < queries:
+            raise ValueError(f"no step {step} in {queries} rows")
+        weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
+    block = math.ceil(queries / LARGEST), math.ceil(keys / LARGEST)
+    rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
+    drawn = to_bytes(_largest(weights, block))
+    levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
+    levels[:, :, : drawn.shape[2]] = drawn
+    header = {
+        "kind": part.kind,
+        "name": part.kind.removesuffix("_self"),
+        "color": COLOR[part.kind],
+        "layers": layers,
+        "heads": heads,
+        "queries": shown(part.labels.queries),
+        "keys": shown(part.labels.keys),
+        "block": block,
+        "rows": rows,
+        "columns": columns,
+        "last": step // block[0] if decodes and step is not None else None,
+        "badges": [list(row) for row in badges],
+        "values": [[_figure(value) for value in row] for row in values.tolist()],
+        "strongest": _strongest(weights),
+    }
+    return header, levels
+
+
+def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
+    """The largest weight of each block: a mean would hide the one hot cell of a clear head."""
+    for axis, count in zip((2, 3), block, strict=True):
+        if count > 1:
+            starts = np.arange(0, weights.shape[axis], count)
+            weights = np.maximum.reduceat(weights, starts, axis=axis)
+    return weights
+
+
+def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
+    """Query, key and weight of each head's largest cell, `[layer][head]`: the map in words."""
+    flat = weights.reshape(*weights.shape[:2], -1)  # [layer, head, query × key]
+    at = flat.argmax(-1)
+    most = np.take_along_axis(flat, at[..., None], -1)[..., 0]
+    query, key = np.divmod(at, weights.shape[3])
+    return [
+        [(q, k, round(w, 2)) for q, k, w in zip(*row, strict=True)]
+        for row in zip(query.tolist(), key.tolist(), most.tolist(), strict=True)
+    ]
+
+
+def _figure(value: float) -> str:
+    """A measure in three figures with a real minus sign; "" where there is none."""
+    if not math.isfinite(value):
+        return ""
+    digits = 2 if abs(value) < 10 else 1
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _is_head(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> bool:
+    """Whether this is a kind, a layer and a head; what a browser sends can be anything.
+
+    Args:
+        value: what may be one.
+        shapes: layers and heads of each kind.
+    """
+    if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
+        return False
+    return all(
+        type(at) is int and 0 <= at < count
+        for at, count in zip(value[1:], shapes[value[0]], strict=True)
+    )

@@ -1,0 +1,106 @@
+"""The map that is open on the heads page: one head, or the mean over several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer import AttentionTrace, Kind
+from transformer.analysis.axes import Axes, by_pieces, by_words, without_special
+from transformer.trace import Labels
+from viz.app.look import KIND_NAMES
+from viz.numbers import Array
+
+SCREEN_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
+
+
+@dataclass(frozen=True)
+class Heads:
+    """All heads of one kind.
+
+    Args:
+        kind: of attention.
+        axes: as the page shows them.
+        whole: the same with special tokens, by which heads are measured and named.
+        absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
+            which are not shown; None where all are shown.
+    """
+
+    kind: Kind
+    axes: Axes
+    whole: Axes
+    absorbed: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class OpenMap:
+    """One map with its labels.
+
+    Args:
+        title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross`.
+        weights: `[query, key]`.
+        absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
+            where all are.
+    """
+
+    title: str
+    weights: Array
+    labels: Labels
+    reads: tuple[str, ...] | None
+    absorbed: float | None
+
+
+def heads(trace: AttentionTrace, kind: Kind, *, words: bool, special: bool) -> Heads:
+    """The heads of one kind with the axes that were asked for.
+
+    Raises:
+        InputError: if nothing but special tokens is there and they are not to be shown.
+    """
+    whole = by_words(trace, kind) if words else by_pieces(trace, kind)
+    if special:
+        return Heads(kind, whole, whole, None)
+    axes, absorbed = without_special(whole)
+    return Heads(kind, axes, whole, absorbed)
+
+
+def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
+    """One head's map; None stands for the mean over all layers or heads."""
+    layers, count = of.axes.weights.shape[:2]
+    name = SCREEN_NAMES[of.kind]
+    if layer is None and head is None:
+        title = f"mean of all {layers * count} heads · {name}"
+    elif layer is None and head is not None:
+        title = f"head {head + 1} · mean of {layers} layers · {name}"
+    elif head is None and layer is not None:
+        title = f"layer {layer + 1} · mean of {count} heads · {name}"
+    else:
+        title = f"{head_name(layer, head)} · {name}"
+    absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head))
+    weights = mean(of.axes.weights, layer, head)
+    return OpenMap(title, weights, of.axes.labels, of.axes.reads, absorbed)
+
+
+def head_name(layer: int | None, head: int | None) -> str:
+    """`L3 H5`, counted from 1 as the screen does."""
+    return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
+
+
+def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArray:
+    """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for."""
+    of_layer = weights.mean(0) if layer is None else weights[layer]
+    return of_layer.mean(0) if head is None else of_layer[head]
+
+
+def until(a_map: OpenMap, kind: Kind, step: int) -> OpenMap:
+    """What exists of a decoder's map when step `step` (from 0) is taken."""
+    rows, (queries, keys) = slice(step + 1), a_map.labels
+    columns = rows if kind == "decoder_self" else slice(len(keys))
+    return OpenMap(
+        a_map.title,
+        np.ascontiguousarray(a_map.weights[rows, columns]),
+        Labels(queries[rows], keys[columns]),
+        None if a_map.reads is None else a_map.reads[rows],
+        a_map.absorbed,
+    )

@@ -1,1 +1,0 @@
-"""The parts of the page on the inside of a head."""

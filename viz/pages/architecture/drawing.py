@@ -1,0 +1,210 @@
+"""Figure 1 with the sentence in it, and one box open beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, Transformer
+from transformer.analysis.counting import of_module
+from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
+from viz.app import page_links
+from viz.app.head_picker import HEAD, KIND, pick_layer
+from viz.app.look import code_line, explain
+from viz.app.once import once
+from viz.draw.architecture import DrawnBox, architecture
+from viz.draw.attention_map import attention_map
+from viz.draw.labels import shown
+from viz.draw.open_head import SCREEN_NAMES
+from viz.draw.tensor_strip import tensor_strip
+from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
+
+BOX = "arch_box"
+"""Name in the URL of the box that is open."""
+VIEW = "arch_view"
+"""Name in the URL of the view of the page."""
+
+NORMS = "norms"
+"""The view in which a norm is explained."""
+
+FIRST = "encoder.self_attention"
+_OVER_VOCABULARY = (LOGITS, PROBABILITIES)
+
+
+def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None:
+    """Draw the view; its controls go into the row that is given."""
+    found = once(trace, "architecture.flow", lambda: flow(model, trace))
+    with row:
+        layer, box = _controls(model.config.N)
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        architecture(
+            [_drawn(one, found, trace, layer) for one in BOXES],
+            layers=model.config.N,
+            layer=layer,
+            selected=box.name,
+            on_pick=_open,
+            key="arch-drawing",
+        )
+    with beside:
+        _opened(box, model, found, trace, layer)
+    explain(
+        "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
+        "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
+        "connections of §3.1, the line between the stacks carries the encoder's output to each "
+        f"layer of the decoder: {code_line(Transformer.forward)}."
+    )
+
+
+def _controls(layers: int) -> tuple[int, Box]:
+    """Which layer is drawn, from 0, and which box is open."""
+    layer = pick_layer(LAYER, layers)
+    opened = st.selectbox(
+        "Open box",
+        list(BY_OPENED),
+        index=list(BY_OPENED).index(BY_NAME[FIRST].opened),
+        key=BOX,
+        bind="query-params",
+        width=380,
+    )
+    return layer, BY_OPENED[opened]
+
+
+def _open(name: str) -> None:
+    """Let the menu follow a click in the drawing."""
+    st.session_state[BOX] = BY_NAME[name].opened
+
+
+def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
+    values = found.values.get(box.value.format(layer))
+    shape = _shape(box, found, trace, layer)
+    of = f", layer {layer + 1}" if box.layered else ""
+    return DrawnBox(
+        name=box.name,
+        title=box.title,
+        shape=shape,
+        says=f"{box.opened}{of}: {shape}",
+        values=values,
+        kind=box.kind,
+    )
+
+
+def _shape(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> str:
+    """The shape of what leaves a box, as `12 × 256`."""
+    values = found.values.get(box.value.format(layer))
+    if values is None:
+        return f"{len(_rows(box, trace))} tokens"
+    if box.value in _OVER_VOCABULARY:
+        return f"{len(values)} × {found.vocab_size:,}"
+    return _times(values.shape)
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " × ".join(f"{size:,}" for size in shape)
+
+
+def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
+    """The tokens of a box's rows: what is read there, and in the last two what is written."""
+    if box.stack == "encoder":
+        return trace.source_tokens
+    return trace.target_tokens if box.value in _OVER_VOCABULARY else trace.decoder_tokens
+
+
+def _opened(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
+    """The open box: what it computes, its shapes, what it learns, its code, and the way on."""
+    of = f", layer {layer + 1}" if box.layered else ""
+    st.subheader(f"{box.opened}{of}", anchor=False)
+    st.latex(box.equation)
+    st.markdown(box.says)
+    _facts(_shapes(box, found, trace, layer) | _learnt(box, model, layer))
+    with st.container(key="arch-code"):
+        st.markdown(", ".join(code_line(function) for function in box.code))
+    _way_on(box, layer)
+    _picture(box, found, trace, layer)
+
+
+def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
+    values = found.values.get(box.value.format(layer))
+    if values is None:
+        st.text(" ".join(shown(_rows(box, trace))))
+    elif box.kind:
+        attention_map(
+            values.mean(0),
+            trace.labels(box.kind),
+            box.kind,
+            title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
+            key="arch-map",
+        )
+    else:
+        tensor_strip(
+            values,
+            _rows(box, trace),
+            title=box.opened,
+            columns=found.columns if box.value in _OVER_VOCABULARY else None,
+            key="arch-tensor",
+        )
+
+
+def _shapes(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> dict[str, str]:
+    """The shapes of the open box by what has them."""
+    inside = {name: found.values[hook.format(layer)] for name, hook in box.inside}
+    shapes = {name: _times(value.shape) for name, value in inside.items()}
+    if "hidden" in inside:
+        zero = float(np.mean(inside["hidden"] == 0))
+        shapes["hidden"] += f", of which the ReLU makes {zero:.0%} zero"
+    return shapes | {"weights" if box.kind else "out": _shape(box, found, trace, layer)}
+
+
+def _learnt(box: Box, model: Transformer, layer: int) -> dict[str, str]:
+    """What the module of a box learns: each matrix with its shape, and how many numbers in all."""
+    if not box.module:
+        return {"parameters": "none"}
+    name = box.module.format(layer)
+    if name.endswith(".positions") and model.config.positions == "sinusoidal":
+        return {"parameters": "none: a formula"}
+    shapes = of_module(model, name)
+    total = sum(int(np.prod(shape)) for shape in shapes.values())
+    kept = {} if name in shapes else {one: _times(shape) for one, shape in shapes.items()}
+    return kept | {"parameters": f"{total:,}"}
+
+
+def _facts(facts: Mapping[str, str]) -> None:
+    """Names and values in two narrow columns; both are of our own making."""
+    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
+    with st.container(key="arch-facts"):
+        st.markdown(f"| | |\n|---|---:|\n{rows}")
+
+
+def _way_on(box: Box, layer: int) -> None:
+    """Links to the pages that explain the box, open at the same place."""
+    if short(box) in NAMES:
+        st.button(
+            "Norms: layer norm against batch norm, here",
+            type="tertiary",
+            on_click=_to_norms,
+            args=(short(box),),
+        )
+    choices = {HEAD.layer: str(layer + 1)}
+    if box.kind:
+        choices[KIND] = SCREEN_NAMES[box.kind]
+    with st.container(key="arch-way-on", gap=None):
+        for page in box.pages:
+            page_links.link(page, _WHY[page], choices if box.kind else {})
+
+
+def _to_norms(name: str) -> None:
+    st.session_state[VIEW], st.session_state[NORM] = NORMS, name
+
+
+_WHY = {
+    "heads": "every head of this layer",
+    "inside": "the arithmetic of one of them",
+    "masks": "who may see whom, and the shift right",
+    "positions": "the waves and what they tell",
+    "training": "how these numbers were learnt",
+    "translate": "what else could have stood here",
+}

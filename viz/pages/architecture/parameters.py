@@ -1,0 +1,149 @@
+"""Parameters: how many numbers a model of any shape learns, by formula and in the real modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import ConfigError, TransformerConfig
+from transformer.analysis.counting import PARTS, by_formula, counted, without_weights
+from viz.app import sentence_bar
+from viz.app.look import code_line, explain
+from viz.pages.architecture.parameters_chart import millions, parts_chart
+
+PREFIX = "arch_"
+"""Of the names in the URL, before the field of the configuration."""
+
+MOST = {
+    "N": 64,
+    "d_model": 16_384,
+    "d_ff": 65_536,
+    "h": 256,
+    "d_k": 4_096,
+    "d_v": 4_096,
+    "vocab_size": 1_000_000,
+    "max_length": 65_536,
+}
+LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
+SERVED = "the served model"
+THIS = "this model"
+PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
+"""Millions of parameters as Table 3 has them; the paper's vocabulary of about 37,000 is rounded."""
+
+
+def show(row: DeltaGenerator) -> None:
+    """Draw the view; the presets go into the row that is given."""
+    presets = _presets()
+    row.menu_button(
+        "Presets", list(presets), key="arch-preset", on_click=_take_preset, args=(presets,)
+    )
+    asked = _controls()
+    try:
+        config = TransformerConfig(**asked)
+    except ConfigError as error:
+        st.text(str(error))
+        return
+    formula, real = by_formula(config), _counted(config)
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        models = {THIS: formula} | {
+            name: by_formula(other) for name, other in presets.items() if other != config
+        }
+        st.altair_chart(
+            parts_chart(models), alt="Parameters of each part, this model beside the others."
+        )
+        _parts(formula, real)
+    with beside:
+        _total(config, formula, real)
+        explain(
+            "Each number is counted twice: by formula from the shape alone, and in the real "
+            f"modules, built on a device without memory: {code_line(by_formula)}, "
+            f"{code_line(without_weights)}. One matrix serves both embeddings and the projection "
+            "(§3.4), so the vocabulary counts once. With 37,000 pieces, the base model has "
+            "63.05 M parameters where Table 3 says 65 M, the big one 214.2 M where it says 213 M: "
+            "the paper gives its vocabulary as “about 37,000” and rounds."
+        )
+
+
+def _presets() -> dict[str, TransformerConfig]:
+    presets = {
+        "base": TransformerConfig.base(),
+        "big": TransformerConfig.big(),
+        "demo": TransformerConfig.demo(),
+    }
+    if (found := sentence_bar.found()) is not None:
+        presets[SERVED] = found[0].model.config
+    return presets
+
+
+def _controls() -> dict[str, Any]:
+    """The fields of a configuration as they were asked for."""
+    base = TransformerConfig.base()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        asked: dict[str, Any] = {}
+        for field, most in MOST.items():
+            open_width = field in ("d_k", "d_v")
+            asked[field] = st.number_input(
+                LABELS.get(field, field),
+                min_value=1,
+                max_value=most,
+                value=None if open_width else getattr(base, field),
+                placeholder="d / h" if open_width else None,
+                key=PREFIX + field,
+                bind="query-params",
+                width=118,
+            )
+        asked["positions"] = st.selectbox(
+            "positions",
+            ["sinusoidal", "learned"],
+            key=PREFIX + "positions",
+            bind="query-params",
+            width=128,
+        )
+    return asked
+
+
+def _take_preset(presets: dict[str, TransformerConfig]) -> None:
+    config = presets[st.session_state["arch-preset"]]
+    for field in (*MOST, "positions"):
+        st.session_state[PREFIX + field] = getattr(config, field)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _counted(config: TransformerConfig) -> dict[str, int]:
+    return counted(without_weights(config))
+
+
+def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
+    total, built = sum(formula.values()), sum(real.values())
+    paper = "".join(f" Table 3 says {said} M." for preset, said in PAPER if preset == config)
+    st.metric("Parameters", millions(total), help=f"{total:,}")
+    agree = "the same" if real == formula else "which is another number"
+    st.text(f"{total:,} by formula; {built:,} in the real model, {agree}.{paper}")
+    st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
+
+
+def _parts(formula: dict[str, int], real: dict[str, int]) -> None:
+    total = sum(formula.values())
+    lines = ["| part | formula | by formula | in the model | share |", "|---|---|---:|---:|---:|"]
+    lines += [
+        f"| {part} | {FORMULAS[part]} | {formula[part]:,} | {real[part]:,} "
+        f"| {formula[part] / total:.2%} |"
+        for part in PARTS
+    ]
+    with st.container(key="arch-parts"):
+        st.markdown("\n".join(lines))
+
+
+FORMULAS = {
+    "shared embedding": r"$V d$",
+    "learned positions": r"$2\,L\,d$",
+    "encoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "decoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "cross-attention": r"$2 N h\,d\,(d_k + d_v)$",
+    "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
+    "layer norms": r"$5 N \cdot 2\,d$",
+}
+"""As LaTeX, with V the vocabulary, L the longest sequence and d the width."""

@@ -1,0 +1,156 @@
+"""Work and memory: Table 1 as formulas, as curves, and as measured on a machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.analysis.complexity import (
+    CONVOLUTIONAL,
+    LAYERS,
+    RECURRENT,
+    RESTRICTED,
+    SELF_ATTENTION,
+    Sizes,
+    crossings,
+    memory,
+    work,
+)
+from transformer.attention import MultiHeadAttention
+from viz.app import sentence_bar
+from viz.app.look import code_line, explain
+from viz.pages.architecture.work_chart import growth_chart, lengths
+
+MEASURED = Path(__file__).parents[3] / "assets" / "layers.json"
+"""What `python -m benchmarks layers` wrote."""
+LONGEST = 65_536
+WORK, MEMORY = "work", "memory"
+
+TABLE_1 = {
+    SELF_ATTENTION: ("O(n^2 d)", "O(1)", "O(1)"),
+    RECURRENT: ("O(n d^2)", "O(n)", "O(n)"),
+    CONVOLUTIONAL: ("O(k n d^2)", "O(1)", r"O(\log_k n)"),
+    RESTRICTED: ("O(r n d)", "O(1)", "O(n / r)"),
+}
+"""Work, sequential operations and longest path between two positions, as the paper has them."""
+
+
+def show() -> None:
+    """Draw the view."""
+    quantity, sizes, longest = _controls()
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("By formula", anchor=False)
+        st.altair_chart(
+            _by_formula(quantity, sizes, longest),
+            alt=f"{quantity} of one layer of each sort over the length of the sequence.",
+        )
+        st.text(_crossing_words(sizes))
+    with right:
+        st.subheader("Measured", anchor=False)
+        _measured(quantity)
+    _table(sizes)
+    explain(
+        "Table 1 (§4): what one layer costs for n tokens of width d, with a kernel of k and a "
+        "neighbourhood of r. Attention compares all tokens with all, so its work grows with n²; "
+        "up to n = d it is still less than that of recurrence, and nothing has to wait for the "
+        "token before. The memory is not in the paper's table: each head keeps a weight for each "
+        f"pair of tokens, {code_line(MultiHeadAttention.attend)}. The curves leave constant "
+        "factors away, the stopwatch does not."
+    )
+
+
+def _controls() -> tuple[str, Sizes, int]:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        quantity = st.segmented_control(
+            "Quantity",
+            [WORK, MEMORY],
+            default=WORK,
+            required=True,
+            key="arch_quantity",
+            bind="query-params",
+        )
+        d = _number("Width d", 8_192, 512, "arch_d")
+        k = _number("Kernel k", 64, 3, "arch_k")
+        r = _number("Neighbourhood r", 8_192, 64, "arch_r")
+        h = _number("Heads h", 128, 8, "arch_heads")
+        longest = _number("Longest n", LONGEST, 4_096, "arch_n", least=16)
+    return quantity or WORK, Sizes(d=d, k=k, r=r, h=h), longest
+
+
+def _number(label: str, most: int, first: int, key: str, least: int = 1) -> int:
+    return int(st.number_input(label, least, most, first, key=key, bind="query-params", width=130))
+
+
+def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
+    at = crossings(sizes)
+    n = lengths(longest, *at.values())
+    formula = work if quantity == WORK else memory
+    curves = {layer: (n, formula(layer, n, sizes)) for layer in LAYERS}
+    met = {
+        layer: (where, float(work(layer, where, sizes)))
+        for layer, where in at.items()
+        if quantity == WORK and n[0] <= where <= longest
+    }
+    title = "operations, to a factor" if quantity == WORK else "numbers held, to a factor"
+    return growth_chart(curves, quantity=title, crossings=met)
+
+
+def _crossing_words(sizes: Sizes) -> str:
+    at = {layer: f"{where:,.0f}" for layer, where in crossings(sizes).items()}
+    return (
+        f"Self-attention does less work than recurrence up to n = d = {at['recurrent']}, less than "
+        f"convolution up to n = k · d = {at['convolutional']}, and is the same as restricted "
+        f"self-attention up to n = r = {at[RESTRICTED]}."
+    )
+
+
+def _measured(quantity: str) -> None:
+    try:
+        found = json.loads(MEASURED.read_text("utf-8"))
+        field, factor, title = {
+            WORK: ("seconds", 1e3, "ms for a forward pass"),
+            MEMORY: ("bytes", 2**-20, "MiB held for the way back"),
+        }[quantity]
+        curves = {
+            layer: ([row["n"] for row in rows], [row[field] * factor for row in rows])
+            for layer, rows in found["layers"].items()
+        }
+        chart = growth_chart(curves, quantity=title, dots=True)
+        said = (
+            f"One layer each, d = {found['d']}, h = {found['h']}, k = {found['k']}, one sequence, "
+            f"median of {found['repeats']}, {found['threads']} thread: {found['machine']}."
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        st.text(
+            "There is no measurement in assets/layers.json: run python -m benchmarks layers, then "
+            "reload."
+        )
+        return
+    st.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
+    st.text(said)
+
+
+def _table(sizes: Sizes) -> None:
+    """Table 1, and what the first column comes to for the sentence in the bar."""
+    trace = sentence_bar.trace()
+    n = None if trace is None else len(trace.source_tokens)
+    own = "" if n is None else f" n = {n} |"
+    lines = [
+        f"| layer | work | sequential operations | longest path |{own}",
+        "|---|---|---|---|" + ("---:|" if own else ""),
+    ]
+    for layer, formulas in TABLE_1.items():
+        cells = " | ".join(f"${formula}$" for formula in formulas)
+        value = "" if n is None else f" {float(work(layer, n, sizes)):,.0f} |"
+        name = f"{layer}, r" if layer == RESTRICTED else layer
+        lines.append(f"| {name} | {cells} |{value}")
+    with st.container(key="arch-table-1"):
+        st.subheader(
+            "Table 1" + ("" if n is None else f", with the work for this sentence of {n} tokens"),
+            anchor=False,
+        )
+        st.markdown("\n".join(lines))

@@ -1,0 +1,81 @@
+"""A second map beside the open one: of another head, sentence or checkpoint."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translator
+from viz.app import sentence_bar, serving
+from viz.app.head_picker import Names, pick
+from viz.draw.open_head import OpenMap, heads, open_map
+from viz.pages.heads.controls import Controls
+
+With = Literal["another head", "another sentence", "another checkpoint"]
+SECOND = Names("layer2", "head2")
+OTHER_TEXT = "text2"
+"""Names in the URL."""
+
+
+def second_map(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
+    """Draw what chooses the second map, and make it; None after saying why there is none."""
+    with st.container(
+        key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        other = st.selectbox(
+            "Compare with", list(get_args(With)), key="with", bind="query-params", width=200
+        )
+        try:
+            if other == "another head":
+                return _another_head(controls, trace)
+            if other == "another sentence":
+                return _another_sentence(controls)
+            return _another_checkpoint(controls, trace)
+        except HeadlightError as error:
+            st.text(str(error))
+            return None
+
+
+def _another_head(controls: Controls, trace: AttentionTrace) -> OpenMap:
+    layers, count = trace.cross.shape[:2]
+    layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
+    return _map(controls, trace, layer, head)
+
+
+def _another_sentence(controls: Controls) -> OpenMap | None:
+    text = st.text_input(
+        "Second English sentence",
+        serving.EXAMPLES[1],
+        key=OTHER_TEXT,
+        live="250ms",
+        bind="query-params",
+        autocomplete="off",
+    )
+    found = sentence_bar.found()
+    assert found is not None  # there is a first map
+    translator, _ = found
+    translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
+    st.text(translation.text)
+    return _map(controls, serving.trace(translator, translation), controls.layer, controls.head)
+
+
+def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
+    folders = serving.others()
+    if not folders:
+        st.text(
+            f"This server knows one checkpoint. Name several folders in "
+            f"{serving.CHECKPOINT_VARIABLE}, with {serving.SEPARATOR} between them."
+        )
+        return None
+    name = st.selectbox("Checkpoint", list(folders), key="model2", bind="query-params", width=240)
+    translator: Translator = serving.load_folder(folders[name])
+    layers, count = translator.model.config.N, translator.model.config.h
+    layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
+    # the same translation, so that both look at the same words
+    return _map(controls, translator.trace(trace.source, target=trace.target), layer, head)
+
+
+def _map(controls: Controls, trace: AttentionTrace, layer: int | None, head: int | None) -> OpenMap:
+    of = heads(trace, controls.kind, words=controls.words, special=controls.special)
+    return open_map(of, layer, head)

@@ -1,0 +1,244 @@
+"""Inside a head: one query word, from the residual stream and back into it (§3.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Kind, Translator
+from transformer.analysis import scaling
+from transformer.analysis.arithmetic import Attended, arithmetic, attended
+from transformer.analysis.scaling import Scale
+from transformer.hooks import Hook
+from transformer.trace import attention_name
+from viz.app import sentence_bar
+from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.look import code_line, explain
+from viz.app.once import once
+from viz.draw.inside_head import inside_head
+from viz.draw.labels import shown
+from viz.draw.open_head import SCREEN_NAMES, head_name
+from viz.pages.inside.charts import factors, saturation_chart, variance_chart
+from viz.pages.inside.steps import shown_scale, steps, times
+from viz.pages.inside.translation import translation_under
+
+TITLE = "Inside a head"
+
+STEP = "at"
+"""Name in the URL of the step of the walk."""
+PAPERS: Scale = "÷ √d_k"
+TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+WIDTHS = 2 ** np.arange(11)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the page is asked to show; layer, head and word count from 0."""
+
+    kind: Kind
+    layer: int
+    head: int
+    word: int
+    scale: Scale
+    temperature: float
+    every: bool
+
+    @property
+    def as_trained(self) -> bool:
+        """Whether the scores are those of the paper's equation."""
+        return self.scale == PAPERS and self.temperature == 1
+
+    def by(self, d_k: int) -> float:
+        """What the model's own scores, already divided by √d_k, are multiplied by."""
+        return scaling.factor(self.scale, d_k, self.temperature) * math.sqrt(d_k)
+
+
+def show() -> None:
+    """Draw the page for the sentence in the bar."""
+    if (trace := sentence_bar.trace()) is None:
+        return
+    found = sentence_bar.found()
+    assert found is not None  # there is a trace
+    translator, translation = found
+    chosen = _choices(trace)
+    below = st.container(key="inside-translation", gap=None)
+    try:
+        edits = _edits(translator, chosen)
+        of = _attended(translator, trace, chosen, edits)
+        _picture(translator, trace, of, chosen)
+        _charts(of, chosen)
+    except HeadlightError as error:
+        st.text(str(error))
+        return
+    _explain()
+    with below:
+        if chosen.as_trained:
+            st.text("Another scale or temperature: what it does to the translation stands here.")
+        else:
+            translation_under(translator, translation, edits, _said(chosen))
+
+
+def _choices(trace: AttentionTrace) -> Choices:
+    layers, heads = trace.cross.shape[:2]
+    with st.container(
+        key="inside-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        kind = pick_kind()
+        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+        word = _word(trace, kind)
+        scale = st.selectbox(
+            "Scale of q · k",
+            get_args(Scale),
+            format_func=shown_scale,
+            key="scale_of",
+            bind="query-params",
+            width=120,
+            help="Equation 1 divides by √dₖ. None leaves q · k as it is; × √dₖ is a misprint "
+            "that goes round.",
+        )
+        temperature = st.select_slider(
+            "Temperature",
+            TEMPERATURES,
+            1.0,
+            key="temperature",
+            bind="query-params",
+            width=160,
+            help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
+        )
+        every = st.toggle(
+            "In every head",
+            key="every",
+            bind="query-params",
+            help="Scale and temperature of all heads of all layers, not of this one alone.",
+        )
+    assert layer is not None  # this page offers no mean
+    assert head is not None
+    return Choices(kind, layer, head, word, scale, float(temperature), every)
+
+
+def _word(trace: AttentionTrace, kind: Kind) -> int:
+    """Which position looks, from 0."""
+    tokens = shown(trace.labels(kind).queries)
+    names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
+    return st.selectbox(
+        "Word that looks",
+        range(len(names)),
+        index=min(2, len(names) - 1),
+        format_func=names.__getitem__,
+        key="word",
+        bind="query-params",
+        width=160,
+    )
+
+
+def _edits(translator: Translator, chosen: Choices) -> dict[str, Hook]:
+    """Hooks that put the chosen scale in the place of the paper's."""
+    if chosen.as_trained:
+        return {}
+    by = chosen.by(translator.model.config.d_k)
+    if not chosen.every:
+        here = attention_name(chosen.kind, chosen.layer)
+        return {f"{here}.hook_attn_scores": scaling.rescale(by, chosen.head)}
+    points = translator.model.hook_points()
+    return {name: scaling.rescale(by) for name in points if name.endswith("hook_attn_scores")}
+
+
+def _attended(
+    translator: Translator, trace: AttentionTrace, chosen: Choices, edits: dict[str, Hook]
+) -> Attended:
+    scaled = (chosen.scale, chosen.temperature, chosen.every, chosen.head)
+    return once(
+        trace,
+        ("attended", chosen.kind, chosen.layer, None if chosen.as_trained else scaled),
+        lambda: attended(translator.model, trace, chosen.kind, chosen.layer, edits),
+    )
+
+
+def _picture(translator: Translator, trace: AttentionTrace, of: Attended, chosen: Choices) -> None:
+    config = translator.model.config
+    labels = trace.labels(chosen.kind)
+    factor = scaling.factor(chosen.scale, config.d_k, chosen.temperature)
+    inside_head(
+        arithmetic(of, chosen.head, chosen.word, factor),
+        labels.keys,
+        shown(labels.queries)[chosen.word],
+        chosen.kind,
+        title=_name(chosen),
+        steps=steps(config, chosen.kind, len(labels.keys), chosen.scale, chosen.temperature),
+        step=_step(),
+        on_step=_remember,
+        head=chosen.head,
+        factor=times(chosen.scale, chosen.temperature),
+        key="inside",
+    )
+
+
+def _step() -> int:
+    text = st.query_params.get(STEP, "0")
+    return int(text) if text.isdecimal() and len(text) < 3 else 0
+
+
+def _remember(step: int) -> None:
+    st.query_params[STEP] = str(step)
+
+
+def _charts(of: Attended, chosen: Choices) -> None:
+    d_k = of.q.shape[-1]
+    dots = (of.k[chosen.head] @ of.q[chosen.head, chosen.word]).astype(np.float64)
+    dots = dots[of.seen[chosen.word]]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("The softmax saturates", anchor=False)
+        at = factors()
+        row = scaling.saturation(dots, at)
+        most = math.log2(len(dots)) or 1.0  # one key alone has no entropy
+        marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
+        if chosen.temperature != 1:
+            marks["here"] = scaling.factor(chosen.scale, d_k, chosen.temperature)
+        st.altair_chart(
+            saturation_chart(at, row.largest, row.entropy / most, row.gradient, marks),
+            alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
+        )
+    with right:
+        st.subheader("The variance of q · k grows with dₖ", anchor=False)
+        head = scaling.dot_variance(
+            of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
+        )
+        st.altair_chart(
+            variance_chart(*head, WIDTHS, _gaussian()),
+            alt="Variance of q · k over the width of queries and keys.",
+        )
+
+
+@cache
+def _gaussian() -> npt.NDArray[np.float64]:
+    """The same for everybody, and seventeen million random numbers to draw."""
+    return scaling.gaussian_dot_variance(WIDTHS)
+
+
+def _explain() -> None:
+    explain(
+        "Every number is the model’s own, read at its hook points in one pass over the sentence "
+        f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
+        "scale. Left: the larger the scores, the more the softmax looks at one word alone, and "
+        "the smaller its gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model would learn. "
+        "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
+        "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
+    )
+
+
+def _said(chosen: Choices) -> str:
+    """The scale in words, as the line under the controls has it."""
+    scale = "no scale" if chosen.scale == "none" else shown_scale(chosen.scale)
+    by = "" if chosen.temperature == 1 else f" and temperature {chosen.temperature:g}"
+    return f"{scale}{by} in {'every head' if chosen.every else _name(chosen)}"
+
+
+def _name(chosen: Choices) -> str:
+    return f"{head_name(chosen.layer, chosen.head)} · {SCREEN_NAMES[chosen.kind]}"

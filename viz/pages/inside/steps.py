@@ -1,0 +1,159 @@
+"""The steps of one head's arithmetic in words: equation, shape and line of code of each (§3.2)."""
+
+from __future__ import annotations
+
+from transformer import Kind, TransformerConfig
+from transformer.analysis.scaling import Scale
+from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
+from viz.app.look import source_line
+from viz.draw.inside_head import Step
+from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
+
+_D_K = sub("d", "k")
+_ATTEND = MultiHeadAttention.attend
+
+
+def steps(
+    config: TransformerConfig, kind: Kind, keys: int, scale: Scale, temperature: float
+) -> list[Step]:
+    """The whole as one picture, and then nine steps.
+
+    Args:
+        keys: how many tokens are looked at.
+        scale: what q·k is multiplied by.
+        temperature: divides the scores once more; 1 in the paper.
+    """
+    d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
+    m = "m" if kind == "cross" else "x"
+    from_where = (
+        "keys and values come from the encoder’s output m"
+        if kind == "cross"
+        else "keys and values come from the same stream"
+    )
+    layer = EncoderLayer if kind == "encoder_self" else DecoderLayer
+    call = {
+        "encoder_self": "self.self_attention(x, x, mask)",
+        "decoder_self": "self.self_attention.attend(",
+        "cross": "self.cross_attention.attend(",
+    }[kind]
+    q, k, v, alpha, s = "q", sub("k", "j"), sub("v", "j"), sub("α", "j"), sub("s", "j")
+    return [
+        Step(
+            "All",
+            row(
+                "softmax", "(", over(row("Q", sup("K", "T")), root(_D_K)), ")", "V"
+            ),
+            f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
+            "One query word from the residual stream and back into it; each value is a hover away.",
+            source_line(_ATTEND, "def attend"),
+        ),
+        Step(
+            "x",
+            row("x", "∈", sup("ℝ", str(d_model))),
+            f"x: {d_model}",
+            "The residual stream at the word that looks: all that the layers before have made of "
+            "it.",
+            source_line(layer.forward, call),
+        ),
+        Step(
+            "q, k, v",
+            row(
+                q, "=", "x", sup("W", "Q"), ",", " ", k, "=", sub(m, "j"), sup("W", "K"), ",", " ",
+                v, "=", sub(m, "j"), sup("W", "V"),
+            ),
+            f"q: {d_k}; k: {keys} × {d_k}; v: {keys} × {d_v}",
+            f"Three projections without bias; {from_where}.",
+            source_line(_ATTEND, "self.W_Q(x)"),
+        ),
+        Step(
+            "q · k",
+            row(q, "·", k, "=", total("c"), sub("q", "c"), sub("k", "j", "c")),
+            f"{keys} × {d_k} products, {keys} sums",
+            "Component by component, then summed: large where query and key point the same way.",
+            source_line(attention_scores, "k.transpose"),
+        ),
+        Step(
+            "scale",
+            row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
+            f"{keys} numbers, times {_times(scale, d_k, temperature)}",
+            _about_scale(scale, temperature),
+            source_line(attention_scores, "math.sqrt"),
+        ),
+        Step(
+            "mask",
+            row(s, "=", "−", "∞", words(" where hidden")),
+            f"{keys} booleans",
+            "A decoder position sees no later one (§3.2.3)."
+            if kind == "decoder_self"
+            else "Only padding is hidden, and a single sentence has none.",
+            source_line(attention_scores, "masked_fill"),
+        ),
+        Step(
+            "softmax",
+            row(
+                alpha, "=",
+                over(row("exp", s), row(total("i"), "exp", sub("s", "i"))),
+            ),
+            f"{keys} weights, which sum to 1",
+            "Weights from 0 to 1: what is hidden gets exactly 0.",
+            source_line(_ATTEND, "scores.softmax"),
+        ),
+        Step(
+            "Σ α v",
+            row("z", "=", total("j"), alpha, v),
+            f"{keys} × {d_v} to {d_v}",
+            "Each value vector counts as much as its weight says; the sum is what the head found.",
+            source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
+        ),
+        Step(
+            "Wᴼ",
+            row(
+                "Concat", "(", sub("z", "1"), ",", "…", ",", sub("z", "h"), ")", sup("W", "O"), "=",
+                total("i"), sub("z", "i"), both("W", "i", "O"),
+            ),
+            f"{h} × {d_v} side by side, times {h * d_v} × {d_model}",
+            "The heads stand side by side; times Wᴼ that is a sum with one part for each head, and "
+            "the bars are the lengths of the parts.",
+            source_line(_ATTEND, "self.W_O(z"),
+        ),
+        Step(
+            "+ x",
+            row("LayerNorm", "(", "x", "+", total("i"), sub("z", "i"), both("W", "i", "O"), ")"),
+            f"{d_model} numbers, mean and variance set anew",
+            "The output is added to x and normalised: this is what the next sub-layer reads.",
+            source_line(AddAndNorm.forward, "self.hook_sum("),
+        ),
+    ]  # fmt: skip
+
+
+def times(scale: Scale, temperature: float) -> str:
+    """The scale as it stands over a column, such as `÷ √d_k`."""
+    name = "" if scale == "none" else shown_scale(scale)
+    by = "" if temperature == 1 else f"÷ {temperature:g}"
+    return " ".join(part for part in (name, by) if part) or "× 1"
+
+
+def shown_scale(scale: Scale) -> str:
+    """The scale with a lowered k."""
+    return scale.replace("d_k", "dₖ")
+
+
+def _times(scale: Scale, d_k: int, temperature: float) -> str:
+    power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
+    return f"{d_k**power / temperature:.4g}"
+
+
+def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
+    scaled = {
+        "÷ √d_k": over(dot, root(_D_K)),
+        "none": dot,
+        "× √d_k": row(dot, "·", root(_D_K)),
+    }[scale]
+    return scaled if temperature == 1 else row(over("1", f"{temperature:g}"), "·", scaled)
+
+
+def _about_scale(scale: Scale, temperature: float) -> str:
+    if scale == "÷ √d_k" and temperature == 1:
+        return "As in the paper: sums of many products are divided by the root of their number."
+    return "Not what the paper has, and not what this model was trained with: see the softmax."

@@ -1,0 +1,33 @@
+"""The translation that the model finds while the scale of its scores is another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from transformer import Translation, Translator
+from transformer.hooks import Hook
+from viz.app import sentence_bar, serving
+from viz.app.look import changed_words, minus
+
+
+def translation_under(
+    translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
+) -> None:
+    """Say what is translated under some edits; words that the bar does not have are in bold.
+
+    Args:
+        translation: the one in the bar.
+        edits: hooks that change every pass of the search.
+        name: of the edits, in words; the same words always mean the same edits.
+    """
+    beam_size = st.session_state[sentence_bar.BEAM]
+    found = serving.translate_edited(translator, translation.source, beam_size, edits, name)
+    same = found.text == translation.text
+    verdict = "the same words" if same else "other words in bold"
+    html = changed_words(found.text or "(nothing: the sentence ends at once)", translation.text)
+    st.html(
+        f'<div class="headlight-candidate">{html}'
+        f"<small>translated with {name}: {verdict} · log p {minus(found.log_prob)}</small></div>"
+    )

@@ -1,0 +1,220 @@
+"""The shift right of the decoder's input, and what leaks where a mask is taken away (§3.1, §3.2.3).
+
+Tokens are data for Vega, which draws them as text and reads no tags.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from viz.draw.labels import shown
+from viz.figures.inks import GREY
+
+Floats = npt.NDArray[np.float64]
+
+LEAKED = "#9166CC"  # stands out from a light page and from a dark one alike
+_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
+    ("reads", "right", 14),
+    ("writes", "left", -14),
+)
+INK = "currentColor"  # of the page around the chart, light or dark
+WITH, WITHOUT = "with the mask", "without it"
+
+_LINE = 24  # CSS pixels of a token in a list
+_FADED = 0.4  # opacity of padding
+_PADDING = "<pad>"
+# a list needs no lines, and its first word stands where the others do
+_PLAIN: dict[str, Any] = {
+    "domain": False,
+    "ticks": False,
+    "grid": False,
+    "labelFlush": False,
+    "labelBound": False,
+}
+# of the shift: what is read stands at 0, what is written at 1, and the next sentence begins at 3
+_APART, _ROOM, _UNIT = 3, 0.9, 88  # the last in CSS pixels
+
+
+def shift_chart(
+    reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
+) -> alt.LayerChart:
+    """What the decoder reads and writes at each position: the same tokens, one step apart (§3.1).
+
+    A line leads from each token that is written to the position that reads it.
+
+    Args:
+        reads: `[sentence][target]`, `<s>` first, `<pad>` included.
+        writes: `[sentence][target]`.
+        titles: `[sentence]`, stand over its two columns.
+
+    Raises:
+        ValueError: if there is another number of tokens on one side, or of titles.
+    """
+    if [len(row) for row in reads] != [len(row) for row in writes] or len(reads) != len(titles):
+        raise ValueError("the decoder writes one token for each that it reads")
+    tokens, lines = _shifted(reads, writes)
+    heads = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _ROOM, "title": titles})
+    last = _APART * (len(titles) - 1) + 1 + _ROOM
+    scale = alt.Scale(domain=[-_ROOM, last], nice=False)
+    columns = [_APART * n + side for n in range(len(titles)) for side in (0, 1)]
+    x = alt.X("column:Q", title=None, scale=scale, axis=_columns(columns))
+    y = alt.Y("position:O", title=None, axis=alt.Axis(labelExpr="datum.value + 1", **_PLAIN))
+    texts = [
+        alt.Chart(tokens)
+        .transform_filter(alt.datum.side == side)
+        .mark_text(align=align, dx=dx, fontSize=13, limit=125, color=INK)
+        .encode(x, y, text="token:N", opacity=alt.Opacity("opacity:Q", scale=None), tooltip="token")
+        for side, align, dx in _SIDES
+    ]
+    rules = (
+        alt.Chart(lines)
+        .mark_rule(color=GREY, strokeWidth=1.5, xOffset=-18, x2Offset=18)
+        .encode(
+            x=alt.X("written:Q"),
+            x2="read:Q",
+            y=alt.Y("from:O"),
+            y2="to:O",
+            tooltip=alt.Tooltip("says:N", title="shift right"),
+        )
+    )
+    over = (
+        alt.Chart(heads)
+        .mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
+        .encode(x=x, y=alt.value(-36), text="title:N")
+    )
+    width = round(_UNIT * (last + _ROOM))
+    layers = [*texts, rules, over]
+    return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
+
+
+def _shifted(
+    reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Each token with its place, and the ends of each line."""
+    tokens, lines = [], []
+    for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
+        # both sides at once, so that a piece is marked alike on each
+        texts = shown([*read, *written])
+        left = _APART * sentence
+        for at in range(len(read)):
+            opacity = _FADED if written[at] == _PADDING else 1.0
+            tokens.append((left, at, "reads", texts[at], opacity))
+            tokens.append((left + 1, at, "writes", texts[len(read) + at], opacity))
+            if at and written[at] != _PADDING:
+                says = f"position {at} writes “{texts[at]}”, position {at + 1} reads it"
+                lines.append((left + 1, at - 1, left, at, says))
+    return (
+        pd.DataFrame(tokens, columns=["column", "position", "side", "token", "opacity"]),
+        pd.DataFrame(lines, columns=["written", "from", "read", "to", "says"]),
+    )
+
+
+def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
+    """The share of each head's attention that goes to what the mask would hide.
+
+    Args:
+        to_hidden: `[layer, head]`, 0 to 1.
+        to_padding: `[layer, head]`, the part of it that goes to padding.
+
+    Raises:
+        ValueError: if the two differ in shape.
+    """
+    if to_hidden.shape != to_padding.shape:
+        raise ValueError(f"shares of shape {to_hidden.shape} and {to_padding.shape}")
+    layer, head = np.indices(to_hidden.shape)
+    frame = pd.DataFrame(
+        {
+            "layer": layer.ravel() + 1,
+            "head": head.ravel() + 1,
+            "share": to_hidden.ravel(),
+            "padding": to_padding.ravel(),
+        }
+    )
+    base = alt.Chart(frame, height=alt.Step(40)).encode(
+        x=alt.X("head:O", axis=alt.Axis(labelAngle=0, orient="top", **_PLAIN)),
+        y=alt.Y("layer:O", axis=alt.Axis(**_PLAIN)),
+        tooltip=[
+            alt.Tooltip("layer:O"),
+            alt.Tooltip("head:O"),
+            alt.Tooltip("share:Q", title="to all that was hidden", format=".4%"),
+            alt.Tooltip("padding:Q", title="of it to padding", format=".4%"),
+        ],
+    )
+    # opacity and not a scheme: pale is nothing on a light page as on a dark one
+    squares = base.mark_rect(color=LEAKED, cornerRadius=2).encode(
+        opacity=alt.Opacity(
+            "share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.9]), legend=None
+        )
+    )
+    return squares + base.mark_text(fontSize=12, color=INK).encode(
+        text=alt.Text("share:Q", format=".0%")
+    )
+
+
+def loss_chart(tokens: Sequence[str], kept: Floats, opened: Floats) -> alt.LayerChart:
+    """The loss on each next token with the mask and without it.
+
+    Args:
+        tokens: `[target]`, what is written, `<pad>` included, which has no loss.
+        kept: `[target]`, -log p with the mask, nats; NaN at padding.
+        opened: `[target]`, the same without it.
+
+    Raises:
+        ValueError: if a token or a loss is missing or too many.
+    """
+    if not len(tokens) == len(kept) == len(opened):
+        raise ValueError(f"{len(kept)} and {len(opened)} losses for {len(tokens)} tokens")
+    names = shown(tokens)
+    frame = pd.DataFrame({"position": range(len(names)), WITH: kept, WITHOUT: opened})
+    frame["token"] = names
+    frame["change"] = opened - kept
+    frame = frame.dropna()
+    long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
+    y = alt.Y(
+        "position:O",
+        title="next token",
+        axis=alt.Axis(labelExpr=f"{json.dumps(names)}[datum.value]", labelLimit=120, **_PLAIN),
+    )
+    tooltip = [
+        alt.Tooltip("token:N", title="next token"),
+        alt.Tooltip("mask:N"),
+        alt.Tooltip("nats:Q", format=".4f"),
+        alt.Tooltip("change:Q", title="changed by", format="+.4f"),
+    ]
+    rules = (
+        alt.Chart(frame)
+        .mark_rule(color=GREY, strokeWidth=1.5)
+        .encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
+    )
+    looks = [WITH, WITHOUT]
+    key = alt.Legend(title=None, orient="top")
+    dots = (
+        alt.Chart(long, height=alt.Step(_LINE))
+        .mark_point(filled=True, opacity=1)
+        .encode(
+            x=alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5)),
+            y=y,
+            color=alt.Color(
+                "mask:N", scale=alt.Scale(domain=looks, range=[GREY, LEAKED]), legend=key
+            ),
+            shape=alt.Shape(
+                "mask:N", scale=alt.Scale(domain=looks, range=["circle", "diamond"]), legend=key
+            ),
+            # where the two are equal, both are seen
+            size=alt.Size("mask:N", scale=alt.Scale(domain=looks, range=[150, 60]), legend=key),
+            tooltip=tooltip,
+        )
+    )
+    return rules + dots
+
+
+def _columns(places: Sequence[int]) -> alt.Axis:
+    side = f"datum.value % {_APART} == 0 ? 'reads' : 'writes'"
+    return alt.Axis(values=list(places), labelExpr=side, orient="top", **_PLAIN)

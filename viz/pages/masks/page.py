@@ -1,0 +1,186 @@
+"""Masks: who may see whom in a padded batch, and what leaks without them (§3.1, §3.2.3)."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Kind
+from transformer.analysis import masking
+from transformer.analysis.batch import Batch, batch
+from transformer.analysis.masking import USED, Which
+from transformer.attention import attention_scores
+from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from viz.app import more_sentences, sentence_bar
+from viz.app.head_picker import pick_kind
+from viz.app.look import code_line, explain
+from viz.draw.labels import shown
+from viz.draw.mask_grids import MaskGrid, Row, mask_grids
+from viz.draw.mask_reasons import row_said
+from viz.draw.open_head import SCREEN_NAMES
+from viz.pages.masks.charts import shift_chart
+from viz.pages.masks.leak import draw_losses, draw_shares, explain_leak, passes
+
+TITLE = "Masks"
+
+VIEWS = GRIDS, SHIFT, AWAY = "who sees whom", "shift right", "take it away"
+MASKS: dict[str, Which | None] = {
+    "in use": None,
+    "padding": "padding",
+    "causal": "causal",
+    "both": "both",
+}
+"""The menu of masks; the first is the one that the model uses."""
+
+LOOKS = BOOLEANS, NUMBERS = "booleans", "numbers"
+VIEW, WHICH, LOOK, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
+"""Names in the URL; sentences and rows count from 1 there."""
+
+_DEFAULT = "decoder"
+_NAMES: dict[Which, str] = {
+    "padding": "padding mask",
+    "causal": "causal mask",
+    "both": "padding and causal mask",
+}
+_WHO: dict[Kind, str] = {
+    "encoder_self": "Every English token may see the whole sentence, so the encoder has the "
+    "padding mask alone.",
+    "decoder_self": "A position of the decoder may not see what it has still to write, so it has "
+    "the causal mask. Padding stands on the right, where that mask hides it from every real token.",
+    "cross": "A German token is neither before nor after an English one, so there is no causal "
+    "mask between the languages, and “both” is the padding mask of the source.",
+}
+
+
+def show() -> None:
+    """Draw the page for the sentence in the bar and those beside it."""
+    row = st.container(
+        key="mask-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    )
+    with row:
+        view = _choice("View", VIEWS, VIEW)
+        kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
+    if view == AWAY:
+        _away(kind, row)
+        return
+    picture = st.container(key="mask-picture")
+    words, beside = st.columns([2, 1], gap="large")
+    with beside:
+        traces = more_sentences.traces()
+    if not traces:
+        return
+    if view == GRIDS:
+        _grids(batch(traces), kind, row, picture, words)
+    else:
+        _shift(batch(traces), picture, words)
+
+
+def _choice(label: str, names: tuple[str, ...], key: str) -> str:
+    chosen = st.segmented_control(
+        label, names, default=names[0], required=True, key=key, bind="query-params"
+    )
+    return chosen or names[0]
+
+
+def _number(label: str, key: str, most: int) -> int:
+    """A number from 1, which the screen shows, as an index from 0."""
+    # a link, or the sentences before, may have had more of them
+    st.session_state[key] = min(max(st.session_state.get(key, 1), 1), most)
+    return int(st.number_input(label, 1, most, key=key, bind="query-params", width=120)) - 1
+
+
+def _grids(
+    made: Batch, kind: Kind, row: DeltaGenerator, picture: DeltaGenerator, words: DeltaGenerator
+) -> None:
+    """The masks of the batch as grids, and one row of them in words."""
+    labels = masking.labels(made, kind)
+    with row:
+        which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or USED[kind]
+        look = _choice("Drawn as", LOOKS, LOOK)
+    with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        sentence = _number("Sentence", SENTENCE, len(labels))
+        query = _number("Row", ROW, len(labels[sentence].queries))
+    why = masking.why(made, kind, which)
+    real = masking.real_queries(made, kind)
+    titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
+    title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[which]}"
+    with picture:
+        used = "as the model uses it" if which == USED[kind] else "which the model does not use"
+        st.subheader(f"{title}, {used}", anchor=False)
+        mask_grids(
+            [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
+            kind,
+            title=title,
+            numbers=look == NUMBERS,
+            chosen=(sentence, query),
+            on_pick=_choose,
+            key="mask-grids",
+        )
+    with words:
+        queries, keys = (shown(tokens) for tokens in labels[sentence])
+        with st.container(key="mask-words", gap="xsmall"):
+            for text in row_said(queries[query], keys, why[sentence, query].tolist()):
+                st.text(text)
+            if not real[sentence, query]:
+                st.text("This row is padding itself: it is computed, and nobody reads it.")
+        _explain_grids(kind)
+
+
+def _title(number: int, real: int) -> str:
+    return f"Sentence {number}: {real} {'token' if real == 1 else 'tokens'}"
+
+
+def _choose(row: Row) -> None:
+    """Let the two numbers follow a click on a row."""
+    st.session_state[SENTENCE], st.session_state[ROW] = (at + 1 for at in row)
+
+
+def _explain_grids(kind: Kind) -> None:
+    explain(
+        "Each row is a token that looks, each column one that it may see or not. Sentences of one "
+        "batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
+        "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
+        f"(§3.2.3). {_WHO[kind]} {code_line(padding_mask)}, {code_line(causal_mask)}, "
+        f"{code_line(padding_and_causal_mask)}, {code_line(attention_scores)}."
+    )
+
+
+def _shift(made: Batch, picture: DeltaGenerator, words: DeltaGenerator) -> None:
+    """What the decoder reads and writes, for each sentence."""
+    with picture:
+        st.subheader("The decoder reads what it wrote one step before", anchor=False)
+        real = masking.real_queries(made, "decoder_self").sum(1)
+        titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
+        with st.container(key="mask-shift"):
+            st.altair_chart(
+                shift_chart(made.decoder_tokens, made.target_tokens, titles),
+                width="content",
+                alt="What the decoder reads and what it writes at each position of each sentence.",
+            )
+    with words:
+        explain(
+            "The decoder's input is its output, shifted right by one position (§3.1): it begins "
+            "with `<s>`, and each written token is read one position later, along the line. "
+            "Together with the causal mask this makes a prediction depend on earlier tokens alone, "
+            f"so all positions are trained in one pass. {code_line(batch)}."
+        )
+
+
+def _away(kind: Kind, row: DeltaGenerator) -> None:
+    """What leaks without the mask, and what that does to the loss."""
+    leaks, losses = st.columns(2, gap="large")
+    picture = losses.container(key="mask-losses")
+    with losses:
+        traces = more_sentences.traces()
+    found = sentence_bar.found()
+    if not traces or found is None:
+        return
+    made = batch(traces)
+    with row:
+        sentence = _number("Sentence", SENTENCE, len(traces))
+    kept, opened = passes(found[0], traces, made, kind)
+    with leaks:
+        draw_shares(opened, kind)
+        explain_leak(kept, opened, kind)
+    with picture:
+        draw_losses(made, kept, opened, sentence)

@@ -1,0 +1,275 @@
+"""The views of the positions page that need no model: the formula of §3.5 for any size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from transformer.analysis import positions
+from transformer.embedding import sinusoidal_positions
+from viz.app.look import code_line, explain, minus
+from viz.figures.inks import CURVES
+from viz.figures.positions import (
+    encoding_map,
+    rotation_figure,
+    similarity_curves,
+    similarity_map,
+    wave_curves,
+    wavelength_chart,
+)
+
+MOST = 1024
+"""Longest table and widest model that are drawn."""
+
+DIMENSIONS = ("0", "64", "128", "129")
+FINE = 512
+"""Points of a drawn wave, at most, where there are fewer positions."""
+FIRST = 16  # dimensions of M_k that can be told apart on a telephone
+_WHOLE = "whole"
+_FIRST = f"first {FIRST} dimensions"
+
+
+class Size(NamedTuple):
+    """What the formula is drawn for."""
+
+    length: int
+    d_model: int
+
+
+def encoding() -> None:
+    """The encoding as a map."""
+    with _row():
+        size = _size()
+    if size is None:
+        return
+    waves = positions.wavelengths(size.d_model)
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            encoding_map(_table(*size), waves),
+            key="pe_encoding",
+            alt="The encoding of each position (across) in each dimension (down).",
+        )
+    with beside:
+        st.latex(
+            r"\begin{aligned} PE_{(pos,\,2i)} &= \sin(pos / 10000^{2i/d_\text{model}}) \\ "
+            r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
+        )
+        explain(
+            "Each column is what is added to the token at one position, each row one dimension. "
+            "Two neighbours are the sine and the cosine of one wave, and the waves grow longer "
+            f"downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
+            f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."
+        )
+
+
+def curves() -> None:
+    """Single dimensions as curves, and the wavelength of all."""
+    with _row():
+        size = _size()
+        asked = st.multiselect(
+            "Dimensions, from 0",
+            [str(n) for n in (0, 1, 2, 4, 8, 16, 32, 64, 128, 129, 256)],
+            default=DIMENSIONS,
+            key="pe_dimensions",
+            bind="query-params",
+            accept_new_options=True,
+            max_selections=len(CURVES),
+            placeholder="Choose or type a dimension",
+            width=420,
+        )
+    if size is None:
+        return
+    dimensions = _dimensions(asked, size.d_model)
+    if not dimensions:
+        st.text("There is no curve: choose a dimension.")
+        return
+    waves = positions.wavelengths(size.d_model)
+    steps = max(1, FINE // (size.length - 1))  # from one position to the next
+    at = np.arange(steps * (size.length - 1) + 1) / steps
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.altair_chart(
+            wave_curves(_table(*size), dimensions, waves, at, _between(at, size.d_model)),
+            key="pe_curves",
+            alt="The value of each chosen dimension over the positions.",
+        )
+    with beside:
+        st.altair_chart(
+            wavelength_chart(waves, dimensions),
+            key="pe_wavelengths",
+            alt="The wavelength of every dimension on a logarithmic axis.",
+        )
+        for label, value in (
+            ("First pair, i = 0", waves[0]),
+            (f"Last pair, i = {len(waves) - 1}", waves[-1]),
+            ("10000 · 2π, which no pair reaches", 10_000 * 2 * np.pi),
+        ):
+            st.metric(label, f"{value:,.2f}", width="content")
+        explain(
+            r"The wavelengths $2\pi \cdot 10000^{2i/d_\text{model}}$ form a geometric progression, "
+            "a straight line on this axis. It begins at 2π and ends just below 10000 · 2π, "
+            r"because the last pair has $2i = d_\text{model} - 2$ "
+            f"(§3.5): {code_line(positions.wavelengths)}."
+        )
+
+
+def similarity() -> None:
+    """The product of two positions, as a function of their distance."""
+    with _row():
+        size = _size()
+        drawn = st.segmented_control(
+            "Drawn as",
+            ["curve", "map"],
+            default="curve",
+            required=True,
+            key="pe_drawn",
+            bind="query-params",
+        )
+    if size is None:
+        return
+    table = _table(*size).astype(np.float64)
+    products = table @ table.T  # [position, position]
+    length = size.length
+    formula = positions.similarity(np.arange(1 - length, length), size.d_model)
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        if drawn == "map":
+            st.plotly_chart(
+                similarity_map(products),
+                key="pe_similarity_map",
+                alt="The product of each two positions.",
+            )
+        else:
+            starts = sorted({0, length // 4, length // 2, length - 1})
+            st.altair_chart(
+                similarity_curves(products[starts], starts, formula),
+                key="pe_similarity",
+                alt="The product of two positions over their distance, for several positions.",
+            )
+    with beside:
+        st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
+        p = np.arange(length)
+        error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
+        st.metric("Largest distance of a product from the sum", _small(error), width="content")
+        explain(
+            r"The product depends on the distance alone, $\omega_i = 10000^{-2i/d_\text{model}}$, "
+            r"for $\sin a \sin b + \cos a \cos b = \cos(a - b)$: the dots of every $p$ lie on one "
+            "curve, and each diagonal of the map has one colour. It is largest, half of d_model, "
+            "where a position meets itself, and the same forwards and back, so order needs more "
+            f"than this product (§3.5): {code_line(positions.similarity)}."
+        )
+
+
+def rotation() -> None:
+    """M_k, and how little M_k PE(pos) misses PE(pos + k)."""
+    with _row():
+        size = _size()
+        pos = _number("Position pos", 0, MOST, 10, "pe_pos")
+        k = _number("Distance k", 0, MOST, 5, "pe_k")
+        part = st.segmented_control(
+            "Drawn",
+            [_FIRST, _WHOLE],
+            default=_FIRST,
+            required=True,
+            key="pe_part",
+            bind="query-params",
+        )
+    if size is None:
+        return
+    drawn = size.d_model if part == _WHOLE else min(FIRST, size.d_model)
+    matrix = positions.rotation(k, size.d_model)
+    before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            rotation_figure(
+                matrix[:drawn, :drawn], before[:drawn], (matrix @ before)[:drawn], after[:drawn]
+            ),
+            key="pe_rotation",
+            alt="The matrix of the rotation, a position, its product with it, and the position k "
+            "further.",
+        )
+    with beside:
+        st.latex(
+            r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
+            r"\begin{pmatrix} \cos\omega_i k & \sin\omega_i k \\ "
+            r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
+        )
+        error = _rotation_error(k, *size)
+        st.metric("Largest error in float64", _small(error.exact), width="content")
+        st.metric("with the model's float32 table", _small(error.model), width="content")
+        explain(
+            f"$PE_{{pos+k}}$ is a linear function of $PE_{{pos}}$ (§3.5): the matrix $M_k$ turns "
+            r"each pair of dimensions by the angle $\omega_i k$, whatever the position, so the two "
+            f"columns on the right are alike: {code_line(positions.rotation)}. The errors are the "
+            f"largest over all {size.d_model} dimensions and positions 0 to {size.length - 1}."
+        )
+
+
+def _row():
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+
+
+def _size() -> Size | None:
+    """Length and width; None after saying what is wrong with them."""
+    length = _number("Length, in positions", 2, MOST, 128, "pe_length")
+    d_model = _number("Width d_model", 2, MOST, 512, "pe_width", step=2)
+    if d_model % 2:
+        st.text(
+            f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "
+            f"{d_model + 1}."
+        )
+        return None
+    return Size(length, d_model)
+
+
+def _number(label: str, least: int, most: int, first: int, key: str, step: int = 1) -> int:
+    return int(
+        st.number_input(label, least, most, first, step, key=key, bind="query-params", width=160)
+    )
+
+
+def _dimensions(asked: list[str], d_model: int) -> list[int]:
+    """The dimensions that this width has; what is none of them is named on the page."""
+    found = []
+    for text in asked:
+        number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
+        if number >= d_model:
+            st.text(
+                f"“\u2068{text}\u2069” is no dimension of a width of {d_model}: choose from 0 to "
+                f"{d_model - 1}."
+            )
+        elif number not in found:
+            found.append(number)
+    return found
+
+
+def _small(number: float) -> str:
+    """A small number as a person writes it, such as 1.1 · 10⁻¹³."""
+    if number == 0:
+        return "0"
+    digits, power = f"{number:.1e}".split("e")
+    return f"{digits} · 10{minus(int(power), 0).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _table(length: int, d_model: int) -> npt.NDArray[np.float32]:
+    table: npt.NDArray[np.float32] = sinusoidal_positions(length, d_model).numpy()
+    return table
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _between(at: npt.NDArray[np.float64], d_model: int) -> npt.NDArray[np.float64]:
+    return positions.exact_encoding(at, d_model)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _rotation_error(k: int, length: int, d_model: int) -> positions.RotationError:
+    return positions.rotation_error(k, length, d_model)

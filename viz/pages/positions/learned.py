@@ -1,0 +1,80 @@
+"""The view of the positions page on row (E): learned positions beside the sinusoids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from transformer import HeadlightError
+from transformer.analysis.learned_positions import LearnedPositions, learned_positions
+from transformer.analysis.positions import cosines
+from transformer.embedding import Embedding, sinusoidal_positions
+from viz.app.look import code_line, explain
+from viz.app.trained_rows import ROWS, TrainedRow, read
+from viz.figures.paper_tables import TABLE_3
+from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
+from viz.pages.positions.sentence import pick_stack
+
+PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row.learned)}
+"""The paper's rows by the names of the small twins that were trained alike here."""
+
+
+def learned() -> None:
+    """How alike the rows of a learned table are, and where it was never trained."""
+    stack = pick_stack()
+    try:
+        table = getattr(_tables(str(ROWS / "learned")), stack)
+    except HeadlightError as error:
+        with st.container(key="no-picture"):
+            st.text(str(error))
+        return
+    length, d_model = table.shape
+    maps = {
+        "sinusoidal": cosines(sinusoidal_positions(length, d_model).numpy()),
+        f"learned, {stack}": cosines(table),
+    }
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.plotly_chart(
+            cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
+        )
+        st.altair_chart(
+            neighbours_chart(
+                {name: np.diagonal(found, 1) for name, found in maps.items()}, d_model**-0.5
+            ),
+            key="pe_neighbours",
+            alt="How alike each position and the next are.",
+        )
+    with beside:
+        _results()
+        explain(
+            "A model with learned positions (Table 3, row E) adds a row of a table instead of the "
+            f"waves: {code_line(Embedding.__init__)}. Only the rows at which sentences stood in "
+            "training have learnt something; the later ones are still the random numbers that they "
+            "began as, two of which are no more alike than chance has it (grey band, "
+            "± 2/√d_model). The waves go on beyond the longest training sentence, which is one of "
+            "the paper's reasons for them (§3.5); what a model makes of them there, Beyond shows."
+        )
+
+
+def _results() -> None:
+    """What the two twins reached, beside what the paper says of its own."""
+    for name, paper in PAPER.items():
+        row = read(ROWS / name)
+        if isinstance(row, TrainedRow):
+            st.metric(
+                f"{name} · BLEU and perplexity, validation",
+                f"{row.bleu:.1f} · {row.perplexity:.2f}",
+                help=f"after {row.steps:,} steps; the paper's own, far larger model: "
+                f"{paper.bleu} and {paper.perplexity} on newstest2013 (Table 3)",
+                width="content",
+            )
+        else:
+            st.text(row)
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def _tables(folder: str) -> LearnedPositions:
+    return learned_positions(Path(folder))

@@ -1,0 +1,31 @@
+"""Positions: the encoding of §3.5, and what the model does when it is learnt, moved or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viz.app.look import choose_view
+from viz.pages.positions.formula import curves, encoding, rotation, similarity
+from viz.pages.positions.learned import learned
+from viz.pages.positions.sentence import beyond, sentence, without
+
+TITLE = "Positions"
+
+VIEW = "pe_view"
+"""Name in the URL."""
+
+VIEWS: dict[str, Callable[[], None]] = {
+    "Encoding": encoding,
+    "Curves": curves,
+    "Similarity": similarity,
+    "Rotation": rotation,
+    "Your sentence": sentence,
+    "Learned": learned,
+    "Beyond": beyond,
+    "Without": without,
+}
+
+
+def show() -> None:
+    """Draw the page: choose a view, then what it asks for."""
+    choose_view(VIEW, VIEWS)

@@ -1,0 +1,208 @@
+"""The views of the positions page on the sentence in the bar: the sum at the foot, and edits."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.positions import (
+    Edit,
+    Stack,
+    foot,
+    log_probs,
+    moved_log_probs,
+    rotation,
+    shuffled_order,
+)
+from transformer.embedding import Embedding
+from viz.app import sentence_bar, serving
+from viz.app.look import changed_words, code_line, explain, minus
+from viz.app.once import once
+from viz.draw.labels import shown
+from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
+
+STACK = "pe_stack"
+"""Name in the URL of the stack that is looked at; the learned positions share it."""
+
+STEPS = (0, *(2**n for n in range(15)))
+"""By how many positions a sentence is moved on: to a few, and far beyond any sentence."""
+
+MOVED: dict[str, tuple[Stack, ...]] = {
+    "both stacks moved": ("encoder", "decoder"),
+    "encoder alone moved": ("encoder",),
+}
+AS_IT_IS = "as they are"
+
+
+def pick_stack() -> Stack:
+    """Draw the choice between the two stacks."""
+    stack: Stack | None = st.segmented_control(
+        "Stack",
+        ["encoder", "decoder"],
+        default="encoder",
+        required=True,
+        key=STACK,
+        bind="query-params",
+    )
+    return stack or "encoder"  # a link may name none
+
+
+def sentence() -> None:
+    """Embedding, position, and their sum, of the user's sentence."""
+    stack = pick_stack()
+    if (trace := sentence_bar.trace()) is None:
+        return
+    translator, _ = _found()
+    at_foot = once(trace, ("foot", stack), lambda: foot(translator.model, trace, stack))
+    tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
+    titles = ("token", "+ position", "= sum")
+    st.plotly_chart(
+        # scaled for the positions, which are smaller than the tokens
+        foot_figure(
+            tokens,
+            dict(zip(titles, at_foot, strict=True)),
+            2 * float(np.abs(at_foot.positions).max()),
+        ),
+        key="pe_foot",
+        alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
+    )
+    numbers, words = st.columns([1, 2], gap="large")
+    with numbers, st.container(horizontal=True, gap="medium"):
+        for label, values in zip(("RMS token", "position", "sum"), at_foot, strict=True):
+            st.metric(label, f"{_rms(values):.4f}", width="content")
+    with words:
+        waves = translator.model.config.positions == "sinusoidal"
+        explain(
+            f"The first layer reads the embedding times √d_model (§3.4) plus the position (§3.5): "
+            f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all numbers "
+            "of a map"
+            + (
+                ": a position has 1/√2 = 0.7071, as sin² + cos² = 1 in each pair. "
+                if waves
+                else ". The positions of this model are learnt. "
+            )
+            + "Purple is above 0, olive below, on one scale for all three; its ends hold what is "
+            "larger, too."
+        )
+
+
+def beyond() -> None:
+    """The sentence at places of the encoding where the model has never seen one."""
+    with st.container(width=560):
+        k = st.select_slider(
+            "Positions moved on by k", STEPS, 16, key="pe_moved", bind="query-params"
+        )
+    if (trace := sentence_bar.trace()) is None:
+        return
+    translator, translation = _found()
+    config = translator.model.config
+    if config.positions != "sinusoidal":
+        st.text(
+            f"The positions of this model are learnt: its table ends at row {config.max_length}, "
+            "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
+        )
+        return
+    found = {
+        name: _moved(translator, trace, stacks).sum(-1)  # [step]
+        for name, stacks in MOVED.items()
+    }
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.altair_chart(
+            moved_chart(STEPS, found, k),
+            key="pe_beyond",
+            alt="The probability of the translation over the distance that its positions moved.",
+        )
+        explain(
+            f"The rotation of §3.5 puts the sentence k positions later: {code_line(rotation)}. All "
+            f"distances within it stay what they were, and yet the model has only learnt the "
+            f"places where its training sentences stood, of which its files do not tell the "
+            f"length; it takes up to {config.max_length:,} pieces. The curves are log p of the "
+            f"translation in the bar; beside them stands what the model now writes, the words that "
+            f"changed in bold."
+        )
+    with beside:
+        for name, stacks in MOVED.items():
+            edit, of_old = Edit("moved", stacks, k), found[name][STEPS.index(k)]
+            _candidate(f"{name} by {k:,}", translator, translation, edit, of_old)
+
+
+def without() -> None:
+    """The translation with positions removed or shuffled."""
+    seed = int(
+        st.number_input(
+            "Seed of the shuffle", 0, 9_999, 0, key="pe_seed", bind="query-params", width=160
+        )
+    )
+    if (trace := sentence_bar.trace()) is None:
+        return
+    translator, translation = _found()
+    edits = {
+        "encoder removed": Edit("removed", ("encoder",)),
+        "encoder shuffled": Edit("shuffled", ("encoder",), seed),
+        "decoder removed": Edit("removed", ("decoder",)),
+        "both removed": Edit("removed", ("encoder", "decoder")),
+    }
+    found = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.altair_chart(
+            pieces_chart(trace.target_tokens, {AS_IT_IS: trace.log_probs, **found}),
+            key="pe_without",
+            alt="The probability of each piece of the translation under each edit.",
+        )
+        order = shuffled_order(len(trace.source_tokens), seed)
+        read = [shown(trace.source_tokens)[token] for token in np.argsort(order)]
+        with st.container(key="pe-read", gap=None):
+            st.text("With the positions shuffled, the encoder reads the pieces in this order:")
+            st.text(" ".join(read))
+        explain(
+            f"Attention alone knows no order (§3.5): without what the positions add, the encoder "
+            f"reads a bag of words, {code_line(Embedding.forward)}. The decoder can still guess "
+            f"where it is, because its mask shows each piece the ones before it (§3.2.3). The "
+            f"curves are log p of each piece of the translation in the bar; beside them stands "
+            f"what the model writes instead, the words that changed in bold."
+        )
+    with beside:
+        for name, edit in edits.items():
+            _candidate(name, translator, translation, edit, found[name].sum())
+
+
+def _candidate(
+    name: str, translator: Translator, translation: Translation, edit: Edit, of_old: float
+) -> None:
+    """What the model writes under an edit, in the form of the translate page's candidates."""
+    beam_size = st.session_state[sentence_bar.BEAM]
+    new = serving.translate_edited(
+        translator, translation.source, beam_size, edit.hooks(), repr(edit)
+    )
+    words = changed_words(new.text, translation.text) or "(nothing)"
+    st.html(
+        f'<div class="headlight-candidate"><small>{name}</small>{words}'
+        f"<small>log p {minus(new.log_prob)} · of the translation above {minus(of_old)}</small>"
+        f"</div>"
+    )
+
+
+def _found() -> tuple[Translator, Translation]:
+    found = sentence_bar.found()
+    assert found is not None  # there is a trace
+    return found
+
+
+def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
+    return once(trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit))
+
+
+def _moved(
+    translator: Translator, trace: AttentionTrace, stacks: tuple[Stack, ...]
+) -> npt.NDArray[np.float32]:
+    return once(
+        trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
+    )
+
+
+def _rms(values: npt.NDArray[np.float32]) -> float:
+    return float(np.sqrt(np.mean(values.astype(np.float64) ** 2)))

@@ -1,0 +1,130 @@
+"""Positions of a person's sentence: what the first layer reads, and what edits of it change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from viz.draw.labels import shown
+from viz.figures.axes import legend_below
+from viz.figures.inks import CURVES, GREY
+from viz.figures.positions import maps, signed_map
+
+Floats = NDArray[np.floating]
+
+_ROW, _LEAST = 22, 12  # CSS pixels of a token, and of a label that can be read
+_TALLEST = 900
+_ALL_LABELS = 40  # pieces up to which each has its label on the axis
+
+
+def foot_figure(tokens: Sequence[str], parts: Mapping[str, Floats], most: float) -> go.Figure:
+    """What a stack adds at its foot, side by side on one scale: tokens down, dimensions across.
+
+    Args:
+        tokens: `[position]`, pieces.
+        parts: each `[position, d_model]`, by their titles.
+        most: gets the full colour, and so does what is larger.
+    """
+    names = [f"{position}: {escape(token)}" for position, token in enumerate(shown(tokens))]
+    hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
+    height = min(110 + _ROW * len(tokens), _TALLEST)
+    # a long sentence has a label for every few rows; all of them are a hover away
+    every = -(-len(tokens) * _LEAST // (height - 110))
+    at = list(range(0, len(tokens), every))
+    texts = [escape(shown(tokens)[n]) for n in at]
+    return maps(
+        {title: signed_map(values, most, hover=hover, y=names) for title, values in parts.items()},
+        across={"title": "dimension", "nticks": 4},
+        down={"tickmode": "array", "tickvals": at, "ticktext": texts},
+        height=height,
+    )
+
+
+def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> alt.LayerChart:
+    """log P of a translation when its positions are moved on.
+
+    Args:
+        steps: `[step]`, the k, from 0.
+        curves: `[step]`, log P in nats, by what is moved.
+        at: the k that is marked.
+    """
+    table = pd.concat(
+        pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
+        for name, values in curves.items()
+    )
+    colour = _colours("moved", list(curves), CURVES)
+    x = alt.X(
+        "k:Q",
+        title="positions moved on by k",
+        # logarithmic from 1 on, and 0 has a place, too
+        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
+        axis=alt.Axis(
+            values=[0, *(4**n for n in range(8))],
+            grid=False,
+            labelExpr="format(datum.value, ',')",
+        ),
+    )
+    y = alt.Y("log_p:Q", title="log p of the translation", scale=alt.Scale(zero=True))
+    tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
+    lines = (
+        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True))
+        .encode(x, y, colour, tooltip=tooltip)
+    )
+    rule = alt.Chart(pd.DataFrame({"k": [at]})).mark_rule(color=GREY, strokeDash=[4, 3])
+    return rule.encode(x) + lines
+
+
+def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Chart:
+    """log p of each piece of one translation, under each edit of the positions.
+
+    Args:
+        pieces: `[piece]`, what is written.
+        curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
+    """
+    table = pd.concat(
+        pd.DataFrame(
+            {
+                "positions": name,
+                "place": range(len(pieces)),
+                "piece": shown(pieces),
+                "log_p": values,
+            }
+        )
+        for name, values in curves.items()
+    )
+    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    labels = f"{json.dumps(shown(pieces))}[datum.value]"
+    return (
+        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
+        .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))
+        .encode(
+            x=alt.X(
+                "place:O",
+                title="German: the piece being written",
+                axis=alt.Axis(
+                    labelExpr=labels,
+                    labelAngle=-45,
+                    labelOverlap=len(pieces) > _ALL_LABELS,
+                    grid=False,
+                ),
+            ),
+            y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
+            color=_colours("positions", list(curves), (GREY, *CURVES[:3], *CURVES[4:])),
+            tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
+        )
+    )
+
+
+def _colours(field: str, names: list[str], inks: Sequence[str]) -> alt.Color:
+    legend = legend_below(labelLimit=320, columns=2)
+    return alt.Color(
+        f"{field}:N", scale=alt.Scale(domain=names, range=list(inks[: len(names)])), legend=legend
+    )

@@ -1,0 +1,127 @@
+"""Schedule: the learning rate of §5.3, for any width, warmup and number of steps."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from training import runlog
+from training.schedule import learning_rate
+from transformer.translator import BUNDLED
+from viz.app.look import code_line, explain
+from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
+
+TITLE = "Schedule"
+
+PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
+"""d_model and warmup, as they stand in the URL."""
+MOST_STEPS = 1_000_000
+MOST_WIDTH = 65_536
+USED = "the bundled run, as it was trained"
+_PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
+
+Curves = dict[str, tuple[list[int], list[float]]]
+
+
+def show() -> None:
+    """Draw the page."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        asked = st.multiselect(
+            "d_model · warmup",
+            PAIRS,
+            default=PAIRS[:1],
+            key="pairs",
+            bind="query-params",
+            accept_new_options=True,
+            max_selections=3,
+            placeholder="Choose or type a pair, such as 768 · 2000",
+            width=420,
+        )
+        last = st.number_input(
+            "Steps", 100, MOST_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=160
+        )
+        axes = st.segmented_control(
+            "Axes",
+            ["linear", "logarithmic"],
+            default="linear",
+            required=True,
+            key="axes",
+            bind="query-params",
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        others = st.pills(
+            "With the same peak, as it is done today",
+            list(OTHERS),
+            selection_mode="multi",
+            key="others",
+            bind="query-params",
+        )
+        used = st.toggle("The rate that the bundled run used", key="used", bind="query-params")
+    pairs = _pairs(asked)
+    if not pairs:
+        st.text("There is no curve: choose a width and a warmup.")
+        return
+    curves, peaks = _curves(pairs, int(last), others)
+    if used:
+        curves[USED] = _used()
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.altair_chart(
+            schedule_chart(curves, peaks, log=axes == "logarithmic"),
+            alt="The learning rate over the steps of each curve.",
+        )
+    with beside:
+        _peaks(pairs)
+        explain(
+            "The rate grows in a line for the first *warmup* steps and then falls with the root of "
+            "the step (§5.3, equation 3), so both parts are straight on logarithmic axes: "
+            f"{code_line(learning_rate)}. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, and no decay "
+            "of the weights. The other curves warm up alike and differ in how they end."
+        )
+
+
+def _pairs(asked: list[str]) -> dict[str, tuple[int, int]]:
+    """Width and warmup by the name of their curve; what makes no sense is named on the page."""
+    pairs = {}
+    for text in asked:
+        found = _PAIR.fullmatch(text)
+        d_model, warmup = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not (1 <= d_model <= MOST_WIDTH and 1 <= warmup <= MOST_STEPS):
+            st.text(
+                f"“\u2068{text}\u2069” is no pair of a width up to {MOST_WIDTH:,} and a warmup up "
+                f"to {MOST_STEPS:,} steps: write it as 512 · 4000."
+            )
+            continue
+        pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)
+    return pairs
+
+
+def _curves(
+    pairs: dict[str, tuple[int, int]], last: int, others: list[str]
+) -> tuple[Curves, dict[str, tuple[int, float]]]:
+    """Equation 3 for each pair, the other schedules for the first; and the peaks that are seen."""
+    curves: Curves = {}
+    peaks = {}
+    for name, (d_model, warmup) in pairs.items():
+        steps = sampled(last, warmup)
+        curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
+        if warmup <= last:
+            peaks[name] = warmup, peak(d_model, warmup)
+    d_model, warmup = next(iter(pairs.values()))
+    steps = sampled(last, warmup)
+    for name in others:
+        share = OTHERS[name](steps.astype(float), warmup, last)
+        curves[name] = steps.tolist(), (peak(d_model, warmup) * share).tolist()
+    return curves, peaks
+
+
+def _used() -> tuple[list[int], list[float]]:
+    records = [record for record in runlog.read(BUNDLED / "run.jsonl") if "lr" in record]
+    return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]
+
+
+def _peaks(pairs: dict[str, tuple[int, int]]) -> None:
+    st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
+    for name, (d_model, warmup) in pairs.items():
+        st.metric(name, f"{peak(d_model, warmup):.2e}", help=f"at step {warmup:,}")

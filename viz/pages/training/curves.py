@@ -1,0 +1,120 @@
+"""Loss, perplexity, BLEU, learning rate and speed of any runs, while they go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from training import runlog
+from training.runlog import Record
+from training.schedule import learning_rate
+from viz.app.look import code_line, explain
+from viz.figures.training import INKS, curve, learning_rates
+from viz.pages.training.runs import BUNDLED_NAME, is_live, logged
+
+RUNS = "runs"
+"""Name in the URL."""
+
+
+def curves() -> None:
+    """Choose runs, then follow them."""
+    found = logged()
+    names = st.multiselect(
+        "Runs",
+        list(found),
+        default=[BUNDLED_NAME],
+        key=RUNS,
+        bind="query-params",
+        accept_new_options=True,
+        max_selections=len(INKS),
+        placeholder="Choose runs, or type the folder of one",
+    )
+    folders = {name: found.get(name, Path(name).expanduser()) for name in names}
+    live = any(is_live(folder) for folder in folders.values())
+    # only the pictures are drawn again while a run goes on; what is chosen above stays put
+    st.fragment(_pictures, run_every="3s" if live else None)(folders)
+
+
+def _pictures(folders: dict[str, Path]) -> None:
+    runs: dict[str, list[Record]] = {}
+    for name, folder in folders.items():
+        try:
+            records = runlog.read(folder / "run.jsonl")
+            wrong = f"{name} holds no run.jsonl: name the folder that training.train wrote."
+        except (OSError, ValueError) as error:
+            records, wrong = [], str(error)
+        if records:
+            runs[name] = records
+        else:
+            with st.container(key=f"no-run-{name}"):
+                st.text(wrong)
+    if not runs:
+        return
+    picture, beside = st.columns([2, 1], gap="large")
+    with picture:
+        st.subheader("Loss", anchor=False)
+        st.altair_chart(
+            curve(
+                runs,
+                {"loss": "training, smoothed labels", "validation_loss": "validation"},
+                unit="nats per piece",
+                height=380,
+            ),
+            alt="Training and validation loss over the steps of each run.",
+        )
+    with beside:
+        for name, records in runs.items():
+            _summary(name, records, live=is_live(folders[name]))
+        explain(
+            "The training loss is that of equation "
+            "$-\\sum_v q(v)\\log p(v)$ with smoothed labels (§5.4, ε = 0.1), so it ends above the "
+            "validation loss, which has none. The learning rate follows equation 3 of §5.3: "
+            f"{code_line(learning_rate)}; the broad dashed line is what was planned, the thin one "
+            "what was used."
+        )
+    _small(runs)
+
+
+def _small(runs: dict[str, list[Record]]) -> None:
+    """The other quantities, smaller, two in a row."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Perplexity", anchor=False)
+        st.altair_chart(
+            curve(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
+            alt="Validation perplexity over the steps of each run.",
+        )
+        st.subheader("Learning rate", anchor=False)
+        st.altair_chart(
+            learning_rates(runs), alt="Planned and used learning rate over the steps of each run."
+        )
+    with right:
+        st.subheader("BLEU", anchor=False)
+        st.altair_chart(
+            curve(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
+            alt="Validation BLEU over the steps of each run.",
+        )
+        st.subheader("Speed", anchor=False)
+        st.altair_chart(
+            curve(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
+            alt="Target tokens a second over the steps of each run.",
+        )
+
+
+def _summary(name: str, records: list[Record], *, live: bool) -> None:
+    steps = [r for r in records if "loss" in r]
+    measured = [r for r in records if "validation_loss" in r]
+    with st.container(key=f"run-{name}", gap=None):
+        st.text(f"{name}{' · going on' if live else ''}")
+        lines = []
+        if steps:
+            hours = float(steps[-1]["seconds"]) / 3600
+            lines.append(f"{int(steps[-1]['step']):,} steps in {hours:.1f} h")
+        if measured:
+            lines.append(
+                f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "
+                f"{float(measured[-1]['validation_perplexity']):.2f}, "
+                f"BLEU {float(measured[-1]['validation_bleu']):.1f}"
+            )
+        st.caption("  \n".join(lines))

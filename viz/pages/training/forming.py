@@ -1,0 +1,203 @@
+"""How heads form: the attention that a run kept of a few sentences, from its first step on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from training import runlog
+from transformer import KINDS, AttentionTrace, HeadlightError, Kind
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads import MEASURES, badges, measure
+from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
+from viz.app.look import code_line, explain
+from viz.draw.attention_map import attention_map
+from viz.draw.head_grid import GridPart, head_grid
+from viz.draw.open_head import SCREEN_NAMES, OpenMap, heads, open_map
+from viz.pages.training.forming_chart import forming_chart
+from viz.pages.training.kept import Kept, find, load, nearest
+from viz.pages.training.runs import FORMING, SMALL_NAME, is_live, watched
+
+RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
+HEAD = Names("forming_layer", "forming_head")
+"""Names in the URL; another model has other layers than the one of the sentence bar."""
+
+_LAST = "forming_last"
+"""The run that was drawn, and its last step then."""
+
+_OF_THE_BUNDLED = (
+    " The small bundled run read captions alone, from random weights. Its decoder's "
+    "self-attention takes shape first, within 128 steps, and the encoder's after it. "
+    "Cross-attention is spread over the whole sentence, most evenly after 64 steps, and aligns "
+    "between steps 250 and 500."
+)
+
+
+def forming() -> None:
+    """Choose a run, a sentence and a head, then walk through the steps."""
+    row = st.container(
+        key="forming-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    )
+    with row:
+        folder, sentences = _run()
+    # draws nothing: while a run goes on it looks every few seconds for what the run has kept since
+    st.fragment(_follow, run_every="3s" if is_live(folder) else None)(folder, sentences)
+    if not sentences:
+        st.text(
+            f"{folder} has kept no attention yet: a run keeps it at its steps 1, 2, 4, 8 and so on "
+            f"and at each validation, in its folder probes."
+        )
+        return
+    try:
+        with row:
+            kept = _sentence(sentences)
+        _pictures(folder, kept, row)
+    except HeadlightError as error:
+        with st.container(key="no-picture"):
+            st.text(str(error))
+
+
+def _run() -> tuple[Path, list[Kept]]:
+    found = watched()
+    name = st.selectbox(
+        "Run",
+        list(found),
+        key=RUN,
+        bind="query-params",
+        accept_new_options=True,
+        width=170,
+        help="Choose one, or type the folder of a run.",
+    )
+    folder = found.get(name or SMALL_NAME, Path(name or "").expanduser())
+    return folder, find(folder)
+
+
+def _follow(folder: Path, drawn: list[Kept]) -> None:
+    """Draw the page again when a run has kept more than what is drawn."""
+    if find(folder) != drawn:
+        st.rerun()
+
+
+def _sentence(sentences: Sequence[Kept]) -> Kept:
+    """One of the sentences, named by its English."""
+    names = [load(next(iter(kept.values()))).source for kept in sentences]
+    number = st.selectbox(
+        "Sentence",
+        [str(n + 1) for n in range(len(names))],
+        format_func=lambda n: names[int(n) - 1],
+        key=SENTENCE,
+        bind="query-params",
+        width=330,
+    )
+    return sentences[int(number) - 1]
+
+
+def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
+    """The pictures of one sentence."""
+    traces = {step: load(path) for step, path in kept.items()}
+    layers, count = next(iter(traces.values())).cross.shape[:2]
+    with row:
+        kind = pick_kind()
+        layer, head = pick(HEAD, layers, count, layer=layers - 1, head=0)
+        name = st.selectbox(
+            "Measure",
+            list(MEASURES),
+            index=list(MEASURES).index("confidence"),
+            key=MEASURE,
+            bind="query-params",
+            width=130,
+            help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
+        )
+    assert layer is not None  # no mean is offered
+    assert head is not None
+    step = _step(folder, list(traces))
+    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
+    grid, picture = st.columns([5, 7], gap="medium")
+    with grid:
+        head_grid(
+            [_part(traces[step], each) for each in KINDS],
+            selected=(kind, layer, head),
+            on_pick=_open,
+            key="forming-grid",
+        )
+    with picture:
+        _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
+        st.subheader(f"{name.capitalize()}, step after step", anchor=False)
+        st.altair_chart(
+            forming_chart(
+                list(traces),
+                np.stack([measure(by_pieces(t, kind), kind, name) for t in traces.values()]),
+                kind=kind,
+                selected=(layer, head),
+                at=step,
+                unit=name,
+            ),
+            alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
+        )
+    explain(
+        "The weights of every head on one sentence pair, which is given, so that the words stay "
+        "the same while the model learns (§3.2.2). The word under a map says what the head does "
+        f"most: {code_line(badges)}." + (_OF_THE_BUNDLED if folder == FORMING else "")
+    )
+
+
+def _step(folder: Path, steps: Sequence[int]) -> int:
+    """One of the steps at which attention was kept, off a slider.
+
+    Whoever looks at the last step of a run that goes on is taken along to its next one.
+    """
+    wanted = st.session_state.get(STEP)
+    if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):
+        st.session_state[STEP] = steps[-1]
+    st.session_state[_LAST] = (folder, steps[-1])
+    if len(steps) == 1:
+        return steps[0]
+    # a link, or the run before, may have kept others
+    if wanted is not None and wanted not in steps:
+        st.session_state[STEP] = nearest(steps, wanted)
+    step: int = st.select_slider(
+        "Step of the training",
+        steps,
+        value=steps[-1],
+        format_func=lambda n: f"{n:,}",
+        key=STEP,
+        bind="query-params",
+    )
+    return step
+
+
+def _loss(folder: Path, step: int) -> str:
+    """What the log says of the loss there: each of its lines is the mean over a few steps."""
+    try:
+        logged = {
+            int(r["step"]): r["loss"] for r in runlog.read(folder / "run.jsonl") if "loss" in r
+        }
+    except (OSError, ValueError):
+        return ""
+    last = min((at for at in logged if at >= step), default=None)
+    if last is None:
+        return ""
+    first = max((at for at in logged if at < last), default=0) + 1
+    return f" · training loss {float(logged[last]):.2f}, mean of steps {first:,} to {last:,}"
+
+
+def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
+    axes = by_pieces(trace, kind)
+    return GridPart(kind, axes.weights, axes.labels, badges(axes, kind))
+
+
+def _large(one: OpenMap, kind: Kind) -> None:
+    attention_map(
+        one.weights, one.labels, kind, title=one.title, reads=one.reads, key="forming-map"
+    )
+
+
+def _open(picked: tuple[Kind, int, int]) -> None:
+    """Let the menus follow a click in the grid."""
+    kind, layer, head = picked
+    st.session_state[KIND] = SCREEN_NAMES[kind]
+    choose(HEAD, layer, head)

@@ -1,0 +1,21 @@
+"""Training: how the model was trained, any run while it goes on, and how its heads formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viz.app.look import choose_view
+from viz.pages.training.curves import curves
+from viz.pages.training.forming import forming
+
+TITLE = "Training"
+
+VIEW = "training_view"
+"""Name in the URL."""
+
+VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": forming}
+
+
+def show() -> None:
+    """Draw the page: choose a view, then what it asks for."""
+    choose_view(VIEW, VIEWS)

@@ -13,7 +13,7 @@ PY   := $(VENV)/bin/python
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
-	$(PY) -m streamlit run app.py --server.port $(PORT)
+	$(PY) -m headlight app --port $(PORT)
 
 test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
 	$(PY) -m pytest -q

@@ -14,11 +14,12 @@ from transformer.checkpoint import Checkpoint
 from transformer.config import PAD, UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.errors import InputError
+from transformer.files import ASSETS
 from transformer.model import Transformer
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace, trace, with_end
 
-BUNDLED = Path(__file__).parent.parent / "assets" / "model"
+BUNDLED = ASSETS / "model"
 
 
 @dataclass(frozen=True)

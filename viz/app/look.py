@@ -12,6 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from transformer import Kind
+from transformer.files import PACKAGES
 
 STYLE = Path(__file__).with_name("style.css")
 ABOUT = (
@@ -24,8 +25,6 @@ KIND_NAMES: dict[str, Kind] = {
     "cross": "cross",
 }
 """What the screen calls the kinds of attention."""
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def choose_view(name: str, views: Mapping[str, Callable[[], None]]) -> None:
@@ -59,7 +58,7 @@ def code_line(function: Callable[..., object]) -> str:
     """Where a function begins, as `file:line name`, in Markdown."""
     function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
     _, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(_ROOT)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
     return f"`{path.as_posix()}:{first} {function.__qualname__}`"
 
 
@@ -71,7 +70,7 @@ def source_line(function: Callable[..., object], fragment: str) -> str:
         ValueError: if no line does.
     """
     lines, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(_ROOT)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
     for number, line in enumerate(lines, start=first):
         if fragment in line:
             code = line.split("  #")[0].strip()

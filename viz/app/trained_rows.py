@@ -9,9 +9,10 @@ from pathlib import Path
 
 from training import runlog
 from transformer import ConfigError, TransformerConfig
+from transformer.files import ASSETS
 from viz.figures.paper_tables import BASE, BIG, TABLE_3, PaperRow
 
-ROWS = Path(__file__).parents[2] / "assets" / "rows"
+ROWS = ASSETS / "rows"
 """A folder for each row, with `config.json` and `run.jsonl`."""
 
 NAMES_OF_BASE = (BASE, "sinusoidal")

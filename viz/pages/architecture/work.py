@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -20,11 +19,12 @@ from transformer.analysis.complexity import (
     work,
 )
 from transformer.attention import MultiHeadAttention
+from transformer.files import ASSETS
 from viz.app import sentence_bar
 from viz.app.look import code_line, explain
 from viz.pages.architecture.work_chart import growth_chart, lengths
 
-MEASURED = Path(__file__).parents[3] / "assets" / "layers.json"
+MEASURED = ASSETS / "layers.json"
 """What `python -m benchmarks layers` wrote."""
 LONGEST = 65_536
 WORK, MEMORY = "work", "memory"

@@ -6,10 +6,11 @@ import time
 from pathlib import Path
 
 from training import runlog
+from transformer.files import ASSETS
 from transformer.translator import BUNDLED
 
 BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
-FORMING = Path(__file__).parents[3] / "assets" / "forming"
+FORMING = ASSETS / "forming"
 """The small one: a run from its first step, with the attention that it kept on the way."""
 
 LIVE_FOR = 120.0

@@ -1,0 +1,82 @@
+"""The command `headlight`: one name for every command, each loaded only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NamedTuple
+
+from headlight import __version__
+
+
+class Command(NamedTuple):
+    """A module whose `main` takes the arguments and returns the exit status.
+
+    Args:
+        module: to import.
+        summary: what the command does, in one line.
+    """
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "app": Command("headlight.serve", "serve the app on http://localhost:8501"),
+    "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
+    "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
+    "download": Command("training.download", "fetch public English-German text"),
+    "train": Command("training.train", "train a model on parallel text"),
+    "average": Command("training.average", "average the last checkpoints of a run"),
+    "evaluate": Command("training.evaluate", "measure BLEU of a checkpoint"),
+}
+HELP = "\n".join(
+    [
+        "usage: headlight [--help] [--version] COMMAND ...",
+        "",
+        "See what every attention head of a Transformer looks at, on your own sentence.",
+        "",
+        *(f"  {name:<11}{command.summary}" for name, command in COMMANDS.items()),
+        "",
+        "headlight COMMAND --help lists the options of a command.",
+    ]
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit status is its own, or 2 if there is no such command."""
+    match sys.argv[1:] if arguments is None else arguments:
+        case [] | ["-h" | "--help", *_]:
+            print(HELP)
+            return 0
+        case ["--version", *_]:
+            print(f"headlight {__version__}")
+            return 0
+        case [name, *rest] if name in COMMANDS:
+            return _run(name, rest)
+        case [name, *_]:
+            listed = ", ".join(COMMANDS)
+            print(
+                f"headlight: there is no command '{name}': choose one of {listed}.",
+                file=sys.stderr,
+            )
+    return 2
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    try:
+        module = importlib.import_module(COMMANDS[name].module)
+    except ModuleNotFoundError as error:
+        # a plain install has what app, translate and report need
+        print(
+            f"headlight: {name} needs {error.name}, which is not installed: "
+            "run pip install 'headlight[train]'.",
+            file=sys.stderr,
+        )
+        return 2
+    status: int = module.main(arguments)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

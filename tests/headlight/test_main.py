@@ -1,0 +1,76 @@
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import headlight
+from headlight import __main__ as command
+from headlight.__main__ import COMMANDS, Command, main
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_help_lists_every_command_and_loads_none():
+    script = (
+        "import sys; from headlight.__main__ import main; status = main(['--help']); "
+        "print(sorted({'torch', 'streamlit', 'transformer', 'viz'} & set(sys.modules))); "
+        "sys.exit(status)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    *listed, loaded = ran.stdout.splitlines()
+    assert loaded == "[]"
+    for name, entry in COMMANDS.items():
+        assert any(re.fullmatch(rf"  {name} +{re.escape(entry.summary)}", line) for line in listed)
+    assert max(map(len, listed)) < 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_the_one_of_its_module(name, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([name, "--help"])
+    assert left.value.code == 0
+    ours = capsys.readouterr().out
+    module = sys.modules[COMMANDS[name].module]
+    with pytest.raises(SystemExit):
+        module.main(["--help"])
+    assert ours == capsys.readouterr().out
+
+
+def test_the_exit_status_is_the_command_s(capsys, checkpoint_folder, tmp_path):
+    assert main(["translate", "--checkpoint", str(checkpoint_folder), "The dog sleeps."]) == 0
+    assert capsys.readouterr().out.strip()
+    assert main(["translate", "--checkpoint", str(tmp_path), "The dog sleeps."]) == 2
+    assert capsys.readouterr().err.startswith("transformer: ")
+
+
+def test_a_command_that_is_none_is_one_sentence(capsys):
+    assert main(["trian", "--help"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "headlight: there is no command 'trian': choose one of "
+        "app, translate, report, download, train, average, evaluate.\n"
+    )
+
+
+def test_a_command_whose_extra_is_not_installed_says_what_to_install(capsys, monkeypatch, tmp_path):
+    (tmp_path / "bare_command.py").write_text("import a_package_that_nobody_has\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(command.COMMANDS, "train", Command("bare_command", "train"))
+    assert main(["train"]) == 2
+    assert capsys.readouterr().err == (
+        "headlight: train needs a_package_that_nobody_has, which is not installed: "
+        "run pip install 'headlight[train]'.\n"
+    )
+
+
+def test_the_version_and_the_script_are_the_package_s(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"headlight {headlight.__version__}\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["scripts"] == {"headlight": "headlight.__main__:main"}

@@ -1,0 +1,35 @@
+import pytest
+
+from headlight import serve
+from transformer.files import FILES
+
+
+@pytest.fixture
+def streamlit_arguments(monkeypatch):
+    """What Streamlit's own command is called with."""
+    given: list[list[str]] = []
+    monkeypatch.setattr("streamlit.web.cli.main", lambda arguments, **_: given.append(arguments))
+    return given
+
+
+def test_the_port_is_the_option_or_the_variable(streamlit_arguments, monkeypatch):
+    monkeypatch.delenv("PORT", raising=False)
+    serve.main([])
+    monkeypatch.setenv("PORT", "8600")
+    serve.main([])
+    serve.main(["--port", "8700", "--theme.base=dark"])
+    run = ["run", str(FILES / "app.py")]
+    assert streamlit_arguments == [
+        [*run, "--server.port=8501"],
+        [*run, "--server.port=8600"],
+        [*run, "--server.port=8700", "--theme.base=dark"],
+    ]
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "eight", ""])
+def test_a_port_that_is_none_is_refused(port, capsys, monkeypatch):
+    monkeypatch.setenv("PORT", port)
+    with pytest.raises(SystemExit) as left:
+        serve.main([])
+    assert left.value.code == 2
+    assert f"'{port}' must be a whole number from 1 to 65535" in capsys.readouterr().err

@@ -1,0 +1,127 @@
+"""The wheel, built from this tree and unpacked into an empty folder, without the checkout."""
+
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("headlight", "transformer", "training", "viz")
+PATIENCE = 40.0  # seconds until the server must answer
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built with what is installed: nothing is fetched."""
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, ROOT], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """What an installation of the wheel leaves in `site-packages`."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def command(installed) -> dict[str, object]:
+    """How a command is run with the wheel: without the checkout, in a folder elsewhere.
+
+    `-S` reads no `.pth` file, so an editable install of the checkout is not there either.
+    """
+    libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    path = os.pathsep.join([str(installed), *libraries])
+    return {"env": {**os.environ, "PYTHONPATH": path}, "cwd": installed.parent}
+
+
+def run(command: dict, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-S", *arguments], **command, capture_output=True, text=True, check=False
+    )
+
+
+def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
+    def under(folder: str) -> Iterator[str]:
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(ROOT).as_posix()
+
+    wanted = {name for package in PACKAGES for name in under(package)}
+    wanted |= {
+        f"headlight/{name}" for name in under("assets") if not name.startswith("assets/images/")
+    }
+    wanted |= {"headlight/app.py", "headlight/.streamlit/config.toml"}
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == wanted
+    for name in (
+        "headlight/assets/model/model.safetensors", "headlight/assets/model/MANIFEST.json",
+        "training/configs/demo.toml", "viz/app/style.css", "transformer/py.typed",
+    ):  # fmt: skip
+        assert name in names  # an empty checkout would match an empty wheel
+
+
+def test_the_code_and_its_files_are_the_wheel_s(command, installed):
+    script = (
+        "import headlight, importlib.util, transformer, training, viz\n"
+        "from transformer import Translator\n"
+        "for package in (headlight, transformer, training, viz): print(package.__path__[0])\n"
+        "print(importlib.util.find_spec('benchmarks'), Translator.load().folder)\n"
+    )
+    ran = run(command, "-c", script)
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == [
+        *(str(installed / package) for package in PACKAGES),
+        f"None {installed / 'headlight' / 'assets' / 'model'}",
+    ]
+
+
+def test_it_translates(command):
+    ran = run(command, "-m", "headlight", "translate", "Where is the train station?")
+    assert (ran.stderr, ran.stdout) == ("", "Wo ist der Bahnhof?\n")
+
+
+def test_it_serves_the_app_with_its_theme(command, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    arguments = [sys.executable, "-S", "-m", "headlight", "app", "--port", str(port)]
+    with (tmp_path / "log").open("w+b") as log:
+        server = subprocess.Popen(arguments, **command, stdout=log, stderr=log)
+        try:
+            _wait(server, f"http://localhost:{port}/_stcore/health")
+            with connect(f"ws://localhost:{port}/_stcore/stream", max_size=None) as browser:
+                browser.send(BackMsg(rerun_script={}).SerializeToString())
+                session = ForwardMsg.FromString(browser.recv(PATIENCE)).new_session
+        finally:
+            server.terminate()
+            server.wait()
+    assert session.custom_theme.green_color == "#009E73"
+    assert session.config.toolbar_mode == session.config.ToolbarMode.MINIMAL
+
+
+def _wait(server: subprocess.Popen[bytes], address: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while server.poll() is None and time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"nothing answers at {address}")

@@ -7,7 +7,7 @@ import time
 import torch
 
 from transformer import AttentionTrace, HeadlightError
-from transformer.trace import KINDS
+from transformer.kinds import KINDS
 
 MOST = 128
 """Tokens up to which it is asked: at 512 its page would be near a gigabyte."""

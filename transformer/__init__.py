@@ -6,21 +6,29 @@ translator = Translator.load()
 translator.translate("A man rides a horse.").text
 trace = translator.trace("A man rides a horse.")
 trace.cross  # [layer, head, query, key]
+
+Each name is loaded from its module when it is first used (PEP 562), so that constants such as
+`KINDS` and the modules that need nothing else load without torch.
 """
 
-from transformer.config import TransformerConfig
-from transformer.errors import (
-    CheckpointError,
-    ConfigError,
-    HeadlightError,
-    HookError,
-    InputError,
-)
-from transformer.hooks import silence
-from transformer.model import Transformer
-from transformer.tokenizer import Piece, Tokenizer
-from transformer.trace import KINDS, AttentionTrace, Kind
-from transformer.translator import Candidate, Translation, Translator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformer.config import TransformerConfig
+    from transformer.errors import (
+        CheckpointError,
+        ConfigError,
+        HeadlightError,
+        HookError,
+        InputError,
+    )
+    from transformer.hooks import silence
+    from transformer.kinds import KINDS, Kind
+    from transformer.model import Transformer
+    from transformer.tokenizer import Piece, Tokenizer
+    from transformer.trace import AttentionTrace
+    from transformer.translator import Candidate, Translation, Translator
 
 __all__ = [
     "KINDS",
@@ -40,3 +48,27 @@ __all__ = [
     "Translator",
     "silence",
 ]
+
+_NAMES = {
+    "config": ("TransformerConfig",),
+    "errors": ("CheckpointError", "ConfigError", "HeadlightError", "HookError", "InputError"),
+    "hooks": ("silence",),
+    "kinds": ("KINDS", "Kind"),
+    "model": ("Transformer",),
+    "tokenizer": ("Piece", "Tokenizer"),
+    "trace": ("AttentionTrace",),
+    "translator": ("Candidate", "Translation", "Translator"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+if not TYPE_CHECKING:  # a type checker would accept any name at all
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        globals()[name] = value  # found at once the next time
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

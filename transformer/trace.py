@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,18 +16,12 @@ import torch
 
 from transformer.config import BOS, EOS
 from transformer.errors import CheckpointError, InputError
+from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.tokenizer import SPECIAL, Piece
 
-Kind = Literal["encoder_self", "decoder_self", "cross"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 Weights: TypeAlias = npt.NDArray[np.float32]
 
-_ATTENTION: dict[Kind, str] = {
-    "encoder_self": "encoder.layers.{}.self_attention",
-    "decoder_self": "decoder.layers.{}.self_attention",
-    "cross": "decoder.layers.{}.cross_attention",
-}
 # what NumPy, zipfile and json raise on a file that is cut, damaged or of another kind
 _FOREIGN = (
     ValueError,
@@ -166,11 +160,6 @@ class AttentionTrace:
             raise CheckpointError(f"{path} cannot be read: {error}.") from error
         except _FOREIGN as error:
             raise CheckpointError(f"{path} is not a trace that was saved here.") from error
-
-
-def attention_name(kind: Kind, layer: int) -> str:
-    """The module of one kind of attention in one layer, from 0, as its hook points begin."""
-    return _ATTENTION[kind].format(layer)
 
 
 @torch.inference_mode()

@@ -10,10 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from transformer.analysis.axes import Axes
-from transformer.analysis.heads import badges
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.roles import head_roles
 from transformer.errors import InputError
-from transformer.trace import KINDS, AttentionTrace, Kind
+from transformer.kinds import KINDS, Kind
+from transformer.trace import AttentionTrace
 from viz.draw.bundle import script, style
 from viz.draw.head_grid import GridPart, grid_packet
 from viz.draw.open_head import heads
@@ -129,7 +130,7 @@ def explorer_packet(
     shown = {kind: heads(trace, kind, words=words, special=special) for kind in KINDS}
     # as on the page: a head is named by all that it looks at, shown or not
     parts = [
-        GridPart(kind, of.axes.weights, of.axes.labels, badges(of.whole, kind))
+        GridPart(kind, of.axes.weights, of.axes.labels, head_roles(of.whole, kind))
         for kind, of in shown.items()
     ]
     blocks = [grid_packet(parts, selected=selected)]
@@ -139,7 +140,7 @@ def explorer_packet(
     return base64.b64encode(gzip.compress(run, mtime=0)).decode()
 
 
-def _blocks(kind: Kind, axes: Axes, note: str) -> list[bytes]:
+def _blocks(kind: Kind, axes: LabelledWeights, note: str) -> list[bytes]:
     first, labels, reads = axes.weights[0, 0], axes.labels, axes.reads
     return [
         map_packet(first, labels, kind, title=_TITLES[kind], reads=reads, note=note),

@@ -10,7 +10,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from transformer.trace import Kind, Labels
+from transformer.kinds import Kind
+from transformer.trace import Labels
 from viz.draw.bundle import script, style
 from viz.draw.head_grid import GridPart, grid_packet
 from viz.draw.palette import table

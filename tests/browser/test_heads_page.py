@@ -23,7 +23,8 @@ from tests.browser.app_page import (
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.axes import by_words, without_special
-from transformer.trace import KINDS, Labels
+from transformer.kinds import KINDS
+from transformer.trace import Labels
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.app_page import SENTENCE, address, german, shared, tab, translator, until, url
 from tests.viz.taught import taught_folder
 from transformer import Kind, Translator
-from transformer.analysis.arithmetic import Arithmetic, arithmetic, attended
+from transformer.analysis.arithmetic import Arithmetic, arithmetic, sublayer_values
 from transformer.analysis.scaling import factor, rescale
 from viz.draw.labels import shown
 
@@ -22,7 +22,7 @@ def numbers(
     translator: Translator, kind: Kind, layer: int, head: int, word: int, text: str = SENTENCE
 ) -> Arithmetic:
     trace = translator.trace(text)
-    return arithmetic(attended(translator.model, trace, kind, layer), head, word, TRAINED)
+    return arithmetic(sublayer_values(translator.model, trace, kind, layer), head, word, TRAINED)
 
 
 def drawn(page):
@@ -62,7 +62,7 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     choose(page, "Scale of q · k", "none")
     trace = translator.trace(SENTENCE)
     edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
-    edited = attended(translator.model, trace, "cross", 0, edits)
+    edited = sublayer_values(translator.model, trace, "cross", 0, edits)
     expect(page, arithmetic(edited, 3, 2, 1.0))
     page.locator(".st-key-inside-translation", has_text="translated with no scale").wait_for()
 
@@ -71,7 +71,7 @@ def test_a_temperature_counts_in_all_that_follows(tab, translator: Translator) -
     page = tab("inside", text=SENTENCE, layer="2", head="3", temperature="0.5", every="true")
     points = translator.model.hook_points()
     edits = {name: rescale(2.0) for name in points if name.endswith("hook_attn_scores")}
-    edited = attended(translator.model, translator.trace(SENTENCE), "cross", 1, edits)
+    edited = sublayer_values(translator.model, translator.trace(SENTENCE), "cross", 1, edits)
     expect(page, arithmetic(edited, 2, 2, 2 * TRAINED))
 
 

@@ -25,7 +25,7 @@ from tests.browser.still import SVG, number_of, plain, rgb, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis import masking
-from transformer.analysis.batch import Batch, batch
+from transformer.analysis.batch import TraceBatch, batch_traces
 from viz.draw.labels import shown
 from viz.draw.mask_grids import CODES
 from viz.draw.palette import COLOR
@@ -62,8 +62,8 @@ INK = {
 
 
 @pytest.fixture
-def made(translator: Translator) -> Batch:
-    return batch([translator.trace(text) for text in (SENTENCE, *MORE)])
+def made(translator: Translator) -> TraceBatch:
+    return batch_traces([translator.trace(text) for text in (SENTENCE, *MORE)])
 
 
 def drawn(page) -> dict:
@@ -77,9 +77,9 @@ def whys(page) -> list[list[list[str]]]:
     ]
 
 
-def test_each_square_is_painted_as_its_mask_has_it(tab, made: Batch) -> None:
+def test_each_square_is_painted_as_its_mask_has_it(tab, made: TraceBatch) -> None:
     page = tab("masks", **LINK, kind="encoder", mask="both")
-    why = masking.why(made, "encoder_self", "both")
+    why = masking.mask_reasons(made, "encoder_self", "both")
     until(page, lambda: whys(page), why.tolist())
     plan = drawn(page)["plan"]
     real = masking.real_queries(made, "encoder_self")
@@ -95,14 +95,14 @@ def test_each_square_is_painted_as_its_mask_has_it(tab, made: Batch) -> None:
     assert len(seen) >= 6
 
 
-def test_a_control_changes_the_picture_and_the_link_keeps_it(tab, made: Batch) -> None:
+def test_a_control_changes_the_picture_and_the_link_keeps_it(tab, made: TraceBatch) -> None:
     page = tab("masks", **LINK, kind="decoder")
-    until(page, lambda: whys(page), masking.why(made, "decoder_self", "causal").tolist())
+    until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "causal").tolist())
     page.get_by_role("radio", name="padding", exact=True).click()
-    until(page, lambda: whys(page), masking.why(made, "decoder_self", "padding").tolist())
+    until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "padding").tolist())
     page.get_by_role("radio", name="cross").click()
     page.get_by_role("radio", name="numbers").click()
-    expected = masking.why(made, "cross", "padding").tolist()
+    expected = masking.mask_reasons(made, "cross", "padding").tolist()
     wanted = {"kind": "cross", "mask": "padding", "mask-as": "numbers"}
     for _ in range(2):
         until(page, lambda: (whys(page), drawn(page).get("numbers")), (expected, True))
@@ -111,9 +111,9 @@ def test_a_control_changes_the_picture_and_the_link_keeps_it(tab, made: Batch) -
     no_traceback(page)
 
 
-def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: Batch) -> None:
+def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: TraceBatch) -> None:
     page = tab("masks", **LINK, kind="decoder")
-    until(page, lambda: whys(page), masking.why(made, "decoder_self", "causal").tolist())
+    until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "causal").tolist())
     plan = drawn(page)["plan"]
     canvas = page.locator(".st-key-mask-grids canvas").nth(1)
     x, y = (plan[side] + 2.5 * plan["square"] for side in ("left", "top"))
@@ -135,9 +135,11 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: Batch) -> No
     until(page, lambda: drawn(page)["chosen"], [2, 3])
 
 
-def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_path: Path) -> None:
+def test_saved_files_hold_every_square_of_every_sentence(
+    tab, made: TraceBatch, tmp_path: Path
+) -> None:
     page = tab("masks", **LINK, kind="decoder")
-    why = masking.why(made, "decoder_self", "causal")
+    why = masking.mask_reasons(made, "decoder_self", "causal")
     until(page, lambda: whys(page), why.tolist())
     saved = saved_files(page, "mask-grids", tmp_path)
     root = ET.parse(saved["SVG"]).getroot()
@@ -159,13 +161,13 @@ def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_p
 
 def test_the_batch_follows_what_is_typed(tab, translator: Translator) -> None:
     page = tab("masks", text=SENTENCE, more="", kind="encoder")
-    alone = batch([translator.trace(SENTENCE)])
-    until(page, lambda: whys(page), masking.why(alone, "encoder_self", "padding").tolist())
+    alone = batch_traces([translator.trace(SENTENCE)])
+    until(page, lambda: whys(page), masking.mask_reasons(alone, "encoder_self", "padding").tolist())
     box = page.get_by_role("textbox", name="Further sentences of the batch, one on each line")
     box.fill("Her horse waits.")
     box.press("Control+Enter")
-    both = batch([translator.trace(text) for text in (SENTENCE, "Her horse waits.")])
-    until(page, lambda: whys(page), masking.why(both, "encoder_self", "padding").tolist())
+    both = batch_traces([translator.trace(text) for text in (SENTENCE, "Her horse waits.")])
+    until(page, lambda: whys(page), masking.mask_reasons(both, "encoder_self", "padding").tolist())
     assert url(page)["more"] == "Her horse waits."
 
 

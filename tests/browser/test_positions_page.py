@@ -86,8 +86,8 @@ def test_the_sentence_of_the_bar_stands_on_the_page(tab, translator: Translator)
     assert page.get_by_label("English").input_value() == "The dog <b>sings</b>."
 
 
-def foot(translator: Translator, text: str, stack: positions.Stack) -> positions.Foot:
-    return positions.foot(translator.model, translator.trace(text), stack)
+def foot(translator: Translator, text: str, stack: positions.Stack) -> positions.EmbeddingParts:
+    return positions.embedding_parts(translator.model, translator.trace(text), stack)
 
 
 def test_what_is_written_without_positions_stands_beside_the_curves(

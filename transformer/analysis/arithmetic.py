@@ -10,17 +10,18 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.errors import HookError
 from transformer.hooks import Hook
+from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
-from transformer.trace import AttentionTrace, Kind, attention_name
+from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Attended:
+class SublayerValues:
     """What one attention sub-layer read, computed and handed on, for one sentence pair.
 
     Args:
@@ -56,13 +57,13 @@ class Attended:
 
 
 @torch.inference_mode()
-def attended(
+def sublayer_values(
     model: Transformer,
     trace: AttentionTrace,
     kind: Kind,
     layer: int,
     edits: Mapping[str, Hook] | None = None,
-) -> Attended:
+) -> SublayerValues:
     """Run the model over a sentence pair and keep all of one attention sub-layer.
 
     Args:
@@ -77,7 +78,7 @@ def attended(
         raise HookError(f"There is no layer {layer}: the model has {model.config.N}, from 0.")
     of = attention_name(kind, layer)
     x, memory = _stream(kind, layer), _keys_from(kind, layer, model.config.N)
-    pair = batch([trace])
+    pair = batch_traces([trace])
     with model.hooks(edits or {}):
         _, kept = model.run_with_cache(
             pair.source.to(model.device),
@@ -87,7 +88,7 @@ def attended(
     point = f"{of}.hook_"
     norm = f"{of}_norm.hook_"
     mask = kept[f"{point}mask"].expand_as(kept[f"{point}pattern"][:, :1])  # [batch, 1, query, key]
-    return Attended(
+    return SublayerValues(
         x=_array(kept[x]),
         memory=_array(kept[memory]),
         q=_array(kept[f"{point}q"]),
@@ -168,7 +169,7 @@ class Arithmetic:
     normalised: Floats
 
 
-def arithmetic(of: Attended, head: int, query: int, scale: float) -> Arithmetic:
+def arithmetic(of: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
     """The numbers of one row of one head; positions and heads count from 0.
 
     Args:

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from transformer.config import BOS, EOS
 from transformer.errors import InputError
+from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START, Piece
-from transformer.trace import AttentionTrace, Kind, Labels, Weights
+from transformer.trace import AttentionTrace, Labels, Weights
 
 _ENDS = (SPECIAL[BOS], SPECIAL[EOS])
 
 
-class Axes(NamedTuple):
+class LabelledWeights(NamedTuple):
     """The weights of one kind with what stands along their axes.
 
     Args:
@@ -38,13 +39,13 @@ class _Word(NamedTuple):
     pieces: int
 
 
-def by_pieces(trace: AttentionTrace, kind: Kind) -> Axes:
+def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """The weights as the model has them, one row and one column for each piece."""
     labels = trace.labels(kind)
-    return Axes(trace.weights(kind), labels, _reads(kind, labels.queries))
+    return LabelledWeights(trace.weights(kind), labels, _reads(kind, labels.queries))
 
 
-def by_words(trace: AttentionTrace, kind: Kind) -> Axes:
+def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """Whole words: the sum over the pieces of the key word, the mean over those of the query word.
 
     So a row still sums to 1. Words are as they were typed, without `▁`; `<s>` and `</s>` are words
@@ -63,10 +64,10 @@ def by_words(trace: AttentionTrace, kind: Kind) -> Axes:
     count = np.array([word.pieces for word in queries], dtype=np.float32)
     merged = (summed / count[:, None]).astype(np.float32, copy=False)
     labels = Labels(tuple(word.text for word in queries), tuple(word.text for word in keys))
-    return Axes(merged, labels, _reads(kind, labels.queries))
+    return LabelledWeights(merged, labels, _reads(kind, labels.queries))
 
 
-def without_special(axes: Axes) -> tuple[Axes, npt.NDArray[np.float64]]:
+def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:
     """Drop `<s>` and `</s>` from rows and columns; no weight that stays is changed.
 
     Returns:
@@ -88,7 +89,7 @@ def without_special(axes: Axes) -> tuple[Axes, npt.NDArray[np.float64]]:
     queries = _kept(axes.labels.queries, rows)
     labels = Labels(queries, _kept(axes.labels.keys, columns))
     reads = None if axes.reads is None else _kept(axes.reads, rows)
-    return Axes(kept[..., columns], labels, reads), absorbed
+    return LabelledWeights(kept[..., columns], labels, reads), absorbed
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:

@@ -15,7 +15,7 @@ from transformer.trace import AttentionTrace
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TraceBatch:
     """Sentence pairs of different lengths, padded on the right.
 
     Args:
@@ -36,7 +36,7 @@ class Batch:
     target_tokens: tuple[tuple[str, ...], ...]
 
 
-def batch(traces: Sequence[AttentionTrace]) -> Batch:
+def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
     """Put the sentences of some traces into one batch.
 
     Raises:
@@ -45,7 +45,7 @@ def batch(traces: Sequence[AttentionTrace]) -> Batch:
     if not traces:
         raise InputError("There is no sentence to put into a batch: type one.")
     written = [[piece.id for piece in trace.target_pieces] for trace in traces]
-    return Batch(
+    return TraceBatch(
         source=_padded([[piece.id for piece in trace.source_pieces] for trace in traces]),
         target=_padded([[BOS, *row[:-1]] for row in written]),
         written=_padded(written),

@@ -30,7 +30,7 @@ PARTS = (
 """In the order in which a sentence meets them."""
 
 
-def by_formula(config: TransformerConfig) -> dict[str, int]:
+def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
     """What each part learns, from the shape of the model alone (§3, Table 3).
 
     Returns:
@@ -53,7 +53,7 @@ def by_formula(config: TransformerConfig) -> dict[str, int]:
     }
 
 
-def counted(model: nn.Module) -> dict[str, int]:
+def parameters_of_model(model: nn.Module) -> dict[str, int]:
     """What each part of a real model learns, a shared matrix counted once.
 
     Returns:
@@ -65,13 +65,13 @@ def counted(model: nn.Module) -> dict[str, int]:
     return parts
 
 
-def without_weights(config: TransformerConfig) -> Transformer:
+def meta_model(config: TransformerConfig) -> Transformer:
     """The model of a configuration on torch's meta device: every shape, and no memory for it."""
     with torch.device("meta"):
         return Transformer(config)
 
 
-def of_module(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
+def parameter_shapes(model: nn.Module, name: str) -> Mapping[str, tuple[int, ...]]:
     """The parameters of one module and their shapes, by the names that they have there.
 
     Args:

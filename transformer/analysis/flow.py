@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -45,7 +45,7 @@ class Flow:
 @torch.inference_mode()
 def flow(model: Transformer, trace: AttentionTrace) -> Flow:
     """Run the model once over a sentence and its translation and keep what flows."""
-    pair = batch([trace])
+    pair = batch_traces([trace])
     logits, cache = model.run_with_cache(
         pair.source.to(model.device),
         pair.target.to(model.device),

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import Batch
-from transformer.analysis.masking import USED, Bools, real_queries, why
+from transformer.analysis.batch import TraceBatch
+from transformer.analysis.masking import MODEL_MASKS, Bools, mask_reasons, real_queries
 from transformer.config import PAD
 from transformer.hooks import Hook
+from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
-from transformer.trace import Kind, attention_name
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Leak:
 
 
 @torch.inference_mode()
-def leak(model: Transformer, batch: Batch, kind: Kind, *, masked: bool) -> Leak:
+def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
     """Run the model with the mask of one kind of attention, or without it in every layer.
 
     The other two kinds keep theirs. What the mask of the decoder would hide behind the end of a
@@ -85,10 +85,10 @@ def _open(mask: Tensor, _name: str) -> Tensor:
     return torch.ones_like(mask)
 
 
-def _hidden(batch: Batch, kind: Kind) -> tuple[Bools, Bools]:
+def _hidden(batch: TraceBatch, kind: Kind) -> tuple[Bools, Bools]:
     """What the model's own mask hides, `[sentence, query, key]`: real tokens, and padding."""
-    hidden = why(batch, kind, USED[kind]) != "seen"
-    padding = hidden & (why(batch, kind, "padding") == "padding")
+    hidden = mask_reasons(batch, kind, MODEL_MASKS[kind]) != "seen"
+    padding = hidden & (mask_reasons(batch, kind, "padding") == "padding")
     return hidden & ~padding, padding
 
 

@@ -8,20 +8,25 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from transformer.analysis.batch import Batch
+from transformer.analysis.batch import TraceBatch
+from transformer.kinds import Kind
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
-from transformer.trace import Kind, Labels
+from transformer.trace import Labels
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
-Which = Literal["padding", "causal", "both"]
-Why = Literal["seen", "later", "padding", "both"]
+MaskName = Literal["padding", "causal", "both"]
+MaskReason = Literal["seen", "later", "padding", "both"]
 
-USED: dict[Kind, Which] = {"encoder_self": "padding", "decoder_self": "causal", "cross": "padding"}
+MODEL_MASKS: dict[Kind, MaskName] = {
+    "encoder_self": "padding",
+    "decoder_self": "causal",
+    "cross": "padding",
+}
 """The mask that the model lays on each use of attention: the encoder may look ahead (§3.2.3), and
 where padding stands on the right, the causal mask hides it from every real query."""
 
 
-def seen(batch: Batch, kind: Kind, which: Which) -> Bools:
+def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
     """Where a query may see a key.
 
     Cross-attention has no causal mask, since a word of one language is neither before nor after
@@ -45,12 +50,12 @@ def seen(batch: Batch, kind: Kind, which: Which) -> Bools:
     return found
 
 
-def why(batch: Batch, kind: Kind, which: Which) -> npt.NDArray[np.str_]:
-    """What hides each key from each query: one of `Why`, `[sentence, query, key]`.
+def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
+    """What hides each key from each query: one of `MaskReason`, `[sentence, query, key]`.
 
     A key that comes later and is padding has "both" reasons only where both masks are laid on.
     """
-    padded, later = ~seen(batch, kind, "padding"), ~seen(batch, kind, "causal")
+    padded, later = ~visible_keys(batch, kind, "padding"), ~visible_keys(batch, kind, "causal")
     reasons = {
         "padding": np.where(padded, "padding", "seen"),
         "causal": np.where(later, "later", "seen"),
@@ -61,7 +66,7 @@ def why(batch: Batch, kind: Kind, which: Which) -> npt.NDArray[np.str_]:
     return reasons[which]
 
 
-def labels(batch: Batch, kind: Kind) -> list[Labels]:
+def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
     """The tokens along both axes of each sentence's mask, `<pad>` included.
 
     Decoder positions have the names that `AttentionTrace.labels` gives them.
@@ -74,7 +79,7 @@ def labels(batch: Batch, kind: Kind) -> list[Labels]:
     return [Labels(*pair) for pair in zip(queries, keys, strict=True)]
 
 
-def real_queries(batch: Batch, kind: Kind) -> Bools:
+def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
     """Which queries are tokens of a sentence; what a padding query makes is read by nobody.
 
     Returns:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from transformer.analysis.batch import Batch
+from transformer.analysis.batch import TraceBatch
 from transformer.config import PAD
 from transformer.model import Transformer
 
@@ -19,7 +19,7 @@ Marks: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class BeforeNorm:
+class NormValues:
     """What one Add & norm of the model reads and writes for a batch.
 
     Args:
@@ -40,7 +40,7 @@ class BeforeNorm:
 
 
 @torch.inference_mode()
-def before_norm(model: Transformer, batch: Batch, name: str) -> BeforeNorm:
+def norm_values(model: Transformer, batch: TraceBatch, name: str) -> NormValues:
     """Run the model over a batch and keep what one norm reads and writes.
 
     Args:
@@ -58,7 +58,7 @@ def before_norm(model: Transformer, batch: Batch, name: str) -> BeforeNorm:
         names=lambda point: point in points,
     )
     tokens = batch.source if name.startswith("encoder") else batch.target
-    return BeforeNorm(
+    return NormValues(
         x=_float64(cache[f"{name}.hook_sum"]),
         normalised=_float64(cache[f"{name}.hook_normalised"]),
         real=(tokens != PAD).numpy(),

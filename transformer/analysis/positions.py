@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.embedding import sinusoidal_positions
 from transformer.hooks import Hook
 from transformer.model import Transformer
@@ -184,7 +184,7 @@ _HOOKS: dict[Change, Callable[[int], Hook]] = {
 }
 
 
-class Foot(NamedTuple):
+class EmbeddingParts(NamedTuple):
     """What the first layer of a stack reads, and of what it is the sum; `[position, d_model]`."""
 
     tokens: npt.NDArray[np.float32]
@@ -193,13 +193,13 @@ class Foot(NamedTuple):
 
 
 @torch.inference_mode()
-def foot(model: Transformer, trace: AttentionTrace, stack: Stack) -> Foot:
+def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
     """Embedding · √d_model, position, and their sum, of one side of a sentence (§3.4, §3.5)."""
     _, cache = model.run_with_cache(
         *_inputs(model, trace), names=lambda name: name.startswith(f"{stack}.embedding.")
     )
-    found = (cache[f"{stack}.embedding.hook_{part}"][0] for part in Foot._fields)
-    return Foot(*(part.float().cpu().numpy() for part in found))
+    found = (cache[f"{stack}.embedding.hook_{part}"][0] for part in EmbeddingParts._fields)
+    return EmbeddingParts(*(part.float().cpu().numpy() for part in found))
 
 
 @torch.inference_mode()
@@ -256,5 +256,5 @@ def _move_each(steps: Sequence[int]) -> Hook:
 
 def _inputs(model: Transformer, trace: AttentionTrace) -> tuple[Tensor, Tensor]:
     """What encoder and decoder read, `[1, source]` and `[1, target]`."""
-    pair = batch([trace])
+    pair = batch_traces([trace])
     return pair.source.to(model.device), pair.target.to(model.device)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from transformer.analysis.measures import entropy
 from transformer.hooks import Hook
 
 Floats = npt.NDArray[np.float64]
@@ -80,10 +81,9 @@ def saturation(dots: Floats, factors: Floats) -> Saturation:
         factors: `[scale]`.
     """
     weights = softmax(factors[:, None] * dots)  # [scale, key]
-    log = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     return Saturation(
         largest=weights.max(-1),
-        entropy=-(weights * log).sum(-1),
+        entropy=entropy(weights),
         gradient=np.array([np.linalg.norm(softmax_gradient(row)) for row in weights]),
     )
 

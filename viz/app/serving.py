@@ -11,9 +11,9 @@ import streamlit as st
 import torch
 
 from transformer import AttentionTrace, InputError, Translation, Translator
+from transformer.analysis.measures import alignedness
 from transformer.hooks import Hook
 from transformer.translator import BUNDLED
-from viz.numbers import alignedness
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
 """Environment variable that names another checkpoint folder than the bundled one.

@@ -22,7 +22,7 @@ from viz.draw.packet import run_of_bytes, to_bytes
 from viz.draw.palette import COLOR, difference_levels, difference_table, table
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""

@@ -17,7 +17,8 @@ from viz.draw.bundle import script, style
 from viz.draw.packet import Scale, map_packet
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind, Labels
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
 
 # the shadow root keeps Streamlit's styles out and these in
 _attention_map = st.components.v2.component(

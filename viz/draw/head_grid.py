@@ -22,7 +22,8 @@ from viz.draw.packet import check, run_of_bytes, to_bytes
 from viz.draw.palette import COLOR, table
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind, Labels
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
 
     Head: TypeAlias = tuple[Kind, int, int]
     """Kind, layer and head, the last two from 0."""

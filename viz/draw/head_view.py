@@ -13,7 +13,8 @@ from viz.draw.bundle import script, style
 from viz.draw.packet import view_packet
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind, Labels
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
 
 _head_view = st.components.v2.component(
     "headlight_head_view", js=script("head_view.js"), css=style()

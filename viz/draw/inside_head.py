@@ -18,7 +18,7 @@ from viz.draw.palette import COLOR, difference_table
 
 if TYPE_CHECKING:
     from transformer.analysis.arithmetic import Arithmetic
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 # the shadow root keeps Streamlit's styles out and these in
 _inside_head = st.components.v2.component(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 WORD_START = "▁"
 SPECIAL = frozenset({"<s>", "</s>", "<pad>", "<unk>"})

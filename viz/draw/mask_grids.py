@@ -16,7 +16,8 @@ from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind, Labels
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
 
 Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""

@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transformer.analysis.masking import Why
+    from transformer.analysis.masking import MaskReason
 
-REASONS: Mapping[Why, tuple[str, str]] = {
+REASONS: Mapping[MaskReason, tuple[str, str]] = {
     "later": ("it comes later", "they come later"),
     "padding": ("it is padding", "they are padding"),
     "both": ("it comes later and is padding", "they come later and are padding"),
@@ -17,7 +17,7 @@ REASONS: Mapping[Why, tuple[str, str]] = {
 """What hides a key: of one, and of several."""
 
 
-def row_said(query: str, keys: Sequence[str], whys: Sequence[Why]) -> list[str]:
+def row_said(query: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
     """One row of a mask: what the query may see, then what it may not, in the order of the keys.
 
     Keys with one reason that stand beside each other share a sentence, such as “Hund” may not see

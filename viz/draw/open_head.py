@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
-from transformer.analysis.axes import Axes, by_pieces, by_words, without_special
-from transformer.trace import Labels
+from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
+from transformer.trace import Labels, Weights
 from viz.app.look import KIND_NAMES
-from viz.numbers import Array
 
 SCREEN_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
 
@@ -29,8 +28,8 @@ class Heads:
     """
 
     kind: Kind
-    axes: Axes
-    whole: Axes
+    axes: LabelledWeights
+    whole: LabelledWeights
     absorbed: npt.NDArray[np.float64] | None
 
 
@@ -46,7 +45,7 @@ class OpenMap:
     """
 
     title: str
-    weights: Array
+    weights: Weights
     labels: Labels
     reads: tuple[str, ...] | None
     absorbed: float | None

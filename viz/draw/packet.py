@@ -21,7 +21,8 @@ from viz.draw.labels import AXES, shown
 from viz.draw.palette import ENDS, Theme, difference_table, head_colors, table
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind, Labels
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
 
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""

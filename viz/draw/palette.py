@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 Theme = Literal["light", "dark"]
 Floats = NDArray[np.float64]

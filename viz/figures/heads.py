@@ -22,7 +22,7 @@ from viz.draw.labels import AXES, shown
 from viz.draw.palette import COLOR, colorscale
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 Weights = NDArray[np.float32]
 

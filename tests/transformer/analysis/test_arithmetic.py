@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from transformer import HookError, Transformer, Translator
-from transformer.analysis.arithmetic import Arithmetic, Attended, arithmetic, attended
+from transformer.analysis.arithmetic import Arithmetic, SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.scaling import rescale
 from transformer.config import BOS
-from transformer.trace import KINDS, AttentionTrace, Kind
+from transformer.kinds import KINDS, Kind
+from transformer.trace import AttentionTrace
 
 HEAD, QUERY = 2, 1
 
@@ -21,12 +22,12 @@ def of(request) -> tuple[Kind, int]:
 
 
 @pytest.fixture
-def whole(model: Transformer, trace: AttentionTrace, of: tuple[Kind, int]) -> Attended:
-    return attended(model, trace, *of)
+def whole(model: Transformer, trace: AttentionTrace, of: tuple[Kind, int]) -> SublayerValues:
+    return sublayer_values(model, trace, *of)
 
 
 @pytest.fixture
-def one(whole: Attended) -> Arithmetic:
+def one(whole: SublayerValues) -> Arithmetic:
     return arithmetic(whole, HEAD, QUERY, 8**-0.5)
 
 
@@ -45,14 +46,14 @@ def matrix(weight: torch.Tensor) -> np.ndarray:
 
 
 def test_the_weights_are_those_of_the_trace(
-    whole: Attended, trace: AttentionTrace, of: tuple[Kind, int]
+    whole: SublayerValues, trace: AttentionTrace, of: tuple[Kind, int]
 ) -> None:
     kind, layer = of
     close(whole.weights, trace.weights(kind)[layer])
 
 
 def test_each_number_follows_from_those_before(
-    model: Transformer, whole: Attended, one: Arithmetic, of: tuple[Kind, int]
+    model: Transformer, whole: SublayerValues, one: Arithmetic, of: tuple[Kind, int]
 ) -> None:
     """§3.2, all of it, from x and the model's matrices, in float64."""
     attention, norm = module(model, *of)
@@ -103,7 +104,7 @@ def noting(method, seen: list[torch.Tensor]):
 
 
 def test_x_and_memory_are_what_stands_before_and_beside(
-    model: Transformer, trace: AttentionTrace, whole: Attended, of: tuple[Kind, int]
+    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
 ) -> None:
     kind, layer = of
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
@@ -120,13 +121,13 @@ def test_x_and_memory_are_what_stands_before_and_beside(
 
 
 def test_an_edit_is_seen_in_all_that_follows(
-    model: Transformer, trace: AttentionTrace, whole: Attended, of: tuple[Kind, int]
+    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
 ) -> None:
     kind, layer = of
     stack = "encoder" if kind == "encoder_self" else "decoder"
     part = "cross_attention" if kind == "cross" else "self_attention"
     point = f"{stack}.layers.{layer}.{part}.hook_attn_scores"
-    edited = attended(model, trace, kind, layer, {point: rescale(5.0, HEAD)})
+    edited = sublayer_values(model, trace, kind, layer, {point: rescale(5.0, HEAD)})
     one = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
     scores = np.where(one.seen, one.scaled.astype(float), -np.inf)
     np.testing.assert_allclose(edited.scores[HEAD, QUERY], scores, rtol=1e-4, atol=1e-4)
@@ -140,4 +141,4 @@ def test_a_layer_that_is_not_there_is_named(
     translator: Translator, trace: AttentionTrace, layer: int
 ) -> None:
     with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
-        attended(translator.model, trace, "cross", layer)
+        sublayer_values(translator.model, trace, "cross", layer)

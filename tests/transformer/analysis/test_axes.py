@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer import KINDS, AttentionTrace, InputError, Piece
-from transformer.analysis.axes import Axes, by_pieces, by_words, without_special
+from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.trace import Labels, with_end
 
 # 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
@@ -92,7 +92,9 @@ def test_dropping_the_special_tokens_changes_no_weight_and_says_what_they_absorb
 
 
 def test_nothing_left_is_said_in_a_sentence():
-    axes = Axes(np.ones((1, 1, 1, 2), np.float32), Labels(("</s>",), ("▁A", "</s>")), ("<s>",))
+    axes = LabelledWeights(
+        np.ones((1, 1, 1, 2), np.float32), Labels(("</s>",), ("▁A", "</s>")), ("<s>",)
+    )
     with pytest.raises(InputError, match=r"nothing but the start and the end"):
         without_special(axes)
 

@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from tests.transformer.analysis.padded import TEXTS, traces
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.errors import InputError
 
 __all__ = ["traces"]  # a fixture: used by its name
 
 
 def test_each_row_is_its_sentence_and_then_padding(traces):
-    made = batch(traces)
+    made = batch_traces(traces)
     assert made.source.shape == (len(TEXTS), max(len(one.source_pieces) for one in traces))
     assert made.target.shape == made.written.shape
     assert made.written.size(1) == max(len(one.target_pieces) for one in traces)
@@ -23,7 +23,7 @@ def test_each_row_is_its_sentence_and_then_padding(traces):
 
 
 def test_the_decoder_reads_what_was_written_one_step_before(traces):
-    made = batch(traces)
+    made = batch_traces(traces)
     assert (made.target[:, 0] == 2).all()  # <s>
     for n, one in enumerate(traces):
         length = len(one.target_pieces)
@@ -32,7 +32,7 @@ def test_the_decoder_reads_what_was_written_one_step_before(traces):
 
 
 def test_the_tokens_stand_beside_their_ids(traces, tokenizer):
-    made = batch(traces)
+    made = batch_traces(traces)
     for ids, tokens in (
         (made.source, made.source_tokens),
         (made.target, made.decoder_tokens),
@@ -48,4 +48,4 @@ def test_the_tokens_stand_beside_their_ids(traces, tokenizer):
 
 def test_without_a_sentence_there_is_no_batch():
     with pytest.raises(InputError, match=r"no sentence.*type one\.$"):
-        batch([])
+        batch_traces([])

@@ -15,10 +15,10 @@ from transformer.analysis.counting import (
     NORMS,
     PARTS,
     POSITIONS,
-    by_formula,
-    counted,
-    of_module,
-    without_weights,
+    meta_model,
+    parameter_shapes,
+    parameters_by_formula,
+    parameters_of_model,
 )
 
 SMALL: dict[str, Any] = {
@@ -41,22 +41,22 @@ CONFIGS = [
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_each_part_is_what_the_modules_hold(config: TransformerConfig) -> None:
-    model = without_weights(config)
-    assert by_formula(config) == counted(model)
-    assert tuple(counted(model)) == PARTS
-    assert sum(by_formula(config).values()) == model.number_of_parameters()
+    model = meta_model(config)
+    assert parameters_by_formula(config) == parameters_of_model(model)
+    assert tuple(parameters_of_model(model)) == PARTS
+    assert sum(parameters_by_formula(config).values()) == model.number_of_parameters()
 
 
 @pytest.mark.parametrize("config", CONFIGS[2:])
 def test_a_model_without_weights_is_as_large_as_one_with_them(config: TransformerConfig) -> None:
     real = Transformer(config)
-    assert counted(without_weights(config)) == counted(real)
-    assert {p.device for p in without_weights(config).parameters()} == {torch.device("meta")}
+    assert parameters_of_model(meta_model(config)) == parameters_of_model(real)
+    assert {p.device for p in meta_model(config).parameters()} == {torch.device("meta")}
 
 
 def test_the_base_model_by_hand() -> None:
     """Table 3's base row with 37,000 pieces; no two parts can be mixed up unseen with N = 6."""
-    assert by_formula(TransformerConfig.base()) == {
+    assert parameters_by_formula(TransformerConfig.base()) == {
         EMBEDDING: 37_000 * 512,
         POSITIONS: 0,
         ENCODER_ATTENTION: 6 * 4 * 512**2,
@@ -72,31 +72,31 @@ def test_the_base_model_by_hand() -> None:
 )
 def test_the_paper_s_models(config: TransformerConfig, millions: float) -> None:
     """65 M and 213 M in Table 3, whose vocabulary is rounded."""
-    assert sum(by_formula(config).values()) / 1e6 == pytest.approx(millions, abs=0.05)
+    assert sum(parameters_by_formula(config).values()) / 1e6 == pytest.approx(millions, abs=0.05)
 
 
 def test_each_stack_s_attention_is_counted_as_its_own() -> None:
-    model = without_weights(TransformerConfig(**SMALL))
+    model = meta_model(TransformerConfig(**SMALL))
     model.decoder.layers = model.decoder.layers[:1]
-    parts = counted(model)
+    parts = parameters_of_model(model)
     assert parts[ENCODER_ATTENTION] == 3 * 4 * 12**2
     assert parts[DECODER_ATTENTION] == parts[CROSS_ATTENTION] == 4 * 12**2
 
 
 def test_learned_positions_are_a_table_for_each_stack() -> None:
     learned = TransformerConfig(**SMALL, positions="learned")
-    assert by_formula(learned)[POSITIONS] == 2 * 7 * 12
+    assert parameters_by_formula(learned)[POSITIONS] == 2 * 7 * 12
 
 
 def test_a_module_tells_its_matrices() -> None:
     config = TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4)
-    model = without_weights(config)
-    assert of_module(model, "decoder.layers.2.cross_attention") == {
+    model = meta_model(config)
+    assert parameter_shapes(model, "decoder.layers.2.cross_attention") == {
         "W_Q.weight": (15, 12),
         "W_K.weight": (15, 12),
         "W_V.weight": (20, 12),
         "W_O.weight": (12, 20),
     }
-    assert of_module(model, "shared_embedding") == {"shared_embedding": (50, 12)}
+    assert parameter_shapes(model, "shared_embedding") == {"shared_embedding": (50, 12)}
     with pytest.raises(AttributeError):
-        of_module(model, "decoder.layers.3.cross_attention")
+        parameter_shapes(model, "decoder.layers.3.cross_attention")

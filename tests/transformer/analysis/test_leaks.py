@@ -8,18 +8,18 @@ from torch.nn import functional as F
 from tests.transformer.analysis.padded import traces
 from tests.transformer.analysis.test_masking import HOOK
 from transformer import attention
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.analysis.leaks import leak
 from transformer.config import PAD
+from transformer.kinds import KINDS
 from transformer.masks import padding_mask
-from transformer.trace import KINDS
 
 __all__ = ["traces"]  # a fixture: used by its name
 
 
 @pytest.fixture(scope="module")
 def made(traces):
-    return batch(traces)
+    return batch_traces(traces)
 
 
 @torch.no_grad()
@@ -95,7 +95,7 @@ def test_only_the_padded_sentences_change_without_a_padding_mask(model, made):
 
 def test_a_decoder_that_has_one_position_has_no_future(model, translator):
     trace = translator.trace("A green frog eats.", "Ein")
-    alone = batch([trace])
+    alone = batch_traces([trace])
     one = type(alone)(
         alone.source,
         alone.target[:, :1],

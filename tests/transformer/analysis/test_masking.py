@@ -5,11 +5,17 @@ import pytest
 import torch
 
 from tests.transformer.analysis.padded import traces
-from transformer.analysis.batch import batch
-from transformer.analysis.masking import USED, labels, real_queries, seen, why
+from transformer.analysis.batch import batch_traces
+from transformer.analysis.masking import (
+    MODEL_MASKS,
+    labels,
+    mask_reasons,
+    real_queries,
+    visible_keys,
+)
 from transformer.attention import attention_scores
 from transformer.config import PAD
-from transformer.trace import KINDS
+from transformer.kinds import KINDS
 
 __all__ = ["traces"]  # a fixture: used by its name
 
@@ -22,14 +28,14 @@ HOOK = {
 
 @pytest.fixture(scope="module")
 def made(traces):
-    return batch(traces)
+    return batch_traces(traces)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
     with torch.no_grad():
         _, cache = model.run_with_cache(made.source, made.target)
-    shown = seen(made, kind, USED[kind])
+    shown = visible_keys(made, kind, MODEL_MASKS[kind])
     for layer in range(model.config.N):
         mask = cache[HOOK[kind].format(layer, "mask")]
         scores = cache[HOOK[kind].format(layer, "attn_scores")]
@@ -42,7 +48,7 @@ def test_the_mask_in_use_is_the_one_in_the_model(made, model, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
     keys = made.target if kind == "decoder_self" else made.source
-    reasons = {which: why(made, kind, which) for which in ("padding", "causal", "both")}
+    reasons = {which: mask_reasons(made, kind, which) for which in ("padding", "causal", "both")}
     for n, query, key in np.ndindex(reasons["both"].shape):
         padded = bool(keys[n, key] == PAD)
         later = kind != "cross" and key > query
@@ -61,12 +67,14 @@ def test_each_square_is_hidden_for_its_reason_and_no_other(made, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("which", ["padding", "causal", "both"])
 def test_seen_is_where_nothing_hides(made, kind, which):
-    np.testing.assert_array_equal(seen(made, kind, which), why(made, kind, which) == "seen")
+    np.testing.assert_array_equal(
+        visible_keys(made, kind, which), mask_reasons(made, kind, which) == "seen"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tokens_along_the_axes_are_those_of_the_traces(made, traces, kind):
-    shape = seen(made, kind, "both").shape[1:]
+    shape = visible_keys(made, kind, "both").shape[1:]
     for one, trace in zip(labels(made, kind), traces, strict=True):
         for shown, own in zip(one, trace.labels(kind), strict=True):
             assert shown[: len(own)] == own

@@ -6,8 +6,8 @@ import torch
 from torch.nn import functional as F
 
 from transformer import Translator
-from transformer.analysis.batch import batch
-from transformer.analysis.norms import batch_norm, before_norm, layer_norm, spread
+from transformer.analysis.batch import batch_traces
+from transformer.analysis.norms import batch_norm, layer_norm, norm_values, spread
 
 NAMES = [
     f"{stack}.layers.{layer}.{name}_norm"
@@ -78,8 +78,8 @@ def test_spreads_are_of_tokens_and_of_features(x: np.ndarray, counts: np.ndarray
 def test_with_gain_and_bias_layer_norm_is_what_the_model_made(
     translator: Translator, traces, name: str
 ) -> None:
-    every = batch(traces)
-    found = before_norm(translator.model, every, name)
+    every = batch_traces(traces)
+    found = norm_values(translator.model, every, name)
     with torch.inference_mode():
         _, cache = translator.model.run_with_cache(every.source, every.target)
     np.testing.assert_allclose(found.x, cache[f"{name}.hook_sum"].numpy(), atol=1e-5)
@@ -95,8 +95,8 @@ def test_with_gain_and_bias_layer_norm_is_what_the_model_made(
 def test_only_batch_norm_hears_of_the_other_sentence(
     translator: Translator, traces, name: str
 ) -> None:
-    alone = before_norm(translator.model, batch(traces[:1]), name)
-    both = before_norm(translator.model, batch(traces), name)
+    alone = norm_values(translator.model, batch_traces(traces[:1]), name)
+    both = norm_values(translator.model, batch_traces(traces), name)
     n = alone.x.shape[1]
     own = layer_norm(alone.x, EPS)
     np.testing.assert_allclose(layer_norm(both.x, EPS)[:1, :n], own, atol=1e-4)
@@ -109,4 +109,4 @@ def test_only_batch_norm_hears_of_the_other_sentence(
 
 def test_a_norm_that_is_not_there_is_refused(translator: Translator, traces) -> None:
     with pytest.raises(AttributeError):
-        before_norm(translator.model, batch(traces), "encoder.layers.7.self_attention_norm")
+        norm_values(translator.model, batch_traces(traces), "encoder.layers.7.self_attention_norm")

@@ -22,7 +22,7 @@ BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
 def positions_of(model: Transformer, trace: AttentionTrace, edit: Edit) -> dict[str, np.ndarray]:
     """What each stack adds under an edit, `[position, d_model]`."""
     with model.hooks(edit.hooks()):
-        found = {stack: positions.foot(model, trace, stack) for stack in BOTH}
+        found = {stack: positions.embedding_parts(model, trace, stack) for stack in BOTH}
     return {stack: foot.sum - foot.tokens for stack, foot in found.items()}
 
 
@@ -194,7 +194,7 @@ def test_a_search_sees_the_edit_as_one_pass_does(translator: Translator, edit: E
 def test_the_foot_of_a_stack_is_embedding_plus_position(
     model: Transformer, trace: AttentionTrace, stack
 ) -> None:
-    foot = positions.foot(model, trace, stack)
+    foot = positions.embedding_parts(model, trace, stack)
     written = [piece.id for piece in trace.target_pieces]
     ids = {
         "encoder": [piece.id for piece in trace.source_pieces],

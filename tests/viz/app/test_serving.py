@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 
 from transformer import CheckpointError, InputError, Translation, Translator
+from transformer.analysis.measures import alignedness
 from viz.app import serving
-from viz.numbers import alignedness
 
 
 @pytest.fixture(autouse=True)

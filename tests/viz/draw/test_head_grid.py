@@ -8,7 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from transformer.trace import Kind, Labels
+from transformer.kinds import Kind
+from transformer.trace import Labels
 from viz.draw.head_grid import GridPart, _is_head, grid_packet
 from viz.draw.palette import table
 

@@ -1,6 +1,6 @@
 from typing import get_args
 
-from transformer.trace import Kind
+from transformer.kinds import Kind
 from viz.draw.labels import AXES, shown
 
 

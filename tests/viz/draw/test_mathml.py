@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transformer import TransformerConfig
-from transformer.trace import KINDS
+from transformer.kinds import KINDS
 from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
 from viz.pages.inside.steps import steps
 

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.counting import by_formula
+from transformer.analysis.counting import parameters_by_formula
 from viz.figures.paper_tables import TABLE_3, difference_chart, said, table_2, table_3
 
 # PPL and BLEU of Table 3, read row by row
@@ -49,7 +49,9 @@ def test_a_head_s_width_follows_the_heads_as_in_the_paper() -> None:
 def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
     """Within a tenth, whatever vocabulary the paper counted; a slip in a row would be far off."""
     config = TransformerConfig.base(**{k: v for k, v in row.shape.items() if k != "d_v"})
-    assert sum(by_formula(config).values()) / 1e6 == pytest.approx(row.millions, rel=0.11)
+    assert sum(parameters_by_formula(config).values()) / 1e6 == pytest.approx(
+        row.millions, rel=0.11
+    )
 
 
 def test_table_2_has_the_papers_figures() -> None:

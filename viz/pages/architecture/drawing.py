@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Transformer
-from transformer.analysis.counting import of_module
+from transformer.analysis.counting import parameter_shapes
 from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app import page_links
 from viz.app.head_picker import HEAD, KIND, pick_layer
@@ -166,7 +166,7 @@ def _learnt(box: Box, model: Transformer, layer: int) -> dict[str, str]:
     name = box.module.format(layer)
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
         return {"parameters": "none: a formula"}
-    shapes = of_module(model, name)
+    shapes = parameter_shapes(model, name)
     total = sum(int(np.prod(shape)) for shape in shapes.values())
     kept = {} if name in shapes else {one: _times(shape) for one, shape in shapes.items()}
     return kept | {"parameters": f"{total:,}"}

@@ -6,14 +6,14 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.analysis.batch import Batch, batch
+from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.norms import (
-    BeforeNorm,
     Floats,
     Marks,
+    NormValues,
     batch_norm,
-    before_norm,
     layer_norm,
+    norm_values,
     spread,
 )
 from transformer.layers import AddAndNorm
@@ -51,11 +51,13 @@ def show(row: DeltaGenerator) -> None:
     traces = more_sentences.traces()
     if not traces:
         return
-    every = batch(traces)
+    every = batch_traces(traces)
     texts = tuple((trace.source, trace.target) for trace in traces)
-    inside = once(traces[0], ("norm", texts, name), lambda: before_norm(model, every, name))
+    inside = once(traces[0], ("norm", texts, name), lambda: norm_values(model, every, name))
     alone = once(
-        traces[0], ("norm", texts[:1], name), lambda: before_norm(model, batch(traces[:1]), name)
+        traces[0],
+        ("norm", texts[:1], name),
+        lambda: norm_values(model, batch_traces(traces[:1]), name),
     )
     counts = np.ones_like(inside.real) if padding else inside.real
     layer, by_batch = layer_norm(inside.x, inside.eps), batch_norm(inside.x, counts, inside.eps)
@@ -83,13 +85,13 @@ def _controls(layers: int) -> tuple[str, bool]:
     return NAMES[chosen].module.format(layer), padding
 
 
-def _tokens(every: Batch, name: str) -> list[str]:
+def _tokens(every: TraceBatch, name: str) -> list[str]:
     """The tokens of all sentences, one sentence after the other, padding included."""
     rows = every.source_tokens if name.startswith("encoder") else every.decoder_tokens
     return [token for row in rows for token in row]
 
 
-def _strips(inside: BeforeNorm, layer: Floats, by_batch: Floats, tokens: list[str]) -> None:
+def _strips(inside: NormValues, layer: Floats, by_batch: Floats, tokens: list[str]) -> None:
     width = inside.x.shape[-1]
     columns = st.columns(3, gap="medium")
     for column, title, values, key in zip(
@@ -126,7 +128,7 @@ def _spreads(
         )
 
 
-def _joining(alone: BeforeNorm, inside: BeforeNorm, others: int) -> None:
+def _joining(alone: NormValues, inside: NormValues, others: int) -> None:
     """By how much the first sentence's values change when others join its batch."""
     st.subheader("When others join the first sentence", anchor=False)
     if not others:
@@ -151,7 +153,7 @@ def _joining(alone: BeforeNorm, inside: BeforeNorm, others: int) -> None:
         )
 
 
-def _check(inside: BeforeNorm, layer: Floats) -> None:
+def _check(inside: NormValues, layer: Floats) -> None:
     """Layer norm, with the model's own gain and bias, is what the model made."""
     ours = layer * inside.gain + inside.bias
     off = np.abs(ours - inside.normalised).max()

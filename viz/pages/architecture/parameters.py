@@ -8,7 +8,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import ConfigError, TransformerConfig
-from transformer.analysis.counting import PARTS, by_formula, counted, without_weights
+from transformer.analysis.counting import (
+    PARTS,
+    meta_model,
+    parameters_by_formula,
+    parameters_of_model,
+)
 from viz.app import sentence_bar
 from viz.app.look import code_line, explain
 from viz.pages.architecture.parameters_chart import millions, parts_chart
@@ -45,11 +50,11 @@ def show(row: DeltaGenerator) -> None:
     except ConfigError as error:
         st.text(str(error))
         return
-    formula, real = by_formula(config), _counted(config)
+    formula, real = parameters_by_formula(config), _counted(config)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         models = {THIS: formula} | {
-            name: by_formula(other) for name, other in presets.items() if other != config
+            name: parameters_by_formula(other) for name, other in presets.items() if other != config
         }
         st.altair_chart(
             parts_chart(models), alt="Parameters of each part, this model beside the others."
@@ -59,8 +64,8 @@ def show(row: DeltaGenerator) -> None:
         _total(config, formula, real)
         explain(
             "Each number is counted twice: by formula from the shape alone, and in the real "
-            f"modules, built on a device without memory: {code_line(by_formula)}, "
-            f"{code_line(without_weights)}. One matrix serves both embeddings and the projection "
+            f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
+            f"{code_line(meta_model)}. One matrix serves both embeddings and the projection "
             "(§3.4), so the vocabulary counts once. With 37,000 pieces, the base model has "
             "63.05 M parameters where Table 3 says 65 M, the big one 214.2 M where it says 213 M: "
             "the paper gives its vocabulary as “about 37,000” and rounds."
@@ -113,7 +118,7 @@ def _take_preset(presets: dict[str, TransformerConfig]) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _counted(config: TransformerConfig) -> dict[str, int]:
-    return counted(without_weights(config))
+    return parameters_of_model(meta_model(config))
 
 
 def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:

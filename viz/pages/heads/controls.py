@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Kind
-from transformer.analysis.heads import MEASURES
+from transformer.analysis.measures import MEASURES
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.look import KIND_NAMES
 from viz.draw.packet import Scale

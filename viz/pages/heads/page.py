@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.heads import badges, measure
+from transformer.analysis.measures import measure, summarise
+from transformer.analysis.roles import head_roles
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
 from viz.app.head_picker import HEAD, KIND, choose
@@ -17,7 +18,6 @@ from viz.draw.head_grid import GridPart, head_grid
 from viz.draw.head_view import head_view
 from viz.draw.labels import shown
 from viz.draw.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
-from viz.numbers import summarise
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import FALLING, LAYER_ORDER, Controls
@@ -117,7 +117,7 @@ def _open(picked: tuple[Kind, int, int]) -> None:
 
 def _part(trace: AttentionTrace, of: Heads, controls: Controls) -> GridPart:
     key = (of.kind, controls.words)
-    named = once(trace, ("badges", *key), lambda: badges(of.whole, of.kind))
+    named = once(trace, ("badges", *key), lambda: head_roles(of.whole, of.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
         values = once(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
@@ -234,7 +234,7 @@ def _numbers(trace: AttentionTrace, controls: Controls) -> None:
             "Entropy",
             f"{numbers.entropy:.2f} bit",
             help="Mean over the rows: 0 where each looks at one piece alone, "
-            f"{numbers.most_entropy:.2f} where each looks at all pieces that it sees alike.",
+            f"{numbers.max_entropy:.2f} where each looks at all pieces that it sees alike.",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):

@@ -13,10 +13,10 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis import scaling
-from transformer.analysis.arithmetic import Attended, arithmetic, attended
+from transformer.analysis.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
-from transformer.trace import attention_name
+from transformer.kinds import attention_name
 from viz.app import sentence_bar
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.look import code_line, explain
@@ -151,16 +151,18 @@ def _edits(translator: Translator, chosen: Choices) -> dict[str, Hook]:
 
 def _attended(
     translator: Translator, trace: AttentionTrace, chosen: Choices, edits: dict[str, Hook]
-) -> Attended:
+) -> SublayerValues:
     scaled = (chosen.scale, chosen.temperature, chosen.every, chosen.head)
     return once(
         trace,
         ("attended", chosen.kind, chosen.layer, None if chosen.as_trained else scaled),
-        lambda: attended(translator.model, trace, chosen.kind, chosen.layer, edits),
+        lambda: sublayer_values(translator.model, trace, chosen.kind, chosen.layer, edits),
     )
 
 
-def _picture(translator: Translator, trace: AttentionTrace, of: Attended, chosen: Choices) -> None:
+def _picture(
+    translator: Translator, trace: AttentionTrace, of: SublayerValues, chosen: Choices
+) -> None:
     config = translator.model.config
     labels = trace.labels(chosen.kind)
     factor = scaling.factor(chosen.scale, config.d_k, chosen.temperature)
@@ -188,7 +190,7 @@ def _remember(step: int) -> None:
     st.query_params[STEP] = str(step)
 
 
-def _charts(of: Attended, chosen: Choices) -> None:
+def _charts(of: SublayerValues, chosen: Choices) -> None:
     d_k = of.q.shape[-1]
     dots = (of.k[chosen.head] @ of.q[chosen.head, chosen.word]).astype(np.float64)
     dots = dots[of.seen[chosen.word]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import AttentionTrace, Kind, Translator
-from transformer.analysis.batch import Batch
+from transformer.analysis.batch import TraceBatch
 from transformer.analysis.leaks import Leak, leak
 from viz.app.look import code_line, explain
 from viz.app.once import once
@@ -32,7 +32,7 @@ _MEANING: dict[Kind, str] = {
 
 
 def passes(
-    translator: Translator, traces: list[AttentionTrace], batch: Batch, kind: Kind
+    translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
 ) -> tuple[Leak, Leak]:
     """The model with the mask of this kind, and without it."""
     texts = tuple((trace.source, trace.target) for trace in traces)
@@ -56,7 +56,7 @@ def draw_shares(opened: Leak, kind: Kind) -> None:
     )
 
 
-def draw_losses(batch: Batch, kept: Leak, opened: Leak, sentence: int) -> None:
+def draw_losses(batch: TraceBatch, kept: Leak, opened: Leak, sentence: int) -> None:
     """The loss on each next token of one sentence, counted from 0, with the mask and without it."""
     st.subheader(
         f"Loss on each next token of sentence {sentence + 1}: "

@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Kind
 from transformer.analysis import masking
-from transformer.analysis.batch import Batch, batch
-from transformer.analysis.masking import USED, Which
+from transformer.analysis.batch import TraceBatch, batch_traces
+from transformer.analysis.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import more_sentences, sentence_bar
@@ -24,7 +24,7 @@ from viz.pages.masks.leak import draw_losses, draw_shares, explain_leak, passes
 TITLE = "Masks"
 
 VIEWS = GRIDS, SHIFT, AWAY = "who sees whom", "shift right", "take it away"
-MASKS: dict[str, Which | None] = {
+MASKS: dict[str, MaskName | None] = {
     "in use": None,
     "padding": "padding",
     "causal": "causal",
@@ -37,7 +37,7 @@ VIEW, WHICH, LOOK, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentenc
 """Names in the URL; sentences and rows count from 1 there."""
 
 _DEFAULT = "decoder"
-_NAMES: dict[Which, str] = {
+_NAMES: dict[MaskName, str] = {
     "padding": "padding mask",
     "causal": "causal mask",
     "both": "padding and causal mask",
@@ -70,9 +70,9 @@ def show() -> None:
     if not traces:
         return
     if view == GRIDS:
-        _grids(batch(traces), kind, row, picture, words)
+        _grids(batch_traces(traces), kind, row, picture, words)
     else:
-        _shift(batch(traces), picture, words)
+        _shift(batch_traces(traces), picture, words)
 
 
 def _choice(label: str, names: tuple[str, ...], key: str) -> str:
@@ -90,22 +90,28 @@ def _number(label: str, key: str, most: int) -> int:
 
 
 def _grids(
-    made: Batch, kind: Kind, row: DeltaGenerator, picture: DeltaGenerator, words: DeltaGenerator
+    made: TraceBatch,
+    kind: Kind,
+    row: DeltaGenerator,
+    picture: DeltaGenerator,
+    words: DeltaGenerator,
 ) -> None:
     """The masks of the batch as grids, and one row of them in words."""
     labels = masking.labels(made, kind)
     with row:
-        which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or USED[kind]
+        which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or MODEL_MASKS[kind]
         look = _choice("Drawn as", LOOKS, LOOK)
     with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence = _number("Sentence", SENTENCE, len(labels))
         query = _number("Row", ROW, len(labels[sentence].queries))
-    why = masking.why(made, kind, which)
+    why = masking.mask_reasons(made, kind, which)
     real = masking.real_queries(made, kind)
     titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[which]}"
     with picture:
-        used = "as the model uses it" if which == USED[kind] else "which the model does not use"
+        used = (
+            "as the model uses it" if which == MODEL_MASKS[kind] else "which the model does not use"
+        )
         st.subheader(f"{title}, {used}", anchor=False)
         mask_grids(
             [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
@@ -145,7 +151,7 @@ def _explain_grids(kind: Kind) -> None:
     )
 
 
-def _shift(made: Batch, picture: DeltaGenerator, words: DeltaGenerator) -> None:
+def _shift(made: TraceBatch, picture: DeltaGenerator, words: DeltaGenerator) -> None:
     """What the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("The decoder reads what it wrote one step before", anchor=False)
@@ -162,7 +168,7 @@ def _shift(made: Batch, picture: DeltaGenerator, words: DeltaGenerator) -> None:
             "The decoder's input is its output, shifted right by one position (§3.1): it begins "
             "with `<s>`, and each written token is read one position later, along the line. "
             "Together with the causal mask this makes a prediction depend on earlier tokens alone, "
-            f"so all positions are trained in one pass. {code_line(batch)}."
+            f"so all positions are trained in one pass. {code_line(batch_traces)}."
         )
 
 
@@ -175,7 +181,7 @@ def _away(kind: Kind, row: DeltaGenerator) -> None:
     found = sentence_bar.found()
     if not traces or found is None:
         return
-    made = batch(traces)
+    made = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
     kept, opened = passes(found[0], traces, made, kind)

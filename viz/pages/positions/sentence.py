@@ -10,7 +10,7 @@ from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.positions import (
     Edit,
     Stack,
-    foot,
+    embedding_parts,
     log_probs,
     moved_log_probs,
     rotation,
@@ -55,7 +55,7 @@ def sentence() -> None:
     if (trace := sentence_bar.trace()) is None:
         return
     translator, _ = _found()
-    at_foot = once(trace, ("foot", stack), lambda: foot(translator.model, trace, stack))
+    at_foot = once(trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack))
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     titles = ("token", "+ position", "= sum")
     st.plotly_chart(

@@ -12,7 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 from training import runlog
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.heads import MEASURES, badges, measure
+from transformer.analysis.measures import MEASURES, measure
+from transformer.analysis.roles import head_roles
 from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
 from viz.app.look import code_line, explain
 from viz.draw.attention_map import attention_map
@@ -141,7 +142,7 @@ def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
     explain(
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
-        f"most: {code_line(badges)}." + (_OF_THE_BUNDLED if folder == FORMING else "")
+        f"most: {code_line(head_roles)}." + (_OF_THE_BUNDLED if folder == FORMING else "")
     )
 
 
@@ -187,7 +188,7 @@ def _loss(folder: Path, step: int) -> str:
 
 def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     axes = by_pieces(trace, kind)
-    return GridPart(kind, axes.weights, axes.labels, badges(axes, kind))
+    return GridPart(kind, axes.weights, axes.labels, head_roles(axes, kind))
 
 
 def _large(one: OpenMap, kind: Kind) -> None:

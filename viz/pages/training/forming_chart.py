@@ -15,7 +15,7 @@ from viz.figures.axes import step_axis
 from viz.figures.inks import GREY
 
 if TYPE_CHECKING:
-    from transformer.trace import Kind
+    from transformer.kinds import Kind
 
 
 def forming_chart(

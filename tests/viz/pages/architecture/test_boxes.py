@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from transformer import Transformer
-from transformer.analysis.counting import of_module
+from transformer.analysis.counting import parameter_shapes
 from transformer.analysis.flow import LOGITS, PROBABILITIES
 from viz.app.look import code_line
 from viz.app.page_links import PAGES
@@ -27,7 +27,7 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
     if box.module:
         module = box.module.format(1)
         if not module.endswith(".positions"):  # learnt or a formula, as the model has it
-            assert of_module(model, module)
+            assert parameter_shapes(model, module)
     # a value belongs to the stack and the sub-layer that the box is named after
     if box.value not in ("", LOGITS, PROBABILITIES):
         assert box.value.startswith(box.stack)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.pages.pages import in_url, texts
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.complexity import LAYERS, Sizes, work
-from transformer.analysis.counting import PARTS, by_formula, counted
+from transformer.analysis.counting import PARTS, parameters_by_formula, parameters_of_model
 from viz.pages.architecture.boxes import BOXES
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.page import PARAMETERS, TABLES, VIEWS, WORK
@@ -157,7 +157,7 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     assert (
         "63,045,632 by formula; 63,045,632 in the real model, the same. Table 3 says 65 M." in said
     )
-    base = by_formula(TransformerConfig.base())
+    base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
         (part, f"{base[part]:,}", f"{base[part]:,}") for part in PARTS
@@ -180,7 +180,7 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
     total = Transformer(config).number_of_parameters()
     assert f"{total:,} by formula; {total:,} in the real model, the same." in texts(app)
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
-    assert shown == counted(Transformer(config))
+    assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
     ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "said" in row}
     assert (ends["this model"], ends["the served model"]) == (total, served)
@@ -246,16 +246,16 @@ def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch
 
 
 def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
-    from transformer.analysis.batch import batch
-    from transformer.analysis.norms import batch_norm, before_norm
+    from transformer.analysis.batch import batch_traces
+    from transformer.analysis.norms import batch_norm, norm_values
 
     name = "encoder.layers.1.feed_forward_norm"
     url = {"arch_norm": "after feed forward of the encoder", "arch_layer": "2", "more": "The dog."}
     app = opened(arch_view=NORMS, **url)
     (_, _, first, second) = tables(app)[0]
     traces = [translator.trace(SENTENCE), translator.trace("The dog.")]
-    alone = before_norm(translator.model, batch(traces[:1]), name)
-    both = before_norm(translator.model, batch(traces), name)
+    alone = norm_values(translator.model, batch_traces(traces[:1]), name)
+    both = norm_values(translator.model, batch_traces(traces), name)
     n = alone.x.shape[1]
     by_itself = batch_norm(alone.x, alone.real, alone.eps)
     for cells, counts in ((first, both.real), (second, np.ones_like(both.real))):

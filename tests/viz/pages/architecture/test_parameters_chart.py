@@ -3,7 +3,12 @@
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.counting import PARTS, by_formula, counted, without_weights
+from transformer.analysis.counting import (
+    PARTS,
+    meta_model,
+    parameters_by_formula,
+    parameters_of_model,
+)
 from viz.draw.palette import COLOR
 from viz.pages.architecture.parameters_chart import INKS, millions, parts_chart
 
@@ -14,10 +19,12 @@ CONFIGS = {
 
 
 def test_every_part_of_every_model_is_drawn() -> None:
-    chart = parts_chart({name: by_formula(config) for name, config in CONFIGS.items()}).to_dict()
+    chart = parts_chart(
+        {name: parameters_by_formula(config) for name, config in CONFIGS.items()}
+    ).to_dict()
     bars, words = chart["datasets"].values()
     for name, config in CONFIGS.items():
-        real = counted(without_weights(config))
+        real = parameters_of_model(meta_model(config))
         total = sum(real.values())
         own = {row["part"]: row for row in bars if row["model"] == name}
         assert {part: row["count"] for part, row in own.items()} == {
@@ -29,7 +36,7 @@ def test_every_part_of_every_model_is_drawn() -> None:
         for part, row in own.items():
             assert row["share"] == pytest.approx(real[part] / total)
     assert [(row["model"], row["count"]) for row in words] == [
-        (name, sum(by_formula(config).values())) for name, config in CONFIGS.items()
+        (name, sum(parameters_by_formula(config).values())) for name, config in CONFIGS.items()
     ]
     assert words[0]["said"] == "63.05 M"
     assert chart["layer"][0]["encoding"]["y"]["sort"] == list(CONFIGS)

@@ -6,8 +6,8 @@ import pytest
 
 from tests.viz.pages.pages import heads_page, texts
 from transformer import Translator
+from transformer.analysis.measures import summarise
 from viz.app import serving
-from viz.numbers import summarise
 
 SENTENCE = "The dog sleeps in the garden."
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.pages import texts
 from transformer import Translator
-from transformer.analysis.batch import batch
+from transformer.analysis.batch import batch_traces
 from transformer.analysis.scaling import rescale, saturation
 from viz.pages.inside.charts import MEASURES, factors
 
@@ -134,7 +134,7 @@ def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: 
 
 
 def _ids(translator: Translator):
-    pair = batch([translator.trace(SENTENCE)])
+    pair = batch_traces([translator.trace(SENTENCE)])
     return pair.source, pair.target
 
 

@@ -9,7 +9,7 @@ import pytest
 from transformer import Kind, TransformerConfig
 from transformer.analysis.scaling import Scale
 from transformer.attention import attention_scores
-from transformer.trace import KINDS
+from transformer.kinds import KINDS
 from viz.app.look import source_line
 from viz.draw.mathml import Node
 from viz.pages.inside.steps import shown_scale, steps, times

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.pages.pages import in_url, texts
 from transformer import Translator
 from transformer.analysis import masking
-from transformer.analysis.batch import Batch, batch
+from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.leaks import leak
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import row_said
@@ -40,12 +40,12 @@ def opened(serve):
     return open_
 
 
-def made_of(translator: Translator, *sentences: str) -> Batch:
-    return batch([translator.trace(text) for text in sentences])
+def made_of(translator: Translator, *sentences: str) -> TraceBatch:
+    return batch_traces([translator.trace(text) for text in sentences])
 
 
 @pytest.fixture
-def made(translator: Translator) -> Batch:
+def made(translator: Translator) -> TraceBatch:
     return made_of(translator, FIRST, *MORE.splitlines())
 
 
@@ -71,8 +71,8 @@ def drawn_whys(app: AppTest) -> list[list[list[str]]]:
 @pytest.mark.parametrize("which", ["in use", "padding", "causal", "both"])
 def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> None:
     app = opened(kind=name, mask=which)
-    used = masking.USED[kind]
-    expected = masking.why(made, kind, used if which == "in use" else which)
+    used = masking.MODEL_MASKS[kind]
+    expected = masking.mask_reasons(made, kind, used if which == "in use" else which)
     assert drawn_whys(app) == expected.tolist()
     own = which in ("in use", used)
     (heading,) = headings(app)
@@ -92,7 +92,7 @@ def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
     assert grids(app)["chosen"] == [1, 2]
     tokens = shown(made.decoder_tokens[1])
-    why = masking.why(made, "decoder_self", "both")[1, 2].tolist()
+    why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
     said = row_said(tokens[2], tokens, why)
     assert len(said) == 3  # seen, later, padding
     assert [text for text in texts(app) if text in said] == said
@@ -195,7 +195,7 @@ def test_a_batch_of_one_sentence_is_drawn(opened, translator: Translator) -> Non
     app = opened(more=" \n ")
     assert not any(text.startswith("Line") for text in texts(app))  # an empty line is no sentence
     made = made_of(translator, FIRST)
-    assert drawn_whys(app) == masking.why(made, "decoder_self", "causal").tolist()
+    assert drawn_whys(app) == masking.mask_reasons(made, "decoder_self", "causal").tolist()
 
 
 @pytest.mark.parametrize("view", ["who sees whom", "shift right", "take it away"])
@@ -211,7 +211,7 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translat
     assert any(text.startswith("Line 3: The text has") for text in texts(app))
     assert (
         drawn_whys(app)
-        == masking.why(
+        == masking.mask_reasons(
             made_of(translator, FIRST, "Her horse waits."), "decoder_self", "causal"
         ).tolist()
     )

@@ -178,7 +178,7 @@ def test_the_foot_of_the_sentence_is_the_served_models(
     opened, translator: Translator, stack
 ) -> None:
     app = opened("Your sentence", pe_stack=stack)
-    foot = positions.foot(translator.model, translator.trace(SENTENCE), stack)
+    foot = positions.embedding_parts(translator.model, translator.trace(SENTENCE), stack)
     for number, part in enumerate(foot):
         np.testing.assert_array_equal(drawn(picture(app), number), part)
     rms = [f"{math.sqrt((part.astype(float) ** 2).mean()):.4f}" for part in foot]
@@ -189,7 +189,7 @@ def test_the_foot_of_the_sentence_is_the_served_models(
     assert len(json.loads(picture(app))["layout"]["yaxis"]["ticktext"]) == len(tokens)
     other = next(one for one in BOTH if one != stack)
     app.button_group(key="pe_stack").set_value(other).run()
-    foot = positions.foot(translator.model, trace, other)
+    foot = positions.embedding_parts(translator.model, trace, other)
     np.testing.assert_array_equal(drawn(picture(app), 2), foot.sum)
 
 

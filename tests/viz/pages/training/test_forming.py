@@ -17,7 +17,8 @@ from tests.viz.pages.pages import texts
 from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.heads import badges, measure
+from transformer.analysis.measures import measure
+from transformer.analysis.roles import head_roles
 from viz.draw.head_grid import GridPart
 from viz.pages.training import forming as page
 from viz.pages.training.forming_chart import forming_chart
@@ -167,7 +168,7 @@ def test_what_the_page_says_of_the_bundled_run_is_so() -> None:
         assert encoder[500] - encoder[128] > decoder[500] - decoder[128]
         assert min(cross, key=lambda step: cross[step]) == 64
         words = {
-            step: {word for row in badges(by_pieces(trace, "cross"), "cross") for word in row}
+            step: {word for row in head_roles(by_pieces(trace, "cross"), "cross") for word in row}
             for step, trace in traces.items()
         }
         assert all(said == {"spread"} for step, said in words.items() if step <= 128)

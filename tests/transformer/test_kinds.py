@@ -1,0 +1,53 @@
+"""The names of attention, and that what needs no torch loads without it."""
+
+import subprocess
+import sys
+
+import pytest
+
+import transformer
+from transformer import Transformer
+from transformer.attention import MultiHeadAttention
+from transformer.kinds import KINDS, attention_name
+
+
+def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) -> None:
+    named = {
+        attention_name(kind, layer): kind for kind in KINDS for layer in range(model.config.N)
+    }
+    modules = {
+        name for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)
+    }
+    assert named.keys() == modules
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import transformer",
+        "from transformer import KINDS, Kind, TransformerConfig, HeadlightError",
+        "from transformer.kinds import KINDS, Kind, attention_name",
+        "from transformer.config import BOS, EOS, PAD, TransformerConfig",
+        "from transformer.tokenizer import SPECIAL, WORD_START",
+        "import training.schedule, training.runlog",
+    ],
+)
+def test_what_needs_no_torch_loads_without_it(statement: str) -> None:
+    # a module that is None cannot be imported: ImportError where somebody tries
+    block = "import sys; sys.modules['torch'] = sys.modules['pandas'] = None"
+    found = subprocess.run(
+        [sys.executable, "-c", f"{block}; {statement}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_every_public_name_is_there_and_no_other() -> None:
+    assert set(transformer.__all__) <= set(dir(transformer))
+    for name in transformer.__all__:
+        assert getattr(transformer, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
+        transformer.Nonsense  # type: ignore[attr-defined]  # noqa: B018

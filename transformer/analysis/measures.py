@@ -1,0 +1,173 @@
+"""What a head's weights amount to in a few numbers: entropy, offset, largest weight, alignedness.
+
+Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.axes import LabelledWeights
+from transformer.config import EOS
+from transformer.kinds import Kind
+from transformer.tokenizer import SPECIAL
+from transformer.trace import Weights
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+MEASURES: dict[str, str] = {
+    "entropy": "how evenly a row is spread, in bits; 0 where each position looks at one token",
+    "confidence": "the largest weight of a row, end token aside, mean over the rows",
+    "offset": "how many tokens after itself a position looks, on average; below 0 is back",
+    "diagonal": "how many tokens from the diagonal the weight lies, on average",
+}
+
+
+def entropy(weights: Floats) -> Floats:
+    """-Σ p log2 p of each row, in bits: `[..., key]` to `[...]`."""
+    # 0 · log 0 counts as 0: a masked key adds nothing
+    log_p = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    bits: Floats = -(weights * log_p).sum(-1)
+    return bits
+
+
+def first_counted_row(queries: int, *, causal: bool) -> int:
+    """Number of the first row that says something about a head.
+
+    Under causal attention the first position can look at itself alone, so its row counts only
+    where there is no other.
+    """
+    return 1 if causal and queries > 1 else 0
+
+
+def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
+    """One number for each head, mean over the rows that count.
+
+    Where special tokens were dropped, entropy, offset and diagonal are of the weight that is left.
+
+    Args:
+        axes: the weights of one kind.
+        kind: of attention.
+        name: one of `MEASURES`. "confidence" is Voita et al. 2019, §3. The diagonal of a map that
+            is not square runs from corner to corner, its distances are in key tokens.
+
+    Returns:
+        `[layer, head]`.
+    """
+    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    # layer by layer: one at a time is enough to hold in float64
+    layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
+    return np.stack([_MEASURES[name](layer, axes, first).mean(-1) for layer in layers])
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One head on one sentence.
+
+    Args:
+        entropy: in bits, mean over the rows; 0 where every position looks at one token alone.
+        max_entropy: what it would be if every position looked at all that it sees alike.
+        largest: the largest weight.
+        query: row of the largest weight.
+        key: column of the largest weight.
+        offset: how far from itself a position looks, mean over rows and weights; below 0 is back.
+        spread: standard deviation of that distance.
+    """
+
+    entropy: float
+    max_entropy: float
+    largest: float
+    query: int
+    key: int
+    offset: float
+    spread: float
+
+
+def summarise(weights: Weights, *, causal: bool = False) -> Summary:
+    """Sum up one map.
+
+    Args:
+        weights: `[query, key]`, each row sums to 1.
+        causal: whether a query sees no later key.
+    """
+    first = first_counted_row(len(weights), causal=causal)
+    p = weights[first:].astype(np.float64)
+    seen = np.arange(first, len(weights)) + 1 if causal else p.shape[1]  # keys of each row
+    query, key = np.unravel_index(int(p.argmax()), p.shape)
+    offset = float(_offset(p, first).mean())
+    variance = float((p * (_distances(p, first) - offset) ** 2).sum(-1).mean())
+    return Summary(
+        entropy=float(entropy(p).mean()),
+        max_entropy=float(np.log2(seen).mean()),
+        largest=float(p[query, key]),
+        query=int(query) + first,
+        key=int(key),
+        offset=offset,
+        spread=variance**0.5,
+    )
+
+
+def alignedness(cross: Weights) -> Floats:
+    """How much the mean over heads of each layer looks like an alignment of words, `[layer]`.
+
+    High where each target token looks at few source tokens and each source token is looked at by
+    some target token. The second half matters: a layer that looks at the full stop alone is sharp,
+    too.
+
+    Args:
+        cross: `[layer, head, query, key]`, both ends with `</s>`, which is left out.
+    """
+    mean = cross.astype(np.float64).mean(1)[:, :-1, :-1]  # [layer, query, key]
+    if not mean.size:
+        return np.zeros(len(cross))
+    score: Floats = mean.max(-1).mean(-1) + mean.max(-2).mean(-1)
+    return score
+
+
+def _distances(weights: Floats, first: int) -> Floats:
+    """Key minus query, `[query, key]`, where the first row is that of query `first`."""
+    queries, keys = weights.shape[-2:]
+    distances: Floats = np.arange(float(keys)) - np.arange(first, first + queries)[:, None]
+    return distances
+
+
+def _offset(weights: Floats, first: int) -> Floats:
+    """Mean distance of what each row looks at: `[..., query, key]` to `[..., query]`."""
+    offset: Floats = (weights * _distances(weights, first)).sum(-1)
+    return offset
+
+
+def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
+    end = np.array([key == SPECIAL[EOS] for key in axes.labels.keys])
+    largest: Floats = np.where(end, 0, weights).max(-1)
+    return largest
+
+
+def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
+    queries, keys = axes.weights.shape[2:]
+    # the middle of a row's square, measured along the keys
+    middle = (np.arange(first, queries) + 0.5) * keys / queries - 0.5
+    distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
+    mean: Floats = (weights * distance).sum(-1)
+    return mean
+
+
+def _normalised(weights: Floats) -> Floats:
+    """Rows that sum to 1; a row that has nothing left stays empty."""
+    total = weights.sum(-1, keepdims=True)
+    rows: Floats = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return rows
+
+
+# each takes [head, query, key], the labels and the first row, and gives [head, query]
+_MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
+    "entropy": lambda weights, _axes, _first: entropy(_normalised(weights)),
+    "confidence": lambda weights, axes, _first: _confidence(weights, axes),
+    "offset": lambda weights, _axes, first: _offset(_normalised(weights), first),
+    "diagonal": lambda weights, axes, first: _diagonal(_normalised(weights), axes, first),
+}

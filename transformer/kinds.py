@@ -1,0 +1,24 @@
+"""The three uses of attention (§3.2.3), as names that load without torch."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Kind = Literal["encoder_self", "decoder_self", "cross"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_MODULES: dict[Kind, str] = {
+    "encoder_self": "encoder.layers.{}.self_attention",
+    "decoder_self": "decoder.layers.{}.self_attention",
+    "cross": "decoder.layers.{}.cross_attention",
+}
+
+
+def attention_name(kind: Kind, layer: int) -> str:
+    """The dotted name of one attention module, with which its hook points begin.
+
+    Args:
+        kind: of attention.
+        layer: counted from 0.
+    """
+    return _MODULES[kind].format(layer)

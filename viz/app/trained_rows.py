@@ -9,7 +9,7 @@ from pathlib import Path
 
 from training import runlog
 from transformer import ConfigError, TransformerConfig
-from viz.figures.paper_tables import BASE, BIG, TABLE_3, PaperRow
+from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
 
 ROWS = Path(__file__).parents[2] / "assets" / "rows"
 """A folder for each row, with `config.json` and `run.jsonl`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import heads_page, in_url, texts
+from tests.viz.app_test import heads_page, in_url, texts
 from transformer import Translator
 from viz.app import serving
 

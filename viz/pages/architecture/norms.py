@@ -18,8 +18,8 @@ from transformer.analysis.norms import (
 )
 from transformer.layers import AddAndNorm
 from viz.app import more_sentences, sentence_bar
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
-from viz.app.look import code_line, explain
 from viz.app.once import once
 from viz.draw.labels import shown
 from viz.draw.tensor_strip import tensor_strip

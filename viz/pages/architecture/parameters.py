@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import ConfigError, TransformerConfig
 from transformer.analysis.counting import PARTS, by_formula, counted, without_weights
 from viz.app import sentence_bar
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.pages.architecture.parameters_chart import millions, parts_chart
 
 PREFIX = "arch_"

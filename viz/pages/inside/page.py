@@ -18,17 +18,14 @@ from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
 from transformer.trace import attention_name
 from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, pick, pick_kind
-from viz.app.look import code_line, explain
 from viz.app.once import once
 from viz.draw.inside_head import inside_head
-from viz.draw.labels import shown
-from viz.draw.open_head import SCREEN_NAMES, head_name
+from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.steps import shown_scale, steps, times
 from viz.pages.inside.translation import translation_under
-
-TITLE = "Inside a head"
 
 STEP = "at"
 """Name in the URL of the step of the walk."""

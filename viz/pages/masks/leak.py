@@ -7,7 +7,7 @@ import streamlit as st
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import Batch
 from transformer.analysis.leaks import Leak, leak
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.app.once import once
 from viz.pages.masks.charts import loss_chart, share_chart
 

@@ -10,7 +10,8 @@ import streamlit as st
 
 from transformer.analysis import positions
 from transformer.embedding import sinusoidal_positions
-from viz.app.look import code_line, explain, minus
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
 from viz.figures.inks import CURVES
 from viz.figures.positions import (
     encoding_map,
@@ -253,7 +254,7 @@ def _small(number: float) -> str:
     if number == 0:
         return "0"
     digits, power = f"{number:.1e}".split("e")
-    return f"{digits} · 10{minus(int(power), 0).translate(_RAISED)}"
+    return f"{digits} · 10{format_number(int(power), 0).translate(_RAISED)}"
 
 
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -11,9 +11,9 @@ from transformer import HeadlightError
 from transformer.analysis.learned_positions import LearnedPositions, learned_positions
 from transformer.analysis.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
+from viz.app.paper_tables import TABLE_3
 from viz.app.trained_rows import ROWS, TrainedRow, read
-from viz.figures.paper_tables import TABLE_3
 from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
 from viz.pages.positions.sentence import pick_stack
 

@@ -18,7 +18,9 @@ from transformer.analysis.positions import (
 )
 from transformer.embedding import Embedding
 from viz.app import sentence_bar, serving
-from viz.app.look import changed_words, code_line, explain, minus
+from viz.app.candidates import show_candidate
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
 from viz.app.once import once
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
@@ -178,11 +180,12 @@ def _candidate(
     new = serving.translate_edited(
         translator, translation.source, beam_size, edit.hooks(), repr(edit)
     )
-    words = changed_words(new.text, translation.text) or "(nothing)"
-    st.html(
-        f'<div class="headlight-candidate"><small>{name}</small>{words}'
-        f"<small>log p {minus(new.log_prob)} · of the translation above {minus(of_old)}</small>"
-        f"</div>"
+    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
+    show_candidate(
+        new.text or "(nothing)",
+        translation.text,
+        f"log p {log_prob} · of the translation above {log_prob_of_old}",
+        title=name,
     )
 
 

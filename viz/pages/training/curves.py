@@ -9,7 +9,7 @@ import streamlit as st
 from training import runlog
 from training.runlog import Record
 from training.schedule import learning_rate
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.figures.training import INKS, curve, learning_rates
 from viz.pages.training.runs import BUNDLED_NAME, is_live, logged
 

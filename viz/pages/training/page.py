@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viz.app.look import choose_view
+from viz.app.view_choice import choose_view
 from viz.pages.training.curves import curves
 from viz.pages.training.forming import forming
-
-TITLE = "Training"
 
 VIEW = "training_view"
 """Name in the URL."""

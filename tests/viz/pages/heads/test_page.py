@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.pages.pages import heads_page, texts
+from tests.viz.app_test import heads_page, texts
 from transformer import Translator
 from viz.app import serving
 from viz.numbers import summarise

@@ -7,7 +7,7 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import texts
+from tests.viz.app_test import texts
 from transformer import Translator
 from transformer.analysis.batch import batch
 from transformer.analysis.scaling import rescale, saturation

@@ -10,7 +10,7 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import in_url, texts
+from tests.viz.app_test import in_url, texts
 from transformer import Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import Batch, batch

@@ -9,7 +9,7 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import texts
+from tests.viz.app_test import texts
 from training import runlog
 from transformer.translator import BUNDLED
 

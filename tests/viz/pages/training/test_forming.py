@@ -12,8 +12,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import texts
 from tests.viz.made import HEADS, LAYERS, planted
-from tests.viz.pages.pages import texts
 from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces

@@ -86,9 +86,9 @@ def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
     translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
     source = len(serving.trace(translator, translation).source_tokens)
-    monkeypatch.setattr(serving, "MOST_PIECES", max(source, len(translation.best.pieces)))
+    monkeypatch.setattr(serving, "MAX_PIECES", max(source, len(translation.best.pieces)))
     serving.trace(translator, translation)  # as long as it may be
-    monkeypatch.setattr(serving, "MOST_PIECES", serving.MOST_PIECES - 1)
+    monkeypatch.setattr(serving, "MAX_PIECES", serving.MAX_PIECES - 1)
     with pytest.raises(InputError, match=rf"{source} in English"):
         serving.trace(translator, translation)
 

@@ -14,7 +14,7 @@ from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app import navigation
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.architecture import DrawnBox, architecture
 from viz.draw.attention_map import attention_map
 from viz.draw.labels import SCREEN_NAMES, shown
@@ -36,7 +36,7 @@ _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None:
     """Draw the view; its controls go into the row that is given."""
-    found = once(trace, "architecture.flow", lambda: flow(model, trace))
+    found = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     with row:
         layer, box = _controls(model.config.N)
     picture, beside = st.columns([2, 1], gap="large")

@@ -11,6 +11,7 @@ from transformer import ConfigError, TransformerConfig
 from transformer.analysis.counting import PARTS, by_formula, counted, without_weights
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
+from viz.app.memory import memo
 from viz.pages.architecture.parameters_chart import millions, parts_chart
 
 PREFIX = "arch_"
@@ -111,9 +112,8 @@ def _take_preset(presets: dict[str, TransformerConfig]) -> None:
         st.session_state[PREFIX + field] = getattr(config, field)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
 def _counted(config: TransformerConfig) -> dict[str, int]:
-    return counted(without_weights(config))
+    return memo(("parameters", config), lambda: counted(without_weights(config)))
 
 
 def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:

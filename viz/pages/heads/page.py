@@ -12,7 +12,7 @@ from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.attention_map import attention_map
 from viz.draw.head_grid import GridPart, head_grid
 from viz.draw.head_view import head_view
@@ -116,16 +116,16 @@ def _open(picked: tuple[Kind, int, int]) -> None:
 
 def _part(trace: AttentionTrace, of: Heads, controls: Controls) -> GridPart:
     key = (of.kind, controls.words)
-    named = once(trace, ("badges", *key), lambda: badges(of.whole, of.kind))
+    named = memo_per_trace(trace, ("badges", *key), lambda: badges(of.whole, of.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
-        values = once(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
+        values = memo_per_trace(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
     return GridPart(of.kind, of.axes.weights, of.axes.labels, named, values)
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     words, special = controls.words, controls.special
-    return once(
+    return memo_per_trace(
         trace,
         ("heads", kind, words, special),
         lambda: heads(trace, kind, words=words, special=special),

@@ -21,7 +21,7 @@ from viz.app import sentence_bar, serving
 from viz.app.candidates import show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 
@@ -57,7 +57,7 @@ def sentence() -> None:
     if (trace := sentence_bar.trace()) is None:
         return
     translator, _ = _found()
-    at_foot = once(trace, ("foot", stack), lambda: foot(translator.model, trace, stack))
+    at_foot = memo_per_trace(trace, ("foot", stack), lambda: foot(translator.model, trace, stack))
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     titles = ("token", "+ position", "= sum")
     st.plotly_chart(
@@ -196,13 +196,15 @@ def _found() -> tuple[Translator, Translation]:
 
 
 def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    return once(trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit))
+    return memo_per_trace(
+        trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit)
+    )
 
 
 def _moved(
     translator: Translator, trace: AttentionTrace, stacks: tuple[Stack, ...]
 ) -> npt.NDArray[np.float32]:
-    return once(
+    return memo_per_trace(
         trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
     )
 

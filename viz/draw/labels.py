@@ -42,6 +42,11 @@ def head_name(layer: int | None, head: int | None) -> str:
     return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
 
 
+def quoted(token: str) -> str:
+    """A token in quotation marks, kept apart from the direction of the text around it."""
+    return f"“\u2068{token}\u2069”"
+
+
 def shown(tokens: Sequence[str]) -> list[str]:
     """The tokens of one axis, to be put on screen as text.
 

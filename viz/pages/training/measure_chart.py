@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformer.trace import Kind
 
 
-def forming_chart(
+def measure_chart(
     steps: Sequence[int],
     values: NDArray[np.float64],
     *,

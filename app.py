@@ -1,18 +1,30 @@
-"""The app: one sentence bar, and a page for each way to look. `make app` serves it."""
+"""The app: one sentence bar above pages that each show another side of the model."""
 
 import streamlit as st
 
-from viz.app import sentence_bar
-from viz.app.look import ABOUT, STYLE
-from viz.app.page_links import registered
+from viz.app import navigation, sentence_bar
+from viz.app.style import STYLE_SHEET
 from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
 
-st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
-st.html(STYLE)
+ABOUT = (
+    "**Headlight** shows what every attention head of a Transformer looks at, on your own "
+    "sentence. The model follows Vaswani et al., *Attention Is All You Need* (2017)."
+)
 
-others = (heads, inside, masks, positions, schedule, training, architecture)
+st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
+st.html(STYLE_SHEET)
+
 page = st.navigation(
-    [registered(translate, default=True), *map(registered, others)],
+    [
+        navigation.page("translate", translate.show, default=True),
+        navigation.page("heads", heads.show),
+        navigation.page("inside", inside.show),
+        navigation.page("masks", masks.show),
+        navigation.page("positions", positions.show),
+        navigation.page("schedule", schedule.show),
+        navigation.page("training", training.show),
+        navigation.page("architecture", architecture.show),
+    ],
     position="top",
 )
 sentence_bar.show(page.url_path)

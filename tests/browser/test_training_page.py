@@ -8,7 +8,7 @@ import pytest
 from tests.browser.app_page import address, expect_map, in_grid, shared, tab, until, url
 from tests.viz.taught import taught_folder
 from transformer import KINDS, AttentionTrace
-from viz.pages.training.kept import Kept, find
+from viz.pages.training.probes import Probes, find
 from viz.pages.training.runs import FORMING
 
 __all__ = ["address", "shared", "tab", "taught_folder"]  # fixtures: used by name
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def kept() -> Kept:
+def kept() -> Probes:
     """The first sentence of the bundled run."""
     return find(FORMING)[0]
 
@@ -34,7 +34,7 @@ def expect_grid(page, trace: AttentionTrace) -> None:
     until(page, same, True)
 
 
-def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: Kept) -> None:
+def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: Probes) -> None:
     page = tab("training", training_view="Heads forming", kind="encoder", forming_layer="1")
     last, first = (AttentionTrace.load(kept[step]) for step in (max(kept), min(kept)))
     expect_map(page, "forming-map", last.encoder_self[0, 0], last.labels("encoder_self"))
@@ -45,7 +45,7 @@ def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: K
     assert url(page)["trained"] == "1"
 
 
-def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Kept) -> None:
+def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Probes) -> None:
     page = tab("training", training_view="Heads forming", trained="1")
     page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
     steps = list(kept)

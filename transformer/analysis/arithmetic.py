@@ -87,16 +87,18 @@ def sublayer_values(
         )
     point = f"{of}.hook_"
     norm = f"{of}_norm.hook_"
-    mask = kept[f"{point}mask"].expand_as(kept[f"{point}pattern"][:, :1])  # [batch, 1, query, key]
+    pattern = kept[f"{point}pattern"]
+    # a decoder that reads one token alone has nothing to mask: no mask passes the hook point
+    mask = kept.get(f"{point}mask", torch.ones_like(pattern, dtype=torch.bool))
     return SublayerValues(
         x=_array(kept[x]),
         memory=_array(kept[memory]),
         q=_array(kept[f"{point}q"]),
         k=_array(kept[f"{point}k"]),
         v=_array(kept[f"{point}v"]),
-        seen=mask[0, 0].cpu().numpy(),
+        seen=mask.expand_as(pattern)[0, 0].cpu().numpy(),
         scores=_array(kept[f"{point}attn_scores"]),
-        weights=_array(kept[f"{point}pattern"]),
+        weights=_array(pattern),
         z=_array(kept[f"{point}z"]),
         results=_array(kept[f"{point}result"]),
         output=_array(kept[f"{norm}sublayer"]),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import Kind
-from viz.app.look import KIND_NAMES
+from viz.draw.labels import KINDS_BY_NAME
 
 KIND = "kind"
 """Name in the URL of the kind of attention, on every page that asks for one."""
@@ -34,14 +34,14 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
     """
     name = st.segmented_control(
         "Attention",
-        list(KIND_NAMES),
+        list(KINDS_BY_NAME),
         default=default,
         required=True,
         key=KIND,
         bind="query-params",
         disabled=disabled,
     )
-    return KIND_NAMES[name or default]
+    return KINDS_BY_NAME[name or default]
 
 
 def pick_layer(name: str, layers: int) -> int:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from viz.app import serving
-from viz.app.look import minus
+from viz.app.formatting import format_number
 
 TEXT, BEAM = "text", "beam"
 """Names in the URL."""
@@ -124,8 +124,9 @@ def _answer(text: str, beam_size: int) -> None:
         return
     st.session_state[_FOUND] = translator, translation
     pieces = len(translation.best.pieces)
+    count = f"{pieces} {'piece' if pieces == 1 else 'pieces'}"
     _line(
-        f"log p {minus(translation.log_prob)} · {pieces} {'piece' if pieces == 1 else 'pieces'} · "
+        f"log p {format_number(translation.log_prob)} · {count} · "
         f"{translation.seconds * 1000:.0f} ms",
         translation.text or "(The model ended the sentence before its first word.)",
         "translation",

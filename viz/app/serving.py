@@ -14,6 +14,7 @@ from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.analysis.measures import alignedness
 from transformer.hooks import Hook
 from transformer.translator import BUNDLED
+from viz.app.memory import memo
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
 """Environment variable that names another checkpoint folder than the bundled one.
@@ -31,7 +32,7 @@ EXAMPLES = (
     "A young man with a blue helmet is riding his bicycle down the street "
     "while two girls are watching him.",
 )
-MOST_PIECES = 512
+MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
 
 
@@ -71,7 +72,7 @@ def _named() -> dict[str, Path]:
     }
 
 
-# an exception is not kept: a folder that is mended loads at the next look
+# an exception is not cached: a folder that is mended loads at the next run of the page
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _load(folder: str) -> Translator:
     # two threads on one sentence wait for each other; the cores are better used by two people
@@ -80,22 +81,15 @@ def _load(folder: str) -> Translator:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate, or remember: everybody's last few hundred sentences are kept.
+    """Translate, or remember.
 
     Raises:
         InputError: if the text cannot be translated as it is.
     """
-    return _translate(translator, translator.checksum, text, beam_size)
-
-
-@st.cache_data(max_entries=256, show_spinner=False)
-def _translate(
-    _translator: Translator,
-    checksum: str,  # noqa: ARG001  # names the model in the cache's key
-    text: str,
-    beam_size: int,
-) -> Translation:
-    return _translator.translate(text, beam_size=beam_size)
+    return memo(
+        ("translation", translator.checksum, text, beam_size),
+        lambda: translator.translate(text, beam_size=beam_size),
+    )
 
 
 def translate_edited(
@@ -110,24 +104,16 @@ def translate_edited(
     Raises:
         InputError: if the text cannot be translated as it is.
     """
-    return _translate_edited(translator, edits, translator.checksum, text, beam_size, name)
 
+    def search() -> Translation:
+        with translator.model.hooks(edits):
+            return translator.translate(text, beam_size=beam_size)
 
-@st.cache_data(max_entries=512, show_spinner=False)
-def _translate_edited(
-    _translator: Translator,
-    _edits: Mapping[str, Hook],
-    checksum: str,  # noqa: ARG001  # names the model in the cache's key
-    text: str,
-    beam_size: int,
-    name: str,  # noqa: ARG001  # likewise the edits
-) -> Translation:
-    with _translator.model.hooks(_edits):
-        return _translator.translate(text, beam_size=beam_size)
+    return memo(("edited translation", translator.checksum, text, beam_size, name), search)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
-    """What every head looked at; one forward pass; the last few are kept.
+    """What every head looked at, from one forward pass; or remember.
 
     Raises:
         InputError: if a side is too long for a map.
@@ -137,31 +123,22 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
         len(translator.tokenizer.encode(translation.source)) + 1,
         len(translation.best.pieces),
     )
-    if max(source, target) > MOST_PIECES:
+    if max(source, target) > MAX_PIECES:
         raise InputError(
-            f"The maps are drawn for up to {MOST_PIECES} pieces a side, and this sentence has "
+            f"The maps are drawn for up to {MAX_PIECES} pieces a side, and this sentence has "
             f"{source:,} in English and {target:,} in German: shorten it to see them."
         )
-    return _trace(translator, translation, translator.checksum, translation.source, *tokens)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _trace(
-    _translator: Translator,
-    _translation: Translation,
-    checksum: str,  # noqa: ARG001  # names the model in the cache's key
-    source: str,  # noqa: ARG001  # likewise the sentence
-    *tokens: int,  # noqa: ARG001  # and what was found for it
-) -> AttentionTrace:
-    return _translator.trace_of(_translation)
+    return memo(
+        ("trace", translator.checksum, translation.source, tuple(tokens)),
+        lambda: translator.trace_of(translation),
+    )
 
 
 def aligning_layer(translator: Translator) -> int:
     """The layer whose cross-attention, mean over heads, comes closest to an alignment of words."""
-    return _aligning_layer(translator, translator.checksum)
 
+    def search() -> int:
+        found = [alignedness(translator.trace(text, beam_size=1).cross) for text in EXAMPLES]
+        return int(np.mean(found, axis=0).argmax())
 
-@st.cache_data(max_entries=4, show_spinner=False)
-def _aligning_layer(_translator: Translator, checksum: str) -> int:  # noqa: ARG001
-    found = [alignedness(_translator.trace(text, beam_size=1).cross) for text in EXAMPLES]
-    return int(np.mean(found, axis=0).argmax())
+    return memo(("aligning layer", translator.checksum), search)

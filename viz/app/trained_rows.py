@@ -10,7 +10,7 @@ from pathlib import Path
 from training import runlog
 from transformer import ConfigError, TransformerConfig
 from transformer.files import ASSETS
-from viz.figures.paper_tables import BASE, BIG, TABLE_3, PaperRow
+from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
 
 ROWS = ASSETS / "rows"
 """A folder for each row, with `config.json` and `run.jsonl`."""

@@ -1,4 +1,4 @@
-"""Pieces as a person reads them, and the words on the axes."""
+"""What the screen calls kinds, heads, axes and pieces."""
 
 from __future__ import annotations
 
@@ -8,24 +8,43 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from transformer.kinds import Kind
 
+SCREEN_NAMES: dict[Kind, str] = {
+    "encoder_self": "encoder",
+    "decoder_self": "decoder",
+    "cross": "cross",
+}
+"""The kinds of attention as the screen and the URL name them."""
+
+KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
+
 WORD_START = "▁"
 SPECIAL = frozenset({"<s>", "</s>", "<pad>", "<unk>"})
 
 
-class Axes(NamedTuple):
+class AxisTitles(NamedTuple):
     """What the rows of a map are and what its columns are, in words."""
 
     rows: str
     columns: str
 
 
-AXES: dict[Kind, Axes] = {
-    "encoder_self": Axes("English: the word that looks", "English: where it looks"),
-    "decoder_self": Axes(
+AXIS_TITLES: dict[Kind, AxisTitles] = {
+    "encoder_self": AxisTitles("English: the word that looks", "English: where it looks"),
+    "decoder_self": AxisTitles(
         "German read so far: the word that looks", "German read so far: where it looks"
     ),
-    "cross": Axes("German: the word being written", "English: where it looks"),
+    "cross": AxisTitles("German: the word being written", "English: where it looks"),
 }
+
+
+def head_name(layer: int | None, head: int | None) -> str:
+    """`L3 H5`, counted from 1 as on the screen; a dash stands for a mean over layers or heads."""
+    return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
+
+
+def quoted(token: str) -> str:
+    """A token in quotation marks, kept apart from the direction of the text around it."""
+    return f"“\u2068{token}\u2069”"
 
 
 def shown(tokens: Sequence[str]) -> list[str]:

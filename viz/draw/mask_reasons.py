@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from viz.draw.labels import quoted
+
 if TYPE_CHECKING:
     from transformer.analysis.masking import MaskReason
 
@@ -31,11 +33,6 @@ def row_said(query: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> lis
             reason = REASONS[why][len(hidden) > 1]
             sentences.append(f"{quoted(query)} may not see {_listed(hidden)}: {reason}.")
     return sentences
-
-
-def quoted(token: str) -> str:
-    """A token in quotation marks, kept apart from the direction of the text around it."""
-    return f"“\u2068{token}\u2069”"
 
 
 def _listed(tokens: Sequence[str]) -> str:

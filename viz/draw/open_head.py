@@ -10,9 +10,7 @@ import numpy.typing as npt
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.trace import Labels, Weights
-from viz.app.look import KIND_NAMES
-
-SCREEN_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
+from viz.draw.labels import SCREEN_NAMES, head_name
 
 
 @dataclass(frozen=True)
@@ -81,18 +79,13 @@ def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
     return OpenMap(title, weights, of.axes.labels, of.axes.reads, absorbed)
 
 
-def head_name(layer: int | None, head: int | None) -> str:
-    """`L3 H5`, counted from 1 as the screen does."""
-    return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
-
-
 def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArray:
     """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for."""
     of_layer = weights.mean(0) if layer is None else weights[layer]
     return of_layer.mean(0) if head is None else of_layer[head]
 
 
-def until(a_map: OpenMap, kind: Kind, step: int) -> OpenMap:
+def crop_to_step(a_map: OpenMap, kind: Kind, step: int) -> OpenMap:
     """What exists of a decoder's map when step `step` (from 0) is taken."""
     rows, (queries, keys) = slice(step + 1), a_map.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))

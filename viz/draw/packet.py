@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import AXES, shown
+from viz.draw.labels import AXIS_TITLES, shown
 from viz.draw.palette import ENDS, Theme, difference_table, head_colors, table
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def map_packet(
     check(weights, labels, dimensions=2)
     header = {
         "title": title,
-        **AXES[kind]._asdict(),
+        **AXIS_TITLES[kind]._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
         "reads": _read(reads, labels),
         "scale": scale,
@@ -93,7 +93,7 @@ def view_packet(
     header = {
         "heads": names,
         "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},
-        **AXES[kind]._asdict(),
+        **AXIS_TITLES[kind]._asdict(),
         "note": VIEW_NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "reads": _read(reads, labels),

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from viz.draw.labels import AXES, shown
+from viz.draw.labels import AXIS_TITLES, head_name, shown
 from viz.draw.palette import COLOR, colorscale
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def head_map(
         template="plotly_white",
         margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
     )
-    rows, columns = AXES[kind]
+    rows, columns = AXIS_TITLES[kind]
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
     return figure
@@ -81,7 +81,7 @@ def all_heads(
     """
     _check(weights, queries, keys, dimensions=4)
     layers, heads = weights.shape[:2]
-    names = [f"L{layer + 1} H{head + 1}" for layer, head in np.ndindex(layers, heads)]
+    names = [head_name(layer, head) for layer, head in np.ndindex(layers, heads)]
     figure = make_subplots(
         rows=layers,
         cols=heads,
@@ -124,7 +124,7 @@ def head_bars(weights: Weights, keys: Sequence[str], *, kind: Kind) -> alt.Chart
         alt.Chart(frame, height=180)
         .mark_bar(color=COLOR[kind])
         .encode(
-            x=alt.X("key:O", title=AXES[kind].columns, axis=_words(shown(keys))),
+            x=alt.X("key:O", title=AXIS_TITLES[kind].columns, axis=_words(shown(keys))),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
             tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
         )

@@ -1,1 +1,1 @@
-"""One module for each page of the app; each has a `show()` that draws it."""
+"""One package for each page of the app; each has a `show()` that draws the page."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -142,3 +144,22 @@ def test_a_layer_that_is_not_there_is_named(
 ) -> None:
     with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
         sublayer_values(translator.model, trace, "cross", layer)
+
+
+def test_a_translation_of_one_piece_sees_itself(
+    model: Transformer, translator: Translator, of: tuple[Kind, int]
+) -> None:
+    """Nothing is masked then, so no mask passes its hook point."""
+    long = translator.trace("The old cat sleeps.", target="Die alte Katze schläft.")
+    short = replace(
+        long,
+        target_pieces=long.target_pieces[:1],
+        decoder_self=long.decoder_self[..., :1, :1],
+        cross=long.cross[..., :1, :],
+        log_probs=long.log_probs[:1],
+    )
+    kind, layer = of
+    whole = sublayer_values(model, short, kind, layer)
+    assert whole.seen.shape == short.weights(kind).shape[2:]
+    assert whole.seen.all()
+    close(whole.weights, short.weights(kind)[layer])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import heads_page, in_url, texts
+from tests.viz.app_test import heads_page, in_url, texts
 from transformer import Translator
 from viz.app import serving
 
@@ -121,7 +121,7 @@ def test_a_bad_checkpoint_gets_one_sentence(
 def test_a_sentence_too_long_for_a_map_is_translated_all_the_same(
     serve, translator: Translator, monkeypatch
 ) -> None:
-    monkeypatch.setattr(serving, "MOST_PIECES", 5)
+    monkeypatch.setattr(serving, "MAX_PIECES", 5)
     app = serve(text=SENTENCE)
     assert translator.translate(SENTENCE).text in texts(app)
     assert any("The maps are drawn for up to 5 pieces" in line for line in texts(app))

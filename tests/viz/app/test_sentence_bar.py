@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import in_url, texts
+from tests.viz.app_test import in_url, texts
 from transformer import Translator
 from viz.app import sentence_bar
 

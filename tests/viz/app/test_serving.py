@@ -4,20 +4,19 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import streamlit as st
 
 from transformer import CheckpointError, InputError, Translation, Translator
-from transformer.analysis.measures import alignedness
 from viz.app import serving
 
 
 @pytest.fixture(autouse=True)
 def forget():
     """No test sees what another one cached."""
-    st.cache_data.clear()
     st.cache_resource.clear()
 
 
@@ -86,13 +85,22 @@ def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
     translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
     source = len(serving.trace(translator, translation).source_tokens)
-    monkeypatch.setattr(serving, "MOST_PIECES", max(source, len(translation.best.pieces)))
+    monkeypatch.setattr(serving, "MAX_PIECES", max(source, len(translation.best.pieces)))
     serving.trace(translator, translation)  # as long as it may be
-    monkeypatch.setattr(serving, "MOST_PIECES", serving.MOST_PIECES - 1)
+    monkeypatch.setattr(serving, "MAX_PIECES", serving.MAX_PIECES - 1)
     with pytest.raises(InputError, match=rf"{source} in English"):
         serving.trace(translator, translation)
 
 
-def test_the_map_opens_on_the_layer_that_aligns_best(translator: Translator) -> None:
-    scores = [alignedness(translator.trace(text, beam_size=1).cross) for text in serving.EXAMPLES]
-    assert serving.aligning_layer(translator) == int(np.sum(scores, axis=0).argmax())
+@pytest.mark.parametrize("aligned", [0, 1, 2])
+def test_the_map_opens_on_the_layer_that_aligns_words(
+    translator: Translator, monkeypatch, aligned: int
+) -> None:
+    """One layer follows the sentence word by word, one is spread, one stares at the full stop."""
+    size = 6
+    spread, stare = np.full((size, size), 1 / size), np.eye(size)[[size - 2] * size]
+    layers = np.stack([spread, stare])
+    layers = np.insert(layers, aligned, np.eye(size), axis=0)  # [layer, query, key]
+    cross = np.repeat(layers[:, None], 2, axis=1).astype(np.float32)  # [layer, head, query, key]
+    monkeypatch.setattr(translator, "trace", lambda *_, **__: SimpleNamespace(cross=cross))
+    assert serving.aligning_layer(translator) == aligned

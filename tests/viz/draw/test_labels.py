@@ -1,7 +1,7 @@
 from typing import get_args
 
 from transformer.kinds import Kind
-from viz.draw.labels import AXES, shown
+from viz.draw.labels import AXIS_TITLES, shown
 
 
 def test_a_piece_that_begins_a_word_is_plain_and_one_that_goes_on_is_marked():
@@ -28,5 +28,5 @@ def test_two_tokens_never_become_one():
 
 
 def test_every_kind_has_its_axes_in_words():
-    assert set(AXES) == set(get_args(Kind))
-    assert AXES["cross"] == ("German: the word being written", "English: where it looks")
+    assert set(AXIS_TITLES) == set(get_args(Kind))
+    assert AXIS_TITLES["cross"] == ("German: the word being written", "English: where it looks")

@@ -2,7 +2,8 @@
 
 import re
 
-from viz.draw.mask_reasons import REASONS, quoted, row_said
+from viz.draw.labels import quoted
+from viz.draw.mask_reasons import REASONS, row_said
 
 
 def said(query, keys, whys):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from viz.draw.open_head import heads, open_map, until
+from viz.draw.open_head import crop_to_step, heads, open_map
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
 @pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
 def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
     whole = open_map(heads(trace, kind, words=False, special=True), 0, 0)
-    found = until(whole, kind, 2)
+    found = crop_to_step(whole, kind, 2)
     np.testing.assert_array_equal(found.weights, whole.weights[:3, :keys])
     assert found.labels.queries == whole.labels.queries[:3]
     assert found.labels.keys == whole.labels.keys[:keys]

@@ -13,13 +13,9 @@ import pytest
 from tests.viz.drawn import drawn
 from transformer.analysis.positions import exact_encoding, rotation, similarity, wavelengths
 from transformer.embedding import sinusoidal_positions
-from viz.draw.palette import COLOR, oklab
 from viz.figures.positions import (
-    SIGNED,
-    SMOOTH_FROM,
     encoding_map,
     rotation_figure,
-    signed_map,
     similarity_curves,
     similarity_map,
     wave_curves,
@@ -61,23 +57,6 @@ def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> No
     assert axis.tickvals[0] == 0
     assert 2 <= len(axis.tickvals) <= 9
     assert axis.tickvals[-1] < width
-
-
-def test_nothing_is_the_page_itself_and_no_side_can_be_taken_for_a_kind() -> None:
-    (_, less), (_, least), (_, first), (_, more) = SIGNED
-    assert least == less.replace(", 1)", ", 0)")
-    assert first == more.replace(", 1)", ", 0)")
-    for color in (less, more):
-        lab = oklab(np.array([int(n) for n in re.findall(r"\d+", color)[:3]]) / 255)
-        for kind in COLOR.values():
-            other = oklab(np.frombuffer(bytes.fromhex(kind[1:]), np.uint8) / 255)
-            assert np.linalg.norm(lab - other) > 0.1
-
-
-def test_a_large_map_is_painted_by_pixels_and_keeps_its_values() -> None:
-    side = math.isqrt(SMOOTH_FROM) + 1
-    assert signed_map(np.zeros((side, side)), 1, hover="").zsmooth == "fast"
-    assert signed_map(TABLE, 1, hover="").zsmooth is False
 
 
 def test_a_curve_has_a_dot_for_each_position_on_the_wave() -> None:

@@ -1,41 +1,6 @@
-"""The app as Streamlit runs it, without a browser, on a small taught model."""
+"""The app on a small trained model, for all tests of this folder."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
-
+from tests.viz.app_test import given_translations, serve, translator
 from tests.viz.taught import taught_folder
-from transformer import Translator
-from viz.app import serving
 
-__all__ = ["taught_folder"]  # a fixture: used by its name
-
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def translator(taught_folder: Path) -> Translator:
-    return Translator.load(taught_folder)
-
-
-@pytest.fixture
-def serve(taught_folder: Path, monkeypatch):
-    """Open the app, or one page of it, at a URL."""
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-    def open_(page=None, *, checkpoint: Path = taught_folder, **url: str) -> AppTest:
-        monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint))
-        if page is None:
-            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        else:
-            app = AppTest.from_function(page, default_timeout=60)
-        for name, value in url.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return open_
+__all__ = ["given_translations", "serve", "taught_folder", "translator"]  # fixtures: used by name

@@ -1,5 +1,5 @@
 """The Architecture page and all its parts."""
 
-from viz.pages.architecture.page import TITLE, show
+from viz.pages.architecture.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

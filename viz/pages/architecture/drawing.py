@@ -11,14 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, Transformer
 from transformer.analysis.counting import parameter_shapes
 from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz.app import page_links
+from viz.app import navigation
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
-from viz.app.look import code_line, explain
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.architecture import DrawnBox, architecture
 from viz.draw.attention_map import attention_map
-from viz.draw.labels import shown
-from viz.draw.open_head import SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES, shown
 from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
@@ -37,7 +36,7 @@ _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None:
     """Draw the view; its controls go into the row that is given."""
-    found = once(trace, "architecture.flow", lambda: flow(model, trace))
+    found = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     with row:
         layer, box = _controls(model.config.N)
     picture, beside = st.columns([2, 1], gap="large")
@@ -192,8 +191,8 @@ def _way_on(box: Box, layer: int) -> None:
     if box.kind:
         choices[KIND] = SCREEN_NAMES[box.kind]
     with st.container(key="arch-way-on", gap=None):
-        for page in box.pages:
-            page_links.link(page, _WHY[page], choices if box.kind else {})
+        for path in box.pages:
+            navigation.link(path, _WHY[path], choices if box.kind else {})
 
 
 def _to_norms(name: str) -> None:

@@ -18,9 +18,9 @@ from transformer.analysis.norms import (
 )
 from transformer.layers import AddAndNorm
 from viz.app import more_sentences, sentence_bar
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
-from viz.app.look import code_line, explain
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, Box
@@ -53,8 +53,10 @@ def show(row: DeltaGenerator) -> None:
         return
     every = batch_traces(traces)
     texts = tuple((trace.source, trace.target) for trace in traces)
-    inside = once(traces[0], ("norm", texts, name), lambda: norm_values(model, every, name))
-    alone = once(
+    inside = memo_per_trace(
+        traces[0], ("norm", texts, name), lambda: norm_values(model, every, name)
+    )
+    alone = memo_per_trace(
         traces[0],
         ("norm", texts[:1], name),
         lambda: norm_values(model, batch_traces(traces[:1]), name),

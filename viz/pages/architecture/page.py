@@ -9,8 +9,6 @@ from viz.app import sentence_bar
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
-TITLE = "Architecture"
-
 DRAWING, PARAMETERS, WORK, TABLES = "drawing", "parameters", "work and memory", "tables 2 and 3"
 VIEWS = (DRAWING, PARAMETERS, WORK, NORMS, TABLES)
 

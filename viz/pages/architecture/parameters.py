@@ -15,7 +15,8 @@ from transformer.analysis.counting import (
     parameters_of_model,
 )
 from viz.app import sentence_bar
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
+from viz.app.memory import memo
 from viz.pages.architecture.parameters_chart import millions, parts_chart
 
 PREFIX = "arch_"
@@ -116,9 +117,8 @@ def _take_preset(presets: dict[str, TransformerConfig]) -> None:
         st.session_state[PREFIX + field] = getattr(config, field)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
 def _counted(config: TransformerConfig) -> dict[str, int]:
-    return parameters_of_model(meta_model(config))
+    return memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
 
 
 def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:

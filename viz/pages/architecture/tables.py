@@ -7,19 +7,12 @@ import streamlit as st
 from transformer.config import TransformerConfig
 from transformer.translator import BUNDLED
 from viz.app import trained_rows
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
+from viz.app.paper_tables import BASE, TABLE_3, PaperRow, said
 from viz.app.trained_rows import TrainedRow
-from viz.figures.paper_tables import (
-    BASE,
-    PANELS,
-    TABLE_3,
-    PaperRow,
-    difference_chart,
-    said,
-    table_2,
-    table_3,
-)
+from viz.pages.architecture.difference_chart import PANELS, difference_chart
 from viz.pages.architecture.parameters_chart import millions
+from viz.pages.architecture.table_frames import table_2, table_3
 
 HERE = ("here", "PPL here", "BLEU here", "params here")
 """Columns beside those of Table 3."""

@@ -21,7 +21,7 @@ from transformer.analysis.complexity import (
 from transformer.attention import MultiHeadAttention
 from transformer.files import ASSETS
 from viz.app import sentence_bar
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.pages.architecture.work_chart import growth_chart, lengths
 
 MEASURED = ASSETS / "layers.json"

@@ -1,5 +1,5 @@
 """The Heads page and all its parts."""
 
-from viz.pages.heads.page import TITLE, show
+from viz.pages.heads.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

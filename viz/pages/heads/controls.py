@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Kind
 from transformer.analysis.measures import MEASURES
 from viz.app.head_picker import HEAD, pick, pick_kind
-from viz.app.look import KIND_NAMES
+from viz.draw.labels import KINDS_BY_NAME
 from viz.draw.packet import Scale
 
 LAYER_ORDER = "layer"
@@ -107,9 +107,9 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
 def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
     kinds = st.pills(
         "Kinds in the grid",
-        list(KIND_NAMES),
+        list(KINDS_BY_NAME),
         selection_mode="multi",
-        default=list(KIND_NAMES),
+        default=list(KINDS_BY_NAME),
         key="kinds",
         bind="query-params",
     )
@@ -140,6 +140,8 @@ def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]
         help="They are not drawn, but their numbers stay a hover away.",
     )
     # where every kind or layer is crossed out, all are shown: a grid of nothing helps nobody
-    shown = tuple(KIND_NAMES[n] for n in KIND_NAMES if n in kinds) or tuple(KIND_NAMES.values())
+    shown = tuple(KINDS_BY_NAME[n] for n in KINDS_BY_NAME if n in kinds) or tuple(
+        KINDS_BY_NAME.values()
+    )
     at = tuple(n for n in range(layers) if names[n] in chosen) or tuple(range(layers))
     return shown, at, scale, threshold

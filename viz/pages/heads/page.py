@@ -10,20 +10,19 @@ from transformer.analysis.measures import measure, summarise
 from transformer.analysis.roles import head_roles
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
-from viz.app.look import code_line, explain, minus
-from viz.app.once import once
+from viz.app.memory import memo_per_trace
 from viz.draw.attention_map import attention_map
 from viz.draw.head_grid import GridPart, head_grid
 from viz.draw.head_view import head_view
-from viz.draw.labels import shown
-from viz.draw.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
+from viz.draw.labels import SCREEN_NAMES, head_name, shown
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import FALLING, LAYER_ORDER, Controls
 from viz.pages.heads.downloads import take_away
-
-TITLE = "Heads"
 
 _WHAT: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
@@ -71,7 +70,7 @@ def _show(trace: AttentionTrace, controls: Controls) -> OpenMap:
         with grid:
             _grid(trace, every, controls, step)
         if step is not None and controls.kind != "encoder_self":
-            now = until(now, controls.kind, step)
+            now = crop_to_step(now, controls.kind, step)
         with picture:
             _large(trace, controls, of, now, step)
     _explain(trace, controls.kind)
@@ -117,16 +116,16 @@ def _open(picked: tuple[Kind, int, int]) -> None:
 
 def _part(trace: AttentionTrace, of: Heads, controls: Controls) -> GridPart:
     key = (of.kind, controls.words)
-    named = once(trace, ("badges", *key), lambda: head_roles(of.whole, of.kind))
+    named = memo_per_trace(trace, ("badges", *key), lambda: head_roles(of.whole, of.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
-        values = once(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
+        values = memo_per_trace(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
     return GridPart(of.kind, of.axes.weights, of.axes.labels, named, values)
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     words, special = controls.words, controls.special
-    return once(
+    return memo_per_trace(
         trace,
         ("heads", kind, words, special),
         lambda: heads(trace, kind, words=words, special=special),
@@ -171,7 +170,7 @@ def _large(
         ):
             other = open_map(of, layer, head)
             if step is not None and of.kind != "encoder_self":
-                other = until(other, of.kind, step)
+                other = crop_to_step(other, of.kind, step)
             overlaid.append((name, other.weights))
     head_view(
         overlaid,
@@ -244,7 +243,7 @@ def _numbers(trace: AttentionTrace, controls: Controls) -> None:
         if controls.kind != "cross":
             st.metric(
                 "Offset",
-                f"{minus(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
+                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
                 help="How far from itself a position looks, in pieces: mean and standard "
                 "deviation over all weights; below 0 is back, above 0 is ahead.",
                 width="content",

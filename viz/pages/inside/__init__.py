@@ -1,5 +1,5 @@
 """The Inside page and all its parts."""
 
-from viz.pages.inside.page import TITLE, show
+from viz.pages.inside.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

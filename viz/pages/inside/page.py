@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -18,17 +18,14 @@ from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, pick, pick_kind
-from viz.app.look import code_line, explain
-from viz.app.once import once
+from viz.app.memory import memo, memo_per_trace
 from viz.draw.inside_head import inside_head
-from viz.draw.labels import shown
-from viz.draw.open_head import SCREEN_NAMES, head_name
+from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.steps import shown_scale, steps, times
 from viz.pages.inside.translation import translation_under
-
-TITLE = "Inside a head"
 
 STEP = "at"
 """Name in the URL of the step of the walk."""
@@ -72,7 +69,7 @@ def show() -> None:
         edits = _edits(translator, chosen)
         of = _attended(translator, trace, chosen, edits)
         _picture(translator, trace, of, chosen)
-        _charts(of, chosen)
+        _charts(trace, of, chosen)
     except HeadlightError as error:
         st.text(str(error))
         return
@@ -152,12 +149,18 @@ def _edits(translator: Translator, chosen: Choices) -> dict[str, Hook]:
 def _attended(
     translator: Translator, trace: AttentionTrace, chosen: Choices, edits: dict[str, Hook]
 ) -> SublayerValues:
-    scaled = (chosen.scale, chosen.temperature, chosen.every, chosen.head)
-    return once(
+    return memo_per_trace(
         trace,
-        ("attended", chosen.kind, chosen.layer, None if chosen.as_trained else scaled),
+        ("attended", chosen.kind, chosen.layer, _scale_in_use(chosen)),
         lambda: sublayer_values(translator.model, trace, chosen.kind, chosen.layer, edits),
     )
+
+
+def _scale_in_use(chosen: Choices) -> Hashable:
+    """All that the pass depends on beside the sentence; None for the model as it was trained."""
+    if chosen.as_trained:
+        return None
+    return chosen.scale, chosen.temperature, None if chosen.every else chosen.head
 
 
 def _picture(
@@ -190,7 +193,7 @@ def _remember(step: int) -> None:
     st.query_params[STEP] = str(step)
 
 
-def _charts(of: SublayerValues, chosen: Choices) -> None:
+def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
     d_k = of.q.shape[-1]
     dots = (of.k[chosen.head] @ of.q[chosen.head, chosen.word]).astype(np.float64)
     dots = dots[of.seen[chosen.word]]
@@ -209,8 +212,12 @@ def _charts(of: SublayerValues, chosen: Choices) -> None:
         )
     with right:
         st.subheader("The variance of q · k grows with dₖ", anchor=False)
-        head = scaling.dot_variance(
-            of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
+        head = memo_per_trace(
+            trace,
+            ("dot variance", chosen.kind, chosen.layer, chosen.head, _scale_in_use(chosen)),
+            lambda: scaling.dot_variance(
+                of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
+            ),
         )
         st.altair_chart(
             variance_chart(*head, WIDTHS, _gaussian()),
@@ -218,10 +225,9 @@ def _charts(of: SublayerValues, chosen: Choices) -> None:
         )
 
 
-@cache
 def _gaussian() -> npt.NDArray[np.float64]:
-    """The same for everybody, and seventeen million random numbers to draw."""
-    return scaling.gaussian_dot_variance(WIDTHS)
+    """The same for everybody; it takes seventeen million random numbers."""
+    return memo("gaussian dot variance", lambda: scaling.gaussian_dot_variance(WIDTHS))
 
 
 def _explain() -> None:

@@ -6,7 +6,7 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.scaling import Scale
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
-from viz.app.look import source_line
+from viz.app.explanations import source_line
 from viz.draw.inside_head import Step
 from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
 

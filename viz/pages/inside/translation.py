@@ -9,7 +9,8 @@ import streamlit as st
 from transformer import Translation, Translator
 from transformer.hooks import Hook
 from viz.app import sentence_bar, serving
-from viz.app.look import changed_words, minus
+from viz.app.candidates import show_candidate
+from viz.app.formatting import format_number
 
 
 def translation_under(
@@ -26,8 +27,8 @@ def translation_under(
     found = serving.translate_edited(translator, translation.source, beam_size, edits, name)
     same = found.text == translation.text
     verdict = "the same words" if same else "other words in bold"
-    html = changed_words(found.text or "(nothing: the sentence ends at once)", translation.text)
-    st.html(
-        f'<div class="headlight-candidate">{html}'
-        f"<small>translated with {name}: {verdict} · log p {minus(found.log_prob)}</small></div>"
+    show_candidate(
+        found.text or "(nothing: the sentence ends at once)",
+        translation.text,
+        f"translated with {name}: {verdict} · log p {format_number(found.log_prob)}",
     )

@@ -1,5 +1,5 @@
 """The Masks page and all its parts."""
 
-from viz.pages.masks.page import TITLE, show
+from viz.pages.masks.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

@@ -7,8 +7,8 @@ import streamlit as st
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.leaks import Leak, leak
-from viz.app.look import code_line, explain
-from viz.app.once import once
+from viz.app.explanations import code_line, explain
+from viz.app.memory import memo_per_trace
 from viz.pages.masks.charts import loss_chart, share_chart
 
 SAME = 0.0005
@@ -38,7 +38,7 @@ def passes(
     texts = tuple((trace.source, trace.target) for trace in traces)
 
     def one(masked: bool) -> Leak:
-        return once(
+        return memo_per_trace(
             traces[0],
             ("leak", texts, kind, masked),
             lambda: leak(translator.model, batch, kind, masked=masked),

@@ -1,5 +1,5 @@
 """The Positions page and all its parts."""
 
-from viz.pages.positions.page import TITLE, show
+from viz.pages.positions.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

@@ -10,7 +10,9 @@ import streamlit as st
 
 from transformer.analysis import positions
 from transformer.embedding import sinusoidal_positions
-from viz.app.look import code_line, explain, minus
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
+from viz.app.memory import memo
 from viz.figures.inks import CURVES
 from viz.figures.positions import (
     encoding_map,
@@ -253,23 +255,26 @@ def _small(number: float) -> str:
     if number == 0:
         return "0"
     digits, power = f"{number:.1e}".split("e")
-    return f"{digits} · 10{minus(int(power), 0).translate(_RAISED)}"
+    return f"{digits} · 10{format_number(int(power), 0).translate(_RAISED)}"
 
 
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
 def _table(length: int, d_model: int) -> npt.NDArray[np.float32]:
-    table: npt.NDArray[np.float32] = sinusoidal_positions(length, d_model).numpy()
-    return table
+    return memo(
+        ("positions", length, d_model), lambda: sinusoidal_positions(length, d_model).numpy()
+    )
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
 def _between(at: npt.NDArray[np.float64], d_model: int) -> npt.NDArray[np.float64]:
-    return positions.exact_encoding(at, d_model)
+    return memo(
+        ("positions at", at.tobytes(), d_model), lambda: positions.exact_encoding(at, d_model)
+    )
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
 def _rotation_error(k: int, length: int, d_model: int) -> positions.RotationError:
-    return positions.rotation_error(k, length, d_model)
+    return memo(
+        ("rotation error", k, length, d_model),
+        lambda: positions.rotation_error(k, length, d_model),
+    )

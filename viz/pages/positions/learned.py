@@ -11,9 +11,10 @@ from transformer import HeadlightError
 from transformer.analysis.learned_positions import LearnedPositions, learned_positions
 from transformer.analysis.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
+from viz.app.memory import memo
+from viz.app.paper_tables import TABLE_3
 from viz.app.trained_rows import ROWS, TrainedRow, read
-from viz.figures.paper_tables import TABLE_3
 from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
 from viz.pages.positions.sentence import pick_stack
 
@@ -25,7 +26,7 @@ def learned() -> None:
     """How alike the rows of a learned table are, and where it was never trained."""
     stack = pick_stack()
     try:
-        table = getattr(_tables(str(ROWS / "learned")), stack)
+        table = getattr(_tables(ROWS / "learned"), stack)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
@@ -75,6 +76,5 @@ def _results() -> None:
             st.text(row)
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
-def _tables(folder: str) -> LearnedPositions:
-    return learned_positions(Path(folder))
+def _tables(folder: Path) -> LearnedPositions:
+    return memo(("learned positions", folder), lambda: learned_positions(folder))

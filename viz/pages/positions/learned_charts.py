@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
-from viz.figures.positions import maps, signed_map
+from viz.figures.signed_maps import maps, signed_map
 
 Floats = NDArray[np.floating]
 

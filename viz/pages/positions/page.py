@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viz.app.look import choose_view
+from viz.app.view_choice import choose_view
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
 from viz.pages.positions.sentence import beyond, sentence, without
-
-TITLE = "Positions"
 
 VIEW = "pe_view"
 """Name in the URL."""

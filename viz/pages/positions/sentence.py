@@ -18,8 +18,10 @@ from transformer.analysis.positions import (
 )
 from transformer.embedding import Embedding
 from viz.app import sentence_bar, serving
-from viz.app.look import changed_words, code_line, explain, minus
-from viz.app.once import once
+from viz.app.candidates import show_candidate
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
+from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 
@@ -55,7 +57,9 @@ def sentence() -> None:
     if (trace := sentence_bar.trace()) is None:
         return
     translator, _ = _found()
-    at_foot = once(trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack))
+    at_foot = memo_per_trace(
+        trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
+    )
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     titles = ("token", "+ position", "= sum")
     st.plotly_chart(
@@ -178,11 +182,12 @@ def _candidate(
     new = serving.translate_edited(
         translator, translation.source, beam_size, edit.hooks(), repr(edit)
     )
-    words = changed_words(new.text, translation.text) or "(nothing)"
-    st.html(
-        f'<div class="headlight-candidate"><small>{name}</small>{words}'
-        f"<small>log p {minus(new.log_prob)} · of the translation above {minus(of_old)}</small>"
-        f"</div>"
+    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
+    show_candidate(
+        new.text or "(nothing)",
+        translation.text,
+        f"log p {log_prob} · of the translation above {log_prob_of_old}",
+        title=name,
     )
 
 
@@ -193,13 +198,15 @@ def _found() -> tuple[Translator, Translation]:
 
 
 def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:
-    return once(trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit))
+    return memo_per_trace(
+        trace, ("log_probs", edit), lambda: log_probs(translator.model, trace, edit)
+    )
 
 
 def _moved(
     translator: Translator, trace: AttentionTrace, stacks: tuple[Stack, ...]
 ) -> npt.NDArray[np.float32]:
-    return once(
+    return memo_per_trace(
         trace, ("moved", stacks), lambda: moved_log_probs(translator.model, trace, stacks, STEPS)
     )
 

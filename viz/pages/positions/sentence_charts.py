@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from viz.draw.labels import shown
 from viz.figures.axes import legend_below
 from viz.figures.inks import CURVES, GREY
-from viz.figures.positions import maps, signed_map
+from viz.figures.signed_maps import maps, signed_map
 
 Floats = NDArray[np.floating]
 

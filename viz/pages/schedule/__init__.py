@@ -1,5 +1,5 @@
 """The Schedule page and all its parts."""
 
-from viz.pages.schedule.page import TITLE, show
+from viz.pages.schedule.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

@@ -9,10 +9,8 @@ import streamlit as st
 from training import runlog
 from training.schedule import learning_rate
 from transformer.translator import BUNDLED
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
-
-TITLE = "Schedule"
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as they stand in the URL."""

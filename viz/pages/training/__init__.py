@@ -1,5 +1,5 @@
 """The Training page and all its parts."""
 
-from viz.pages.training.page import TITLE, show
+from viz.pages.training.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

@@ -9,9 +9,10 @@ import streamlit as st
 from training import runlog
 from training.runlog import Record
 from training.schedule import learning_rate
-from viz.app.look import code_line, explain
+from viz.app.explanations import code_line, explain
 from viz.figures.training import INKS, curve, learning_rates
-from viz.pages.training.runs import BUNDLED_NAME, is_live, logged
+from viz.pages.training import run_menu
+from viz.pages.training.runs import BUNDLED_NAME, is_live, logged_runs
 
 RUNS = "runs"
 """Name in the URL."""
@@ -19,18 +20,20 @@ RUNS = "runs"
 
 def curves() -> None:
     """Choose runs, then follow them."""
-    found = logged()
+    found = run_menu.offered(RUNS, logged_runs())
     names = st.multiselect(
         "Runs",
         list(found),
         default=[BUNDLED_NAME],
         key=RUNS,
         bind="query-params",
-        accept_new_options=True,
+        on_change=run_menu.forget_unknown,
         max_selections=len(INKS),
-        placeholder="Choose runs, or type the folder of one",
+        placeholder="Choose runs",
+        help=run_menu.HELP,
     )
-    folders = {name: found.get(name, Path(name).expanduser()) for name in names}
+    run_menu.say_what_is_missing(RUNS)
+    folders = {name: found[name] for name in names if name in found}
     live = any(is_live(folder) for folder in folders.values())
     # only the pictures are drawn again while a run goes on; what is chosen above stays put
     st.fragment(_pictures, run_every="3s" if live else None)(folders)
@@ -41,7 +44,7 @@ def _pictures(folders: dict[str, Path]) -> None:
     for name, folder in folders.items():
         try:
             records = runlog.read(folder / "run.jsonl")
-            wrong = f"{name} holds no run.jsonl: name the folder that training.train wrote."
+            wrong = f"{name} has logged nothing yet: reload when it has."
         except (OSError, ValueError) as error:
             records, wrong = [], str(error)
         if records:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viz.app.look import choose_view
+from viz.app.view_choice import choose_view
 from viz.pages.training.curves import curves
-from viz.pages.training.forming import forming
-
-TITLE = "Training"
+from viz.pages.training.heads_forming import heads_forming
 
 VIEW = "training_view"
 """Name in the URL."""
 
-VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": forming}
+VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": heads_forming}
 
 
 def show() -> None:

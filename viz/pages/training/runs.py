@@ -1,13 +1,22 @@
-"""The runs that the Training page knows: the bundled ones and those beside the app."""
+"""The runs that the Training page knows: the bundled ones, and those in one folder of the server.
+
+Nothing outside of these folders is ever read: a run is chosen from what they hold, and what is a
+link to somewhere else is left out.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from training import runlog
 from transformer.files import ASSETS
 from transformer.translator import BUNDLED
+
+RUNS_VARIABLE = "HEADLIGHT_RUNS"
+"""Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
 BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
 FORMING = ASSETS / "forming"
@@ -17,14 +26,40 @@ LIVE_FOR = 120.0
 """Seconds since its last line in which a run counts as going on."""
 
 
-def logged() -> dict[str, Path]:
-    """Folders with a log, by name: the bundled ones, then those beside the app, newest first."""
-    return {BUNDLED_NAME: BUNDLED} | watched()
+def logged_runs() -> dict[str, Path]:
+    """Folders with a log, by name: the bundled ones, then the server's own, newest first."""
+    return {BUNDLED_NAME: BUNDLED} | probed_runs()
 
 
-def watched() -> dict[str, Path]:
-    """Folders that may hold attention kept while training, by name, in the same order."""
-    return {SMALL_NAME: FORMING} | _beside()
+def probed_runs() -> dict[str, Path]:
+    """Folders that may hold attention saved while training, by name, in the same order."""
+    return {SMALL_NAME: FORMING} | _own_runs()
+
+
+def missing_folder() -> str | None:
+    """One sentence where the environment names a folder of runs that is not there."""
+    if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
+        return f"{RUNS_VARIABLE} names no folder on this server: the bundled runs alone are here."
+    return None
+
+
+def run_at(path: str, runs: Mapping[str, Path]) -> Path | None:
+    """The run that an old link names by its path instead of its name; None if it is none of them.
+
+    The path is compared as text: no file is touched for it.
+    """
+    if path.startswith("~/"):
+        path = os.path.expanduser(path)  # noqa: PTH111  # pathlib's raises where there is no home
+    wanted = os.path.abspath(path)  # noqa: PTH100  # pathlib's keeps `..`
+    at = {os.path.abspath(folder): folder for folder in runs.values()}  # noqa: PTH100
+    return at.get(wanted)
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a file lies in a folder once all links on the way are followed."""
+    # os.path takes what cannot be looked at, such as too long a name, for what is not there
+    is_file = os.path.isfile(path)  # noqa: PTH113
+    return is_file and path.resolve().is_relative_to(folder.resolve())
 
 
 def is_live(folder: Path) -> bool:
@@ -42,6 +77,18 @@ def is_live(folder: Path) -> bool:
     return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 
 
-def _beside() -> dict[str, Path]:
-    logs = sorted(Path("runs").glob("*/run.jsonl"), key=lambda p: -p.stat().st_mtime)
+def _runs_folder() -> Path:
+    return Path(os.path.expanduser(os.environ.get(RUNS_VARIABLE, "runs")))  # noqa: PTH111
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112  # pathlib's raises where the name is too long
+
+
+def _own_runs() -> dict[str, Path]:
+    folder = _runs_folder()
+    if not _is_folder(folder):
+        return {}
+    logs = [log for log in folder.glob("*/run.jsonl") if is_inside(log, folder)]
+    logs.sort(key=lambda log: -log.stat().st_mtime)
     return {f"runs/{log.parent.name}": log.parent for log in logs}

@@ -1,5 +1,5 @@
 """The Translate page and all its parts."""
 
-from viz.pages.translate.page import TITLE, show
+from viz.pages.translate.page import show
 
-__all__ = ["TITLE", "show"]
+__all__ = ["show"]

@@ -8,11 +8,12 @@ from transformer import AttentionTrace, Translation
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
 from viz.app import sentence_bar, serving
+from viz.app.candidates import show_candidate
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
 from viz.app.head_picker import Names, pick
-from viz.app.look import changed_words, code_line, explain, minus
 from viz.draw.attention_map import attention_map
-
-TITLE = "Translate"
+from viz.draw.labels import head_name
 
 MAP = Names("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
@@ -50,7 +51,7 @@ def _map(trace: AttentionTrace, aligning: int) -> None:
         title = f"Layer {layer + 1} · mean of its {heads} heads"
     else:
         weights = trace.cross[layer, head]  # [query, key]
-        title = f"L{layer + 1} H{head + 1}"
+        title = head_name(layer, head)
     attention_map(
         weights,
         trace.labels("cross"),
@@ -69,11 +70,8 @@ def _candidates(translation: Translation) -> None:
         return
     for candidate in translation.candidates:
         hypothesis = candidate.hypothesis
-        st.html(
-            f'<div class="headlight-candidate">{changed_words(candidate.text, translation.text)}'
-            f"<small>score {minus(hypothesis.score)} · log p {minus(hypothesis.log_prob)}</small>"
-            f"</div>"
-        )
+        score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
+        show_candidate(candidate.text, translation.text, f"score {score} · log p {log_prob}")
     st.caption(
         f"The sentences that beam search ended with. The score is log p over the length penalty "
         f"of §6.1, so that a short sentence does not win for being short: {code_line(beam_search)}."

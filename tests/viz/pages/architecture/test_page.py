@@ -12,7 +12,7 @@ import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import in_url, texts
+from tests.viz.app_test import in_url, texts
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.complexity import LAYERS, Sizes, work
 from transformer.analysis.counting import PARTS, parameters_by_formula, parameters_of_model

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.pages.pages import heads_page, texts
+from tests.viz.app_test import GIVEN, heads_page, texts
 from transformer import Translator
 from transformer.analysis.measures import summarise
 from viz.app import serving
+from viz.draw.labels import shown
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -36,12 +37,13 @@ def test_the_numbers_of_a_mean_are_those_of_the_mean(serve, translator: Translat
     assert shown["Entropy"] == f"{expected.entropy:.2f} bit"
 
 
+@pytest.mark.usefixtures("given_translations")
 def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> None:
     app = serve(heads_page, text=SENTENCE, view="step by step", step="2")
-    pieces = translator.trace(SENTENCE).target_tokens
+    pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
-    assert any(pieces[1].strip("▁") in line and "Step 2" in line for line in texts(app))
+    assert f"Step 2 writes “\u2068{shown(pieces)[1]}\u2069”" in texts(app)
 
 
 def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
@@ -58,13 +60,13 @@ def test_a_step_that_is_not_there_is_one_that_is(serve, step: str) -> None:
     assert 1 <= slider.value <= slider.max
 
 
+@pytest.mark.usefixtures("given_translations")
 def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Translator) -> None:
     app = serve(heads_page, text=SENTENCE, view="step by step")
     app.slider(key="step").set_value(app.slider(key="step").max).run()
-    short = "Dog."
-    pieces = len(translator.trace(short).target_tokens)
+    pieces = len(translator.trace("Dog.", target=GIVEN["Dog."]).target_tokens)
     assert app.slider(key="step").value > pieces
-    app.text_input(key="text").set_value(short).run()
+    app.text_input(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
 

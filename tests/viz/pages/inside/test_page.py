@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import texts
-from transformer import Translator
+from tests.viz.app_test import GIVEN, texts
+from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.scaling import rescale, saturation
+from viz.app import serving
+from viz.draw.labels import shown
 from viz.pages.inside.charts import MEASURES, factors
 
 SENTENCE = "The dog sleeps in the garden."
@@ -45,9 +49,10 @@ def test_opens_on_the_paper_s_own_scale(serve) -> None:
     assert len(app.get("vega_lite_chart")) == 2
 
 
+@pytest.mark.usefixtures("given_translations")
 def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None:
-    trace = translator.trace(SENTENCE)
-    third = trace.decoder_tokens[2].strip("▁")
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    third = shown(trace.decoder_tokens)[2]
     app = serve(
         inside_page, text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
         scale_of="none", temperature="2.0", every="true",
@@ -120,6 +125,7 @@ def test_two_tokens_are_enough(serve, translator: Translator) -> None:
     assert app.selectbox(key="word").value == 1
 
 
+@pytest.mark.usefixtures("given_translations")
 def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
     app = serve(inside_page, text=SENTENCE, kind="decoder", layer="2", head="4")
     assert not app.exception
@@ -134,7 +140,7 @@ def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: 
 
 
 def _ids(translator: Translator):
-    pair = batch_traces([translator.trace(SENTENCE)])
+    pair = batch_traces([translator.trace(SENTENCE, target=GIVEN[SENTENCE])])
     return pair.source, pair.target
 
 
@@ -152,6 +158,28 @@ def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Tra
     app.text_input(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.selectbox(key="word").value < len(translator.trace("Dog.").source_tokens)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> None:
+    """A model that ends the sentence at once: the decoder reads `<s>` alone, and has no mask."""
+    trace_of = serving.trace
+
+    def ended(translator: Translator, translation: Translation) -> AttentionTrace:
+        whole = trace_of(translator, translation)
+        return replace(
+            whole,
+            target="",
+            target_pieces=whole.target_pieces[:1],
+            decoder_self=whole.decoder_self[..., :1, :1],
+            cross=whole.cross[..., :1, :],
+            log_probs=whole.log_probs[:1],
+        )
+
+    monkeypatch.setattr(serving, "trace", ended)
+    app = serve(inside_page, text=SENTENCE, kind=kind)
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) == 2
 
 
 def test_without_a_translation_the_page_says_so(serve) -> None:

@@ -10,7 +10,7 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.scaling import Scale
 from transformer.attention import attention_scores
 from transformer.kinds import KINDS
-from viz.app.look import source_line
+from viz.app.explanations import source_line
 from viz.draw.mathml import Node
 from viz.pages.inside.steps import shown_scale, steps, times
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import in_url, texts
+from tests.viz.app_test import GIVEN, in_url, texts
 from transformer import Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
@@ -20,6 +20,8 @@ from viz.draw.mask_reasons import row_said
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
+
+pytestmark = pytest.mark.usefixtures("given_translations")
 
 
 def masks_page() -> None:
@@ -41,7 +43,7 @@ def opened(serve):
 
 
 def made_of(translator: Translator, *sentences: str) -> TraceBatch:
-    return batch_traces([translator.trace(text) for text in sentences])
+    return batch_traces([translator.trace(text, target=GIVEN[text]) for text in sentences])
 
 
 @pytest.fixture

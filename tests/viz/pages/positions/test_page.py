@@ -14,14 +14,15 @@ import safetensors.torch
 import torch
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import texts
 from tests.viz.drawn import drawn
-from tests.viz.pages.pages import texts
 from transformer import Translator
 from transformer.analysis import positions
 from transformer.analysis.learned_positions import TABLE, learned_positions
 from transformer.analysis.positions import Edit, Stack
 from transformer.embedding import sinusoidal_positions
-from viz.app.look import changed_words, minus
+from viz.app.candidates import mark_changed_words
+from viz.app.formatting import format_number
 from viz.draw.labels import shown
 from viz.pages.positions import learned as positions_learned
 from viz.pages.positions.page import VIEWS
@@ -76,10 +77,11 @@ def candidate(name: str, translator: Translator, edit: Edit, old: str) -> str:
     with translator.model.hooks(edit.hooks()):
         new = translator.translate(SENTENCE)
     of_old = positions.log_probs(translator.model, trace, edit).sum()
-    words = changed_words(new.text, old) or "(nothing)"
+    words = mark_changed_words(new.text or "(nothing)", old)
+    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
     return (
-        f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p '
-        f"{minus(new.log_prob)} · of the translation above {minus(of_old)}</small></div>"
+        f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p {log_prob} · '
+        f"of the translation above {log_prob_of_old}</small></div>"
     )
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import texts
+from tests.viz.app_test import texts
 from training import runlog
 from training.schedule import learning_rate
 from transformer.translator import BUNDLED

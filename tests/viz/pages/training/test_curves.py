@@ -9,9 +9,10 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.pages.pages import texts
+from tests.viz.app_test import texts
 from training import runlog
 from transformer.translator import BUNDLED
+from viz.pages.training.runs import RUNS_VARIABLE
 
 
 def curves_page() -> None:
@@ -20,10 +21,11 @@ def curves_page() -> None:
     curves()
 
 
-def opened(*runs: str | Path) -> AppTest:
-    app = AppTest.from_function(curves_page, default_timeout=60).run()
+def opened(*runs: str) -> AppTest:
+    app = AppTest.from_function(curves_page, default_timeout=60)
     if runs:
-        app.multiselect(key="runs").set_value([str(run) for run in runs]).run()
+        app.query_params["runs"] = list(runs)
+    app.run()
     assert not app.exception
     return app
 
@@ -40,9 +42,11 @@ def losses(app: AppTest) -> dict[str, list[float]]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    folder = tmp_path / "mine"
-    folder.mkdir()
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run in the folder of this server."""
+    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path / "experiments"))
+    folder = tmp_path / "experiments" / "mine"
+    folder.mkdir(parents=True)
     log = runlog.RunLog(folder / "run.jsonl")
     log.write(step=0, parameters=10, d_model=8, warmup=4, lr_factor=1.0, steps=9, cooldown=0)
     for step in (1, 2, 3):
@@ -59,32 +63,57 @@ def test_opens_with_the_bundled_run() -> None:
     assert set(logged) <= set(drawn)
 
 
-def test_a_folder_of_ones_own_is_drawn_beside_it(run: Path) -> None:
-    drawn = losses(opened("bundled", run))
-    (mine,) = [values for name, values in drawn.items() if name != "bundled"]
-    assert {3.0, 2.0, 1.0, 0.5} <= set(mine)
+def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:
+    drawn = losses(opened("bundled", "runs/mine"))
+    assert {3.0, 2.0, 1.0, 0.5} <= set(drawn["runs/mine"])
     assert "bundled" in drawn
+
+
+def test_an_old_link_to_its_folder_opens_it(run: Path) -> None:
+    app = opened("bundled", str(run))
+    assert app.multiselect(key="runs").value == ["bundled", str(run)]
+    assert {3.0, 2.0, 1.0, 0.5} <= set(losses(app)[str(run)])
 
 
 def test_a_line_that_is_being_written_waits(run: Path) -> None:
     with (run / "run.jsonl").open("a") as file:
         file.write('{"step": 4, "lo')
-    (mine,) = losses(opened(run)).values()
+    (mine,) = losses(opened("runs/mine")).values()
     assert {3.0, 2.0, 1.0, 0.5} == set(mine)
 
 
-def test_a_folder_that_holds_no_run_is_named_and_the_others_are_drawn(run: Path) -> None:
-    app = opened(run, "no/such/folder")
-    said = "no/such/folder holds no run.jsonl: name the folder that training.train wrote."
+@pytest.mark.parametrize("name", ["no/such/folder", "~nobody", "n" * 300, "/etc", "..", "a\0b"])
+def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path, name: str) -> None:
+    app = opened("runs/mine", name)
+    said = f"“\u2068{name}\u2069” is no run of this server: choose one from the menu."
     assert said in texts(app)
+    assert list(losses(app)) == ["runs/mine"]
+    assert app.multiselect(key="runs").value == ["runs/mine"]
+    app.multiselect(key="runs").set_value(["bundled"]).run()
+    assert said not in texts(app)
+
+
+def test_a_run_cannot_be_typed(run: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    run.rename(outside)
+    app = opened()
+    assert not app.multiselect(key="runs").proto.accept_new_options
+    assert list(losses(opened(str(outside)))) == ["bundled"]
+
+
+def test_a_run_that_has_logged_nothing_is_named_and_the_others_are_drawn(run: Path) -> None:
+    (run.with_name("new")).mkdir()
+    (run.with_name("new") / "run.jsonl").touch()
+    app = opened("runs/mine", "runs/new")
+    assert "runs/new has logged nothing yet: reload when it has." in texts(app)
     assert len(losses(app)) == 1
 
 
-def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
+def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
+    other = run.with_name("other")
     other.mkdir()
     (other / "run.jsonl").write_text(json.dumps({"step": 1}) + "\nnonsense\n")
-    app = opened(run, other)
+    app = opened("runs/mine", "runs/other")
     (said,) = [text for text in texts(app) if "no record of a run" in text]
     assert said.startswith("Line 2 of ")
     assert len(losses(app)) == 1

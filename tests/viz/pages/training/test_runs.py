@@ -9,13 +9,23 @@ from pathlib import Path
 import pytest
 
 from transformer.translator import BUNDLED
-from viz.pages.training.kept import find
-from viz.pages.training.runs import FORMING, LIVE_FOR, is_live, logged, watched
+from viz.pages.training.probes import find
+from viz.pages.training.runs import (
+    FORMING,
+    LIVE_FOR,
+    RUNS_VARIABLE,
+    is_live,
+    logged_runs,
+    missing_folder,
+    probed_runs,
+    run_at,
+)
 
 
 @pytest.fixture
 def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to serve from, with two runs; the second is the newer one."""
+    monkeypatch.delenv(RUNS_VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
     for age, name in ((60, "old"), (0, "new")):
         log = tmp_path / "runs" / name / "run.jsonl"
@@ -28,11 +38,69 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_bundled_runs_stand_before_those_beside_the_app_the_newest_first(
     beside: Path,
 ) -> None:
-    assert list(logged()) == ["bundled", "small, bundled", "runs/new", "runs/old"]
-    assert list(watched()) == ["small, bundled", "runs/new", "runs/old"]
-    assert logged()["bundled"] == BUNDLED
-    assert logged()["small, bundled"] == watched()["small, bundled"] == FORMING
-    assert (logged()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
+    assert list(logged_runs()) == ["bundled", "small, bundled", "runs/new", "runs/old"]
+    assert list(probed_runs()) == ["small, bundled", "runs/new", "runs/old"]
+    assert logged_runs()["bundled"] == BUNDLED
+    assert logged_runs()["small, bundled"] == probed_runs()["small, bundled"] == FORMING
+    assert (logged_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
+
+
+def test_the_environment_names_another_folder(
+    beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
+    assert list(probed_runs()) == ["small, bundled", "runs/new", "runs/old"]
+    assert missing_folder() is None
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "~nobody-of-this-name", "n" * 300])
+def test_a_folder_that_is_not_there_is_one_sentence(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RUNS_VARIABLE, folder)
+    assert list(logged_runs()) == ["bundled", "small, bundled"]
+    said = "HEADLIGHT_RUNS names no folder on this server: the bundled runs alone are here."
+    assert missing_folder() == said
+
+
+def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "run.jsonl").write_text('{"step": 0}\n')
+    (beside / "linked").symlink_to(elsewhere)
+    (beside / "log").mkdir()
+    (beside / "log" / "run.jsonl").symlink_to(elsewhere / "run.jsonl")
+    (beside / "broken").symlink_to(tmp_path / "gone")
+    (beside / "pipe").mkdir()
+    os.mkfifo(beside / "pipe" / "run.jsonl")  # whoever reads it waits for ever
+    (beside / "again").symlink_to(beside / "old")  # stays inside
+    assert set(probed_runs()) == {"small, bundled", "runs/new", "runs/old", "runs/again"}
+
+
+def test_an_old_link_names_a_run_by_its_path(
+    beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = logged_runs()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for path in (beside / "old", "./runs/old/", "runs/../runs/old", "~/runs/old"):
+        assert run_at(str(path), runs) == runs["runs/old"]
+    assert run_at(str(BUNDLED), runs) == BUNDLED
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc", "/", "", "..", "runs", "runs/../..", "~nobody", "~", "n" * 300, "\0", "*"]
+)
+def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
+    beside: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = logged_runs()
+
+    def touched(*_: object, **__: object) -> None:
+        pytest.fail("a file was touched")
+
+    for name in ("stat", "lstat", "open", "listdir", "scandir", "readlink"):
+        monkeypatch.setattr(os, name, touched)
+    assert run_at(path, runs) is None
 
 
 def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:

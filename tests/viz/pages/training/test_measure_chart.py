@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from viz.draw.palette import COLOR
-from viz.pages.training.forming_chart import forming_chart
+from viz.pages.training.measure_chart import measure_chart
 
 STEPS = [1, 2, 250]
 VALUES = np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
 
 
 def _spec() -> dict:
-    chart = forming_chart(
+    chart = measure_chart(
         STEPS, VALUES, kind="encoder_self", selected=(1, 2), at=2, unit="confidence"
     )
     spec: dict = chart.to_dict()

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from viz.draw.labels import head_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
 from viz.figures.inks import GREY
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from transformer.kinds import Kind
 
 
-def forming_chart(
+def measure_chart(
     steps: Sequence[int],
     values: NDArray[np.float64],
     *,
@@ -43,7 +44,7 @@ def forming_chart(
     frame = pd.DataFrame(
         {
             "step": np.asarray(steps)[step],
-            "head": [f"L{n + 1} H{m + 1}" for n, m in zip(layer, head, strict=True)],
+            "head": [head_name(int(n), int(m)) for n, m in zip(layer, head, strict=True)],
             "value": values.ravel(),
             "selected": (layer == selected[0]) & (head == selected[1]),
         }

@@ -1,4 +1,4 @@
-"""How heads form: the attention that a run kept of a few sentences, from its first step on."""
+"""How heads form: the attention that a run saved of a few sentences, from its first step on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.measures import MEASURES, measure
 from transformer.analysis.roles import head_roles
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
-from viz.app.look import code_line, explain
 from viz.draw.attention_map import attention_map
 from viz.draw.head_grid import GridPart, head_grid
-from viz.draw.open_head import SCREEN_NAMES, OpenMap, heads, open_map
-from viz.pages.training.forming_chart import forming_chart
-from viz.pages.training.kept import Kept, find, load, nearest
-from viz.pages.training.runs import FORMING, SMALL_NAME, is_live, watched
+from viz.draw.labels import SCREEN_NAMES
+from viz.draw.open_head import OpenMap, heads, open_map
+from viz.pages.training import run_menu
+from viz.pages.training.measure_chart import measure_chart
+from viz.pages.training.probes import Probes, find, load, nearest
+from viz.pages.training.runs import FORMING, is_live, probed_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 HEAD = Names("forming_layer", "forming_head")
@@ -38,54 +40,56 @@ _OF_THE_BUNDLED = (
 )
 
 
-def forming() -> None:
+def heads_forming() -> None:
     """Choose a run, a sentence and a head, then walk through the steps."""
     row = st.container(
         key="forming-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     with row:
-        folder, sentences = _run()
-    # draws nothing: while a run goes on it looks every few seconds for what the run has kept since
+        name, folder = _run()
+    run_menu.say_what_is_missing(RUN)
+    sentences = find(folder)
+    # draws nothing: while a run goes on it looks every few seconds for what it has saved since
     st.fragment(_follow, run_every="3s" if is_live(folder) else None)(folder, sentences)
     if not sentences:
         st.text(
-            f"{folder} has kept no attention yet: a run keeps it at its steps 1, 2, 4, 8 and so on "
+            f"{name} has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on "
             f"and at each validation, in its folder probes."
         )
         return
     try:
         with row:
-            kept = _sentence(sentences)
-        _pictures(folder, kept, row)
+            probes = _sentence(sentences)
+        _pictures(folder, probes, row)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
 
 
-def _run() -> tuple[Path, list[Kept]]:
-    found = watched()
+def _run() -> tuple[str, Path]:
+    """The name and the folder of one run."""
+    found = run_menu.offered(RUN, probed_runs())
     name = st.selectbox(
         "Run",
         list(found),
         key=RUN,
         bind="query-params",
-        accept_new_options=True,
+        on_change=run_menu.forget_unknown,
         width=170,
-        help="Choose one, or type the folder of a run.",
+        help=run_menu.HELP,
     )
-    folder = found.get(name or SMALL_NAME, Path(name or "").expanduser())
-    return folder, find(folder)
+    return name, found.get(name, FORMING)  # one that was deleted is no longer in the menu
 
 
-def _follow(folder: Path, drawn: list[Kept]) -> None:
-    """Draw the page again when a run has kept more than what is drawn."""
+def _follow(folder: Path, drawn: list[Probes]) -> None:
+    """Draw the page again when a run has saved more than what is drawn."""
     if find(folder) != drawn:
         st.rerun()
 
 
-def _sentence(sentences: Sequence[Kept]) -> Kept:
+def _sentence(sentences: Sequence[Probes]) -> Probes:
     """One of the sentences, named by its English."""
-    names = [load(next(iter(kept.values()))).source for kept in sentences]
+    names = [load(next(iter(probes.values()))).source for probes in sentences]
     number = st.selectbox(
         "Sentence",
         [str(n + 1) for n in range(len(names))],
@@ -97,9 +101,9 @@ def _sentence(sentences: Sequence[Kept]) -> Kept:
     return sentences[int(number) - 1]
 
 
-def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
+def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
-    traces = {step: load(path) for step, path in kept.items()}
+    traces = {step: load(path) for step, path in probes.items()}
     layers, count = next(iter(traces.values())).cross.shape[:2]
     with row:
         kind = pick_kind()
@@ -129,7 +133,7 @@ def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
         _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
         st.subheader(f"{name.capitalize()}, step after step", anchor=False)
         st.altair_chart(
-            forming_chart(
+            measure_chart(
                 list(traces),
                 np.stack([measure(by_pieces(t, kind), kind, name) for t in traces.values()]),
                 kind=kind,
@@ -147,7 +151,7 @@ def _pictures(folder: Path, kept: Kept, row: DeltaGenerator) -> None:
 
 
 def _step(folder: Path, steps: Sequence[int]) -> int:
-    """One of the steps at which attention was kept, off a slider.
+    """One of the steps at which attention was saved, off a slider.
 
     Whoever looks at the last step of a run that goes on is taken along to its next one.
     """
@@ -157,7 +161,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
         return steps[0]
-    # a link, or the run before, may have kept others
+    # a link, or the run before, may have saved others
     if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
     step: int = st.select_slider(

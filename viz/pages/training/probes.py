@@ -1,4 +1,4 @@
-"""The attention that a run kept of a few sentences, step after step."""
+"""The attention that a run saved of a few sentences, step after step."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-import streamlit as st
-
 from transformer import AttentionTrace
+from viz.app.memory import memo
+from viz.pages.training.runs import is_inside
 
-Kept: TypeAlias = dict[int, Path]
-"""Files by step, in order."""
+Probes: TypeAlias = dict[int, Path]
+"""The files of one sentence by step, in order."""
 
 _NAME = re.compile(r"step-(\d+)-sentence-(\d+)\.npz")
 
 
-def find(run: Path) -> list[Kept]:
-    """What a run's folder holds: for each sentence its files; empty where it kept nothing."""
-    found: dict[int, Kept] = {}
+def find(run: Path) -> list[Probes]:
+    """What a run's folder holds: for each sentence its files; empty where it saved nothing."""
+    found: dict[int, Probes] = {}
     for path in sorted(run.glob("probes/step-*-sentence-*.npz")):
-        if name := _NAME.fullmatch(path.name):
+        if (name := _NAME.fullmatch(path.name)) and is_inside(path, run):
             step, sentence = map(int, name.groups())
             found.setdefault(sentence, {})[step] = path
     return [dict(sorted(found[sentence].items())) for sentence in sorted(found)]
@@ -33,12 +33,8 @@ def load(path: Path) -> AttentionTrace:
     Raises:
         CheckpointError: if it is no trace.
     """
-    return _load(str(path), path.stat().st_mtime_ns if path.exists() else 0)
-
-
-@st.cache_resource(show_spinner=False, max_entries=256)
-def _load(path: str, changed: int) -> AttentionTrace:  # noqa: ARG001  # when, in the cache's key
-    return AttentionTrace.load(path)
+    changed = path.stat().st_mtime_ns if path.exists() else 0
+    return memo(("probe", path, changed), lambda: AttentionTrace.load(path))
 
 
 def nearest(steps: Sequence[int], wanted: int) -> int:

@@ -1,4 +1,4 @@
-"""Attention kept while training is found by sentence and step."""
+"""Attention saved while training is found by sentence and step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.made import planted
 from transformer import CheckpointError
-from viz.pages.training.kept import find, load, nearest
+from viz.pages.training.probes import find, load, nearest
 
 
 def _keep(run: Path, step: int, sentence: int) -> Path:
@@ -42,3 +42,16 @@ def test_a_file_that_was_written_again_is_read_again(tmp_path: Path) -> None:
 def test_the_nearest_step_of_another_run() -> None:
     assert nearest([1, 16, 250], 100) == 16
     assert nearest([1, 16, 250], 200) == 250
+
+
+def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:
+    elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
+    secret, own = _keep(elsewhere, 1, 1), _keep(run, 1, 1)
+    (run / "probes" / "step-2-sentence-1.npz").symlink_to(secret)
+    (run / "probes" / "step-3-sentence-1.npz").symlink_to(own)
+    (run / "probes" / "step-4-sentence-1.npz").symlink_to(run / "gone")
+    assert list(find(run)[0]) == [1, 3]
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "probes").symlink_to(elsewhere / "probes")
+    assert find(linked) == []

@@ -1,4 +1,4 @@
-"""How heads form: what is shown of a run's kept attention, and what is said where there is none."""
+"""How heads form: what is shown of the attention that a run saved, and what is said without."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import texts
 from tests.viz.made import HEADS, LAYERS, planted
-from tests.viz.pages.pages import texts
 from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.measures import measure
 from transformer.analysis.roles import head_roles
 from viz.draw.head_grid import GridPart
-from viz.pages.training import forming as page
-from viz.pages.training.forming_chart import forming_chart
-from viz.pages.training.kept import find
+from viz.pages.training import heads_forming as page
+from viz.pages.training.measure_chart import measure_chart
+from viz.pages.training.probes import find
 from viz.pages.training.runs import FORMING
 
 STEPS = (1, 2, 64, 250)
 
 
 def forming_page() -> None:
-    from viz.pages.training.forming import forming
+    from viz.pages.training.heads_forming import heads_forming
 
-    forming()
+    heads_forming()
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:
@@ -76,8 +76,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
     def a_map(weights: np.ndarray, labels: object, kind: str, **_: object) -> None:
         found.update(weights=weights, labels=labels, kind=kind)
 
-    # AppTest cannot run a second time with a name that was typed into a menu
-    monkeypatch.setattr(page, "watched", lambda: {"bundled": FORMING, "mine": run})
+    monkeypatch.setattr(page, "probed_runs", lambda: {"bundled": FORMING, "mine": run})
     monkeypatch.setattr(page, "head_grid", grid)
     monkeypatch.setattr(page, "attention_map", a_map)
     return found
@@ -184,9 +183,9 @@ def test_the_chart_draws_the_measure_of_every_head_at_every_step(
 
     def spy(steps: list[int], values: np.ndarray, **more: Any) -> alt.LayerChart:
         drawn.update(steps=steps, values=values, **more)
-        return forming_chart(steps, values, **more)
+        return measure_chart(steps, values, **more)
 
-    monkeypatch.setattr(page, "forming_chart", spy)
+    monkeypatch.setattr(page, "measure_chart", spy)
     opened(kind="decoder", measure=name, trained="2")
     assert drawn["steps"] == list(STEPS)
     assert drawn["values"].shape == (len(STEPS), LAYERS, HEADS)
@@ -235,18 +234,27 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
     assert reruns
 
 
-def test_a_run_that_kept_nothing_says_where_it_would(tmp_path: Path) -> None:
-    (said,) = texts(opened(tmp_path / "no*such*run"))
+def test_a_run_that_saved_nothing_says_where_it_would(
+    tmp_path: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "probed_runs", lambda: {"runs/new": tmp_path})
+    (said,) = texts(opened("runs/new"))
     assert said == (
-        f"{tmp_path / 'no*such*run'} has kept no attention yet: a run keeps it at its steps 1, 2, "
-        "4, 8 and so on and at each validation, in its folder probes."
+        "runs/new has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on and "
+        "at each validation, in its folder probes."
     )
 
 
-def test_the_folder_of_a_run_can_be_typed(run: Path) -> None:
+def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> None:
     app = opened(run)
     assert app.selectbox(key="forming_run").value == str(run)
     assert app.select_slider(key="trained").options == ["1", "2", "64", "250"]
+    assert np.array_equal(shown["parts"]["cross"].weights, _at(250).cross)
+
+
+def test_a_link_to_any_other_folder_is_one_sentence(tmp_path: Path, shown: dict) -> None:
+    (said, *_) = texts(opened(tmp_path))
+    assert said == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
 
 
 def test_a_damaged_file_is_one_sentence(run: Path, shown: dict) -> None:

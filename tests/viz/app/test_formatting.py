@@ -1,0 +1,8 @@
+"""Numbers are written with a true minus sign."""
+
+from viz.app.formatting import format_number
+
+
+def test_a_minus_is_as_wide_as_a_plus() -> None:
+    assert format_number(-1.234) == "−1.23"
+    assert format_number(0.25, 1, sign=True) == "+0.2"

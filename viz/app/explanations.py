@@ -1,0 +1,43 @@
+"""The text below a page: what it shows, with the line of code that computes it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.files import PACKAGES
+
+
+def explain(text: str) -> None:
+    """Two or three sentences on what a page shows, in Markdown of our own, never a person's."""
+    with st.container(key="explanation"):
+        st.markdown(text)
+
+
+@cache
+def code_line(function: Callable[..., object]) -> str:
+    """Where a function begins, as `file:line name`, in Markdown."""
+    function = inspect.unwrap(function)  # torch.inference_mode() wraps what it decorates
+    _, first = inspect.getsourcelines(function)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
+    return f"`{path.as_posix()}:{first} {function.__qualname__}`"
+
+
+@cache
+def source_line(function: Callable[..., object], fragment: str) -> str:
+    """The first line of a function that holds a fragment, as `file:line  code`.
+
+    Raises:
+        ValueError: if no line does.
+    """
+    lines, first = inspect.getsourcelines(function)
+    path = Path(inspect.getsourcefile(function) or "").resolve().relative_to(PACKAGES)
+    for number, line in enumerate(lines, start=first):
+        if fragment in line:
+            code = line.split("  #")[0].strip()
+            return f"{path.as_posix()}:{number}  {code}"
+    raise ValueError(f"{function.__qualname__} has no line with '{fragment}'")

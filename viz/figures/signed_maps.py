@@ -1,0 +1,92 @@
+"""Values around 0 as maps, one or several side by side on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+SIGNED = (
+    (0.0, "rgba(136, 136, 0, 1)"),
+    (0.5, "rgba(136, 136, 0, 0)"),
+    (0.5, "rgba(166, 74, 196, 0)"),
+    (1.0, "rgba(166, 74, 196, 1)"),
+)
+"""Olive for less than 0, purple for more, and 0 is the page itself: right on a light and on a dark
+one, and no kind of attention."""
+
+SMOOTH_FROM = 150_000
+"""Cells of a map from which one pixel a cell is painted, which the browser then stretches."""
+
+
+def signed_map(
+    values: Floats, most: float, *, hover: str, x: Sequence | None = None, y: Sequence | None = None
+) -> go.Heatmap:
+    """Values around 0 as a map, on one scale from -most to most.
+
+    Args:
+        values: `[row, column]`.
+        most: gets the full colour.
+        hover: Plotly's template of what a cell says.
+        x: what a column is called in `hover`; its number unless given.
+        y: likewise, a row.
+    """
+    return go.Heatmap(
+        z=values.astype(np.float32),
+        x=x,
+        y=y,
+        zmin=-most,
+        zmax=most,
+        colorscale=SIGNED,
+        hovertemplate=hover + "<extra></extra>",
+        zsmooth="fast" if values.size >= SMOOTH_FROM else False,
+        showscale=False,
+    )
+
+
+def maps(
+    heatmaps: Mapping[str, go.Heatmap],
+    *,
+    across: Mapping[str, object],
+    down: Mapping[str, object],
+    height: int,
+    widths: Sequence[float] = (),
+) -> go.Figure:
+    """Maps side by side whose rows are the same, with one scale of colour at the right.
+
+    Args:
+        heatmaps: by what stands above them.
+        across: Plotly's settings of each horizontal axis.
+        down: and of the one vertical axis.
+        height: of all, in CSS pixels.
+        widths: of the maps, in shares; alike unless given.
+    """
+    shares = np.array(widths or [1.0] * len(heatmaps))
+    gap = 0.03
+    ends = np.cumsum(shares / shares.sum()) * (1 + gap)
+    starts = ends - shares / shares.sum() * (1 + gap)
+    plain = {"showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+    layout: dict[str, object] = {
+        "height": height,
+        "dragmode": False,  # one that is dragged would keep a finger from scrolling the page
+        # over what stands above the maps there is room for Plotly's own buttons
+        "margin": {"l": 10, "r": 10, "t": 76 if any(heatmaps) else 40, "b": 10},
+        "yaxis": {**plain, "autorange": "reversed", **down},
+    }
+    notes = []
+    for number, (title, one) in enumerate(heatmaps.items(), start=1):
+        left, right = starts[number - 1], ends[number - 1] - gap
+        name = "" if number == 1 else str(number)
+        layout[f"xaxis{name}"] = {**plain, "domain": [left, min(right, 1)], **across}
+        one.xaxis, one.yaxis = f"x{name}", "y"
+        place = {"x": (left + right) / 2, "xref": "paper", "y": 1, "yref": "paper"}
+        notes.append(
+            {**place, "text": title, "showarrow": False, "xanchor": "center", "yanchor": "bottom"}
+        )
+    one.showscale = True
+    one.colorbar = {"thickness": 10, "outlinewidth": 0}
+    return go.Figure(list(heatmaps.values()), {**layout, "annotations": notes})

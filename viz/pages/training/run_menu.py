@@ -1,0 +1,48 @@
+"""What a link asks of the menus of runs: runs by name or by path, and a word on all else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from viz.draw.labels import quoted
+from viz.pages.training.runs import missing_folder, run_at
+
+HELP = "The bundled runs, and those in the folder runs beside the app or in HEADLIGHT_RUNS."
+
+_UNKNOWN = "training.unknown_runs"
+
+
+def offered(name: str, runs: Mapping[str, Path]) -> dict[str, Path]:
+    """The runs of a menu, with those that an old link names by path.
+
+    Args:
+        name: of the menu in the URL.
+        runs: by the names that the menu has.
+    """
+    asked = st.query_params.get_all(name)
+    by_path = {path: run_at(path, runs) for path in asked if path not in runs}
+    if unknown := [path for path, run in by_path.items() if run is None]:
+        # the menu takes them out of the URL; the words stay until another run is chosen
+        st.session_state[_UNKNOWN] = name, unknown
+    return {**runs, **{path: run for path, run in by_path.items() if run is not None}}
+
+
+def forget_unknown() -> None:
+    """Take the words on unknown runs off the page; called when another run is chosen."""
+    st.session_state.pop(_UNKNOWN, None)
+
+
+def say_what_is_missing(name: str) -> None:
+    """Name what a link asked for and the server does not have.
+
+    Args:
+        name: of the menu in the URL.
+    """
+    if problem := missing_folder():
+        st.text(problem)
+    menu, unknown = st.session_state.get(_UNKNOWN, (name, []))
+    for run in unknown if menu == name else []:
+        st.text(f"{quoted(run)} is no run of this server: choose one from the menu.")

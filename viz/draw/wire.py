@@ -16,7 +16,6 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 VERSION = 1

@@ -1,8 +1,10 @@
-// The script that Streamlit loads, once for all components.
+// The script that Streamlit loads, once for all components; `render` serves any other page.
 
-import { renderMessage } from "./components.js";
+import { render, renderMessage } from "./components.js";
 import { forget, say } from "./core/store.js";
 import { decode } from "./core/wire.js";
+
+export { decode, render, renderMessage };
 
 /**
  * @typedef {object} Host what Streamlit hands to a component

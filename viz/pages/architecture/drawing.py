@@ -14,12 +14,11 @@ from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app import page_links
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.look import code_line, explain
+from viz.app.mounts import architecture, attention_map, tensor_strip
 from viz.app.once import once
-from viz.draw.architecture import DrawnBox, architecture
-from viz.draw.attention_map import attention_map
+from viz.draw.architecture import DrawnBox
 from viz.draw.labels import shown
 from viz.draw.open_head import SCREEN_NAMES
-from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 

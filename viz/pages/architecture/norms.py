@@ -20,9 +20,9 @@ from transformer.layers import AddAndNorm
 from viz.app import more_sentences, sentence_bar
 from viz.app.head_picker import pick_layer
 from viz.app.look import code_line, explain
+from viz.app.mounts import tensor_strip
 from viz.app.once import once
 from viz.draw.labels import shown
-from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, Box
 from viz.pages.architecture.norms_chart import spread_chart
 

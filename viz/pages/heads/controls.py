@@ -12,7 +12,7 @@ from transformer import Kind
 from transformer.analysis.heads import MEASURES
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.look import KIND_NAMES
-from viz.draw.packet import Scale
+from viz.draw.attention_map import Scale
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)

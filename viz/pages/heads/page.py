@@ -11,10 +11,9 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
 from viz.app.head_picker import HEAD, KIND, choose
 from viz.app.look import code_line, explain, minus
+from viz.app.mounts import attention_map, head_grid, head_view
 from viz.app.once import once
-from viz.draw.attention_map import attention_map
-from viz.draw.head_grid import GridPart, head_grid
-from viz.draw.head_view import head_view
+from viz.draw.head_grid import GridPart
 from viz.draw.labels import shown
 from viz.draw.open_head import SCREEN_NAMES, Heads, OpenMap, head_name, heads, mean, open_map, until
 from viz.numbers import summarise

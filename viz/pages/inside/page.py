@@ -20,8 +20,8 @@ from transformer.trace import attention_name
 from viz.app import sentence_bar
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.look import code_line, explain
+from viz.app.mounts import inside_head
 from viz.app.once import once
-from viz.draw.inside_head import inside_head
 from viz.draw.labels import shown
 from viz.draw.open_head import SCREEN_NAMES, head_name
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart

@@ -14,8 +14,9 @@ from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import more_sentences, sentence_bar
 from viz.app.head_picker import pick_kind
 from viz.app.look import code_line, explain
+from viz.app.mounts import mask_grids
 from viz.draw.labels import shown
-from viz.draw.mask_grids import MaskGrid, Row, mask_grids
+from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import row_said
 from viz.draw.open_head import SCREEN_NAMES
 from viz.pages.masks.charts import shift_chart

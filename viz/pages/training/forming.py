@@ -15,8 +15,8 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads import MEASURES, badges, measure
 from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
 from viz.app.look import code_line, explain
-from viz.draw.attention_map import attention_map
-from viz.draw.head_grid import GridPart, head_grid
+from viz.app.mounts import attention_map, head_grid
+from viz.draw.head_grid import GridPart
 from viz.draw.open_head import SCREEN_NAMES, OpenMap, heads, open_map
 from viz.pages.training.forming_chart import forming_chart
 from viz.pages.training.kept import Kept, find, load, nearest

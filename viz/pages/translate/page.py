@@ -10,7 +10,7 @@ from transformer.decoding import beam_search
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import Names, pick
 from viz.app.look import changed_words, code_line, explain, minus
-from viz.draw.attention_map import attention_map
+from viz.app.mounts import attention_map
 
 TITLE = "Translate"
 

@@ -1,3 +1,3 @@
-"""The command `headlight`: everything that Headlight does, by name, in any folder."""
+"""The command `headlight`, and what its pages load in the browser."""
 
 __version__ = "0.1.0"

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import base64
 import gzip
-import struct
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from transformer.analysis.axes import LabelledWeights
+import numpy as np
+from numpy.typing import NDArray
+
 from transformer.analysis.roles import head_roles
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.bundle import script, style
-from viz.draw.head_grid import GridPart, grid_packet
+from viz.draw.attention_map import NOTE, encode_map
+from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw.head_view import encode_view
 from viz.draw.open_head import heads
-from viz.draw.packet import NOTE, map_packet, view_packet
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from viz.draw.head_grid import Head
@@ -57,14 +59,7 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
 <script type="text/plain" id="weights">{weights}</script>
 <script type="module">
-{script}
-const text = document.getElementById("weights").textContent;
-render(document.getElementById("heads"), await unpackExplorer(text));
-const frame = window.frameElement; // a notebook gives the page a frame: as high as it needs
-if (frame) new ResizeObserver(() => {{
-  frame.style.height = `${{document.body.scrollHeight + 4}}px`;
-}}).observe(document.body);
-</script>
+{script}</script>
 </body>
 </html>
 """
@@ -103,19 +98,19 @@ def report(
         source=escape(trace.source),
         target=escape(trace.target),
         about=escape(" ".join(about)),
-        weights=explorer_packet(trace, selected=selected, words=words, special=special),
-        script=_explorer(),
+        weights=encode_explorer(trace, selected=selected, words=words, special=special),
+        script=_script(),
     )
 
 
-def explorer_packet(
+def encode_explorer(
     trace: AttentionTrace, *, selected: Head, words: bool = False, special: bool = True
 ) -> str:
-    """What `explorer.js` draws, gzip in base64: no character of it can close a tag.
+    """What `js/explorer` draws, gzip in base64: no character of it can close a tag.
 
-    uint32 n | n bytes of the grid's packet | then for each kind, likewise with their lengths:
-    one map's packet and one view's packet, from which the browser takes labels and colours, and
-    the float32 weights of all heads, `[layer, head, query, key]`.
+    It holds the grid's bytes as an array, and for each kind those of one map and of one view, from
+    which the browser takes labels and colours, and the weights of all heads,
+    `[layer, head, query, key]`.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
@@ -133,26 +128,26 @@ def explorer_packet(
         GridPart(kind, of.axes.weights, of.axes.labels, head_roles(of.whole, kind))
         for kind, of in shown.items()
     ]
-    blocks = [grid_packet(parts, selected=selected)]
+    arrays: dict[str, NDArray] = {"grid": _as_array(encode_grid(parts, selected=selected))}
     for kind, of in shown.items():
-        blocks += _blocks(kind, of.axes, NOTE if special else _DROPPED)
-    run = b"".join(struct.pack("<I", len(block)) + block for block in blocks)
+        first, labels, reads = of.axes.weights[0, 0], of.axes.labels, of.axes.reads
+        note = NOTE if special else _DROPPED
+        a_map = encode_map(first, labels, kind, title=_TITLES[kind], reads=reads, note=note)
+        arrays[f"{kind}.map"] = _as_array(a_map)
+        a_view = encode_view([("L1 H1", first)], labels, kind, reads=reads)
+        arrays[f"{kind}.view"] = _as_array(a_view)
+        arrays[f"{kind}.weights"] = of.axes.weights
+    run = encode({"component": "explorer", "selected": list(selected)}, arrays)
     return base64.b64encode(gzip.compress(run, mtime=0)).decode()
 
 
-def _blocks(kind: Kind, axes: LabelledWeights, note: str) -> list[bytes]:
-    first, labels, reads = axes.weights[0, 0], axes.labels, axes.reads
-    return [
-        map_packet(first, labels, kind, title=_TITLES[kind], reads=reads, note=note),
-        view_packet([("L1 H1", first)], labels, kind, reads=reads),
-        axes.weights.astype("<f4").tobytes(),
-    ]
+def _as_array(content: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(content, dtype=np.uint8)
 
 
 @cache
-def _explorer() -> str:
-    # in a page, a script ends at this tag even inside of a string
-    return script("explorer.js").replace("</script", r"<\/script")
+def _script() -> str:
+    return (Path(__file__).parent / "draw" / "report_bundle.js").read_text(encoding="utf-8")
 
 
 def _css(theme: PageTheme) -> str:
@@ -160,4 +155,4 @@ def _css(theme: PageTheme) -> str:
     inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
     if theme == "auto":
         inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"
-    return inks + own + style()
+    return inks + own

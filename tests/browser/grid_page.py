@@ -4,16 +4,15 @@ Where it lights up is read from the pixels, by the colour of its weight on the s
 the place of its cell.
 """
 
-import base64
 import io
 
 import numpy as np
 from PIL import Image
 
+from tests.browser.components import COMPONENTS, js_bytes
 from transformer.kinds import Kind
 from transformer.trace import Labels
-from viz.draw.bundle import script, style
-from viz.draw.head_grid import GridPart, grid_packet
+from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.palette import table
 
 LAYERS, HEADS = 2, 4
@@ -96,15 +95,16 @@ def open_grid(browser, parts, *, wide=460, order=None, step=None, **options):
     page.set_default_timeout(10_000)
     page.faults = []
     page.on("pageerror", lambda fault: page.faults.append(fault))
-    packet = grid_packet(parts, selected=SELECTED, order=order, step=step)
+    content = encode_grid(parts, selected=SELECTED, order=order, step=step)
     page.set_content(
-        f"""<style>:root {{ color-scheme: light dark }} body {{ margin: 0 }} {style()}</style>
-        <main></main><script type="module">{script("head_grid.js")}
-        const text = atob("{base64.b64encode(packet).decode()}");
-        const bytes = Uint8Array.from(text, (one) => one.charCodeAt(0));
+        f"""<style>:root {{ color-scheme: light dark }} body {{ margin: 0 }}</style>
+        <main></main><script type="module">{COMPONENTS}
+        const bytes = {js_bytes(content)};
         window.picked = [];
         window.again = (change) => {{ // it answers nothing: playwright calls what is a function
-            render(document.querySelector("main"), {{ ...unpackGrid(bytes), ...change }},
+            const message = decode(bytes);
+            Object.assign(message.meta, change);
+            window.view = renderMessage(document.querySelector("main"), message,
                 {{ onSelect: (head) => window.picked.push(head) }});
         }};
         window.again();</script>"""

@@ -4,15 +4,14 @@ Every head of the small model below looks at one known square. The words on the 
 where they are drawn, not from what the component says of itself.
 """
 
-import base64
 import re
 
 import numpy as np
 import pytest
 
+from tests.browser.components import COMPONENTS, js_bytes
 from transformer.trace import Labels
-from viz.draw.bundle import script, style
-from viz.draw.packet import map_packet
+from viz.draw.attention_map import encode_map
 from viz.draw.palette import table
 
 LAYERS, HEADS = 3, 4
@@ -29,7 +28,7 @@ HOT = 0.913
 SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
-from viz.draw.attention_map import attention_map
+from viz.app.mounts import attention_map
 
 st.set_page_config(layout="wide")
 kind = st.query_params.get("kind", "cross")
@@ -227,12 +226,10 @@ def bare_map(browser):
         page.add_init_script(SPY)
         page.goto("about:blank")
         weights = planted(labels, kind)[1, 2]
-        packet = base64.b64encode(map_packet(weights, labels, kind, title="L2 H3")).decode()
+        content = encode_map(weights, labels, kind, title="L2 H3")
         page.set_content(
-            f"""<style>{style()}</style><main></main>
-            <script type="module">{script("attention_map.js")}
-            const bytes = Uint8Array.from(atob("{packet}"), (one) => one.charCodeAt(0));
-            render(document.querySelector("main"), unpack(bytes));</script>"""
+            f"""<main></main><script type="module">{COMPONENTS}
+            window.view = render(document.querySelector("main"), {js_bytes(content)});</script>"""
         )
         opened[-1].map.wait_for()
         return opened[-1]

@@ -1,9 +1,8 @@
 """A component on a bare page, without a server: quick to open, and offline."""
 
-import base64
 import re
 
-from viz.draw.bundle import script, style
+from tests.browser.components import COMPONENTS, js_bytes
 
 INK, PAPER = {"light": "#1F2123", "dark": "#E8E8E6"}, {"light": "#FCFCFB", "dark": "#131415"}
 
@@ -23,31 +22,32 @@ CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
 
 
 class Still:
-    """A page that shows what one packet says, drawn by one module."""
+    """A page that shows one component."""
 
-    def __init__(self, page, module, packet, *, width=720, theme="light"):
+    def __init__(self, page, content, *, width=720, theme="light"):
         self.page = page
         page.goto("about:blank")  # one page serves many tests; each gets a window of its own
         page.set_viewport_size({"width": width, "height": 900})
         self.faults: list[object] = []
         page.on("pageerror", lambda fault: self.faults.append(fault))
-        page.set_content(f"""<style>{style()}</style><style>body {{ margin: 0;
+        page.set_content(f"""<style>body {{ margin: 0;
             --st-text-color: {INK[theme]}; --st-background-color: {PAPER[theme]} }}</style>
-            <main></main><script type="module">{SPY}{script(module)}
-            window.show = (text) => render(document.querySelector("main"),
-                unpack(Uint8Array.from(atob(text), (one) => one.charCodeAt(0))));</script>""")
+            <main></main><script type="module">{SPY}{COMPONENTS}
+            window.show = (bytes) => {{
+                window.view = render(document.querySelector("main"), bytes);
+            }};</script>""")
         self.scroll = page.locator(".hl-scroll")
         self.tip = page.locator(".hl-tip")
-        self.show(packet)
+        self.show(content)
 
-    def show(self, packet):
+    def show(self, content):
         """Draw in the same place, as a host does that runs its script again."""
-        self.page.evaluate("(text) => { show(text); }", base64.b64encode(packet).decode())
+        self.page.wait_for_function("() => window.show")
+        self.page.evaluate(f"() => {{ show({js_bytes(content)}); }}")
 
-    @property
-    def drawn(self):
-        """What the component says that it drew."""
-        return self.page.evaluate("() => document.querySelector('.hl').__headlight")
+    def of_view(self, name):
+        """A field of the component that `render` returned."""
+        return self.page.evaluate(f"() => view.{name}")
 
     def words(self, button=None):
         """All words on the canvas, drawn once more, without the marks that keep their direction.

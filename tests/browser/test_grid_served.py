@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = """
 import streamlit as st
-from viz.draw.head_grid import GridPart, head_grid
+from viz.app.mounts import head_grid
 from tests.browser.grid_page import every
 
 st.session_state.runs = st.session_state.get("runs", 0) + 1

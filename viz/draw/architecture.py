@@ -9,28 +9,22 @@ value, box after box, each in C order. `unpackDrawing` in `architecture_data.js`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
-from viz.draw.packet import run_of_bytes, to_bytes
+from viz.draw.packet import run_of_bytes
 from viz.draw.palette import COLOR, difference_levels, difference_table, table
+from viz.draw.weights import to_bytes
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
 
 MOST_ROWS, MOST_COLUMNS = 64, 512
 """Values along the sides of a strip; no box gives it more pixels."""
-
-# the shadow root keeps Streamlit's styles out and these in
-_architecture = st.components.v2.component(
-    "headlight_architecture", js=script("architecture.js"), css=style()
-)
 
 
 @dataclass(frozen=True)
@@ -53,36 +47,6 @@ class DrawnBox:
     says: str
     values: NDArray[np.float32] | None = None
     kind: Kind | None = None
-
-
-def architecture(
-    boxes: Sequence[DrawnBox],
-    *,
-    layers: int,
-    layer: int,
-    selected: str,
-    on_pick: Callable[[str], None],
-    key: str,
-) -> None:
-    """Draw Figure 1 with a sentence in it, and let a box be opened.
-
-    Args:
-        boxes: all that the plan has, each once, in the order in which Tab and the arrows pass.
-        layers: N, how often each stack repeats its layer.
-        layer: the one whose values are drawn, from 0.
-        selected: name of the box that is outlined.
-        on_pick: takes the name of the box that was chosen, before the page's script runs again.
-        key: names the component in the session; one key, one place on the page.
-    """
-    names = {box.name for box in boxes}
-
-    def pick() -> None:
-        picked = st.session_state[key].get("picked")
-        if isinstance(picked, str) and picked in names:  # what a browser sends can be anything
-            on_pick(picked)
-
-    packet = drawing_packet(boxes, layers=layers, layer=layer, selected=selected)
-    _architecture(key=key, data=packet, on_picked_change=pick)
 
 
 def drawing_packet(boxes: Sequence[DrawnBox], *, layers: int, layer: int, selected: str) -> bytes:

@@ -1,52 +1,49 @@
-"""The map of one head as Streamlit mounts it: a thin shell around the JavaScript module.
-
-Python says what is to be drawn in one run of bytes; all that follows a pointer or a key happens in
-the browser.
-"""
+"""The map of one head: what travels for `js/attention_map`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
-from viz.draw.packet import Scale, map_packet
+from viz.draw.labels import AXIS_TITLES, shown
+from viz.draw.palette import difference_table, table
+from viz.draw.weights import check, shown_reads
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
     from transformer.trace import Labels
 
-# the shadow root keeps Streamlit's styles out and these in
-_attention_map = st.components.v2.component(
-    "headlight_attention_map", js=script("attention_map.js"), css=style()
-)
+Scale = Literal["linear", "square root", "by row"]
+"""How colours follow weights; the numbers are the true ones on each."""
+
+NOTE = "Each row is one word that looks; its weights sum to 1."
+SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
 
 
-def attention_map(
+def encode_map(
     weights: NDArray[np.float32],
     labels: Labels,
     kind: Kind,
     *,
     title: str,
-    key: str,
     reads: Sequence[str] | None = None,
     scale: Scale = "linear",
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
-) -> None:
-    """Draw one head large: queries down, keys across, each weight a hover away.
+) -> bytes:
+    """One head: queries down, keys across.
 
     Args:
         weights: `[query, key]`, 0 to 1; they reach the browser exactly.
         labels: the tokens along both axes, pieces or whole words.
         kind: gives the colour and the words on the axes.
         title: such as `L3 H5 · cross`; a picture that is saved takes its file name from it.
-        key: names the component in the session; one key, one place on the page.
         reads: `[query]`, what the decoder reads at each position, for the text on hover.
         scale: how colours follow the weights; by row, each row's largest is the deepest. Numbers
             and bars are the weights themselves on each, and the legend says which it is.
@@ -57,15 +54,24 @@ def attention_map(
     Raises:
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
-    data = map_packet(
-        weights,
-        labels,
-        kind,
-        title=title,
-        reads=reads,
-        scale=scale,
-        threshold=threshold,
-        signed=signed,
-        note=note,
-    )
-    _attention_map(key=key, data=data)
+    check(weights, labels, dimensions=2)
+    meta = {
+        "component": "attention_map",
+        "kind": kind,
+        "title": title,
+        **AXIS_TITLES[kind]._asdict(),
+        "note": note or (SIGNED_NOTE if signed else NOTE),
+        "queries": shown(labels.queries),
+        "keys": shown(labels.keys),
+        "reads": shown_reads(reads, labels),
+        "scale": scale,
+        "threshold": threshold,
+        "signed": signed,
+    }
+    colors = difference_table if signed else partial(table, kind)
+    arrays: dict[str, NDArray] = {
+        "weights": weights.astype(np.float32),
+        "light": colors("light"),
+        "dark": colors("dark"),
+    }
+    return encode(meta, arrays)

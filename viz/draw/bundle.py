@@ -28,7 +28,7 @@ def script(name: str) -> str:
 @cache
 def style() -> str:
     """The style sheets of all components; all their rules are under `.hl`."""
-    return "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.css")))
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.rglob("*.css")))
 
 
 def _scoped(name: str, seen: list[str]) -> str:

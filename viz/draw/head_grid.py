@@ -1,25 +1,19 @@
-"""The grid of all heads as Streamlit mounts it, and the bytes that travel for it.
-
-    uint32 n | n bytes of JSON | for each part: colours, light then dark, 2 × 256 × 3 bytes, weights
-
-One byte a weight, in C order; `unpackGrid` in `grid_data.js` reads this.
-"""
+"""The grid of all heads: what travels for `js/head_grid`, one byte a weight."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
 from viz.draw.labels import shown
-from viz.draw.packet import check, run_of_bytes, to_bytes
 from viz.draw.palette import COLOR, table
+from viz.draw.weights import check, to_bytes
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -30,12 +24,6 @@ if TYPE_CHECKING:
 
 LARGEST = 128
 """Cells along a side of a small map; no screen gives it more pixels."""
-
-# the shadow root keeps Streamlit's styles out and these in
-_head_grid = st.components.v2.component(
-    "headlight_head_grid", js=script("head_grid.js"), css=style()
-)
-_selection = st.components.v2.component("headlight_selection", js=script("selection.js"))
 
 
 @dataclass(frozen=True)
@@ -57,53 +45,24 @@ class GridPart:
     values: NDArray | None = None
 
 
-def head_grid(
+def encode_grid(
     parts: Sequence[GridPart],
     *,
-    selected: Head,
-    on_pick: Callable[[Head], None],
-    key: str,
-    order: Sequence[Head] | None = None,
-    step: int | None = None,
-) -> None:
-    """Draw every head small and let one be chosen.
-
-    Args:
-        parts: the kinds that are drawn, each once.
-        selected: is outlined. Where no such head is shown (a filter took its kind away; a mean of
-            heads has layer or head -1), nothing is.
-        on_pick: takes the head that was chosen, before the page's script runs again: the page is
-            the one place that remembers it.
-        key: names the component in the session. A page has one grid.
-        order: the heads in one row after another instead of one block for each kind, layers down
-            and heads across; heads that it does not name are not drawn.
-        step: the decoder's step from 0; rows after it are left blank.
-
-    Raises:
-        ValueError: as in `grid_packet`.
-    """
-    shapes = {part.kind: part.weights.shape[:2] for part in parts}
-
-    def pick() -> None:
-        picked = st.session_state[key].get("picked")
-        if _is_head(picked, shapes):
-            kind, layer, head = picked
-            on_pick((kind, layer, head))
-
-    # the selection apart: what has not changed is not sent again, and the bytes are megabytes
-    packet = grid_packet(parts, selected=None, order=order, step=step)
-    _head_grid(key=key, data=packet, on_picked_change=pick)
-    _selection(key=f"{key}-selection", data=list(selected))
-
-
-def grid_packet(
-    parts: Sequence[GridPart],
-    *,
-    selected: Head | None,
+    key: str = "",
+    selected: Head | None = None,
     order: Sequence[Head] | None = None,
     step: int | None = None,
 ) -> bytes:
-    """What `head_grid.js` draws; no head is selected where another component says which.
+    """Every head small, in one block for each kind, layers down and heads across.
+
+    Args:
+        parts: the kinds that are drawn, each once.
+        key: under which `encode_selection` says which head is outlined, where `selected` does not.
+        selected: is outlined. Where no such head is shown (a filter took its kind away; a mean of
+            heads has layer or head -1), nothing is.
+        order: the heads in one row after another instead of blocks; heads that it does not name
+            are not drawn.
+        step: the decoder's step from 0; rows after it are left blank.
 
     Raises:
         ValueError: if there is no part, or a kind twice; if a label, badge or value is missing or
@@ -114,19 +73,31 @@ def grid_packet(
     if not parts or len(shapes) < len(parts):
         raise ValueError("the grid takes each kind once, and at least one")
     for head in order or ():
-        if not _is_head(head, shapes):
+        if head_of(head, shapes) is None:
             raise ValueError(f"no head {head} in the grid")
     packed = [_pack(part, step) for part in parts]
-    header = {
+    meta = {
+        "component": "head_grid",
+        "key": key,
         "selected": selected,
         "order": order if order is None else list(order),
         "step": step,
         "parts": [said for said, _ in packed],
     }
-    run: list[NDArray] = []
+    arrays: dict[str, NDArray] = {}
     for part, (_, levels) in zip(parts, packed, strict=True):
-        run += [table(part.kind, "light"), table(part.kind, "dark"), levels]
-    return run_of_bytes(header, *run)
+        arrays[f"{part.kind}.light"] = table(part.kind, "light")
+        arrays[f"{part.kind}.dark"] = table(part.kind, "dark")
+        arrays[f"{part.kind}.weights"] = levels
+    return encode(meta, arrays)
+
+
+def encode_selection(key: str, head: Head) -> bytes:
+    """Which head the grid of this key outlines.
+
+    It travels apart from the grid: what has not changed is not sent again, and a grid is megabytes.
+    """
+    return encode({"component": "selection", "key": key, "head": list(head)}, {})
 
 
 def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.uint8]]:
@@ -195,16 +166,17 @@ def _figure(value: float) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def _is_head(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> bool:
-    """Whether this is a kind, a layer and a head; what a browser sends can be anything.
+def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
+    """The kind, layer and head that this is, or None: what a browser sends can be anything.
 
     Args:
         value: what may be one.
         shapes: layers and heads of each kind.
     """
     if not isinstance(value, (list, tuple)) or len(value) != 3 or value[0] not in [*shapes]:
-        return False
-    return all(
-        type(at) is int and 0 <= at < count
-        for at, count in zip(value[1:], shapes[value[0]], strict=True)
-    )
+        return None
+    kind, layer, head = value
+    for index, count in zip((layer, head), shapes[kind], strict=True):
+        if type(index) is not int or not 0 <= index < count:
+            return None
+    return kind, layer, head

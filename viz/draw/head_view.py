@@ -1,4 +1,4 @@
-"""The head view as Streamlit mounts it: two lists of tokens and the ribbons between them."""
+"""The head view, two lists of tokens and ribbons between them: what travels for `js/head_view`."""
 
 from __future__ import annotations
 
@@ -6,41 +6,37 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
-from viz.draw.packet import view_packet
+from viz.draw.labels import AXIS_TITLES, shown
+from viz.draw.palette import ENDS, head_colors
+from viz.draw.weights import check, shown_reads
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
     from transformer.trace import Labels
 
-_head_view = st.components.v2.component(
-    "headlight_head_view", js=script("head_view.js"), css=style()
-)
+MOST_HEADS = 8
+NOTE = "Ribbons from {from_weight:g} up; numbers are exact."
+FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
 
-def head_view(
+def encode_view(
     heads: Sequence[tuple[str, NDArray[np.float32]]],
     labels: Labels,
     kind: Kind,
     *,
-    key: str,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
-) -> None:
-    """Draw queries on the left, keys on the right, a ribbon for each weight between them.
-
-    A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
-    beside the tokens of the other side.
+) -> bytes:
+    """Queries on the left, keys on the right, a ribbon for each weight between them.
 
     Args:
         heads: one to eight names, such as `L3 H5`, with weights `[query, key]`, 0 to 1. The first
             has the kind's colour; each can be switched off in the browser.
         labels: the tokens of both sides, pieces or whole words.
         kind: gives the first colour and the words over the lists.
-        key: names the component in the session; one key, one place on the page.
         threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
         reads: `[query]`, what the decoder reads at each position, for the text on hover.
 
@@ -48,4 +44,23 @@ def head_view(
         ValueError: if there is no head or more than eight, if two have one name, if a label is
             missing or too many, or a weight is not a number.
     """
-    _head_view(key=key, data=view_packet(heads, labels, kind, threshold=threshold, reads=reads))
+    names = [name for name, _ in heads]
+    if not 0 < len(heads) <= MOST_HEADS or len(set(names)) < len(names):
+        raise ValueError(f"1 to {MOST_HEADS} heads, each with a name of its own, not {names}")
+    for _, weights in heads:
+        check(weights, labels, dimensions=2)
+    drawn_from = max(threshold, FAINTEST)
+    meta = {
+        "component": "head_view",
+        "kind": kind,
+        "heads": names,
+        "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},
+        **AXIS_TITLES[kind]._asdict(),
+        "note": NOTE.format(from_weight=drawn_from),
+        "from": drawn_from,
+        "queries": shown(labels.queries),
+        "keys": shown(labels.keys),
+        "reads": shown_reads(reads, labels),
+    }
+    stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
+    return encode(meta, {"weights": stacked.astype(np.float32)})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
 from viz.draw.labels import shown
 from viz.draw.mathml import Node
 from viz.draw.packet import run_of_bytes
@@ -19,11 +17,6 @@ from viz.draw.palette import COLOR, difference_table
 if TYPE_CHECKING:
     from transformer.analysis.arithmetic import Arithmetic
     from transformer.kinds import Kind
-
-# the shadow root keeps Streamlit's styles out and these in
-_inside_head = st.components.v2.component(
-    "headlight_inside_head", js=script("inside_head.js"), css=style()
-)
 
 
 @dataclass(frozen=True)
@@ -43,56 +36,6 @@ class Step:
     shape: str
     says: str
     code: str
-
-
-def inside_head(
-    numbers: Arithmetic,
-    keys: Sequence[str],
-    query: str,
-    kind: Kind,
-    *,
-    title: str,
-    steps: Sequence[Step],
-    step: int,
-    on_step: Callable[[int], None],
-    head: int,
-    factor: str,
-    key: str,
-) -> None:
-    """Draw every number between x and the residual stream, each a hover away.
-
-    Args:
-        keys: `[key]`, the tokens that are looked at.
-        query: the token that looks, as a person reads it.
-        kind: gives the colour of the weights.
-        title: such as `L3 H5 · cross`.
-        steps: what is told; 0 is the whole as one picture.
-        step: where the walk begins when the picture first appears, or what a link asks for.
-        on_step: called with the step that was chosen by hand.
-        head: which of the heads it is, from 0.
-        factor: what q·k is multiplied by, in words.
-        key: names the component in the session; one key, one place on the page.
-
-    Raises:
-        ValueError: if a label is missing or too many.
-    """
-    data = inside_packet(
-        numbers,
-        keys,
-        query,
-        kind,
-        title=title,
-        steps=steps,
-        step=step,
-        head=head,
-        factor=factor,
-    )
-
-    def chosen() -> None:
-        if (picked := st.session_state[key].get("step")) is not None:
-            on_step(int(picked))
-
-    _inside_head(key=key, data=data, on_step_change=chosen)
 
 
 def inside_packet(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from viz.draw.bundle import script, style
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
@@ -28,11 +26,6 @@ CODES = ("seen", *REASONS)
 PADDING = "<pad>"
 _SAID = ["", *(one for one, _ in REASONS.values())]
 
-# the shadow root keeps Streamlit's styles out and these in
-_mask_grids = st.components.v2.component(
-    "headlight_mask_grids", js=script("mask_grids.js"), css=style()
-)
-
 
 @dataclass(frozen=True, eq=False)
 class MaskGrid:
@@ -47,41 +40,6 @@ class MaskGrid:
     title: str
     why: NDArray[np.str_]
     labels: Labels
-
-
-def mask_grids(
-    grids: Sequence[MaskGrid],
-    kind: Kind,
-    *,
-    title: str,
-    numbers: bool,
-    chosen: Row,
-    on_pick: Callable[[Row], None],
-    key: str,
-) -> None:
-    """Draw the masks and let a row be chosen.
-
-    Args:
-        grids: one for each sentence.
-        kind: gives what is seen its colour.
-        title: of the picture, for those who do not see it.
-        numbers: write what is added to the scores, 0 or -∞, instead of a stroke for each reason.
-        chosen: the row that is framed.
-        on_pick: takes the row that was chosen, before the page's script runs again.
-        key: names the component in the session; one key, one place on the page.
-
-    Raises:
-        ValueError: if there is no grid, or a label is missing or too many.
-    """
-    data = mask_data(grids, kind, title=title, numbers=numbers, chosen=chosen)
-
-    def pick() -> None:
-        picked = st.session_state[key].get("picked")
-        if _is_row(picked, grids):
-            sentence, row = picked
-            on_pick((sentence, row))
-
-    _mask_grids(key=key, data=data, on_picked_change=pick)
 
 
 def mask_data(

@@ -15,10 +15,9 @@ from viz.app import navigation
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
-from viz.draw.architecture import DrawnBox, architecture
-from viz.draw.attention_map import attention_map
+from viz.app.mounts import architecture, attention_map, tensor_strip
+from viz.draw.architecture import DrawnBox
 from viz.draw.labels import SCREEN_NAMES, shown
-from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 

@@ -21,8 +21,8 @@ from viz.app import more_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
+from viz.app.mounts import tensor_strip
 from viz.draw.labels import shown
-from viz.draw.tensor_strip import tensor_strip
 from viz.pages.architecture.boxes import BOXES, Box
 from viz.pages.architecture.norms_chart import spread_chart
 

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Kind
 from transformer.analysis.measures import MEASURES
 from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.draw.attention_map import Scale
 from viz.draw.labels import KINDS_BY_NAME
-from viz.draw.packet import Scale
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)

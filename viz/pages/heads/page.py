@@ -14,9 +14,8 @@ from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
 from viz.app.memory import memo_per_trace
-from viz.draw.attention_map import attention_map
-from viz.draw.head_grid import GridPart, head_grid
-from viz.draw.head_view import head_view
+from viz.app.mounts import attention_map, head_grid, head_view
+from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
 from viz.pages.heads import controls as menus

@@ -21,7 +21,7 @@ from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
-from viz.draw.inside_head import inside_head
+from viz.app.mounts import inside_head
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.steps import shown_scale, steps, times

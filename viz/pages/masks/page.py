@@ -14,8 +14,9 @@ from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import more_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
+from viz.app.mounts import mask_grids
 from viz.draw.labels import SCREEN_NAMES, shown
-from viz.draw.mask_grids import MaskGrid, Row, mask_grids
+from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import row_said
 from viz.pages.masks.charts import shift_chart
 from viz.pages.masks.leak import draw_losses, draw_shares, explain_leak, passes

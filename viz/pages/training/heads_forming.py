@@ -16,8 +16,8 @@ from transformer.analysis.measures import MEASURES, measure
 from transformer.analysis.roles import head_roles
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
-from viz.draw.attention_map import attention_map
-from viz.draw.head_grid import GridPart, head_grid
+from viz.app.mounts import attention_map, head_grid
+from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads, open_map
 from viz.pages.training import run_menu

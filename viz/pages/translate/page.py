@@ -12,7 +12,7 @@ from viz.app.candidates import show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import Names, pick
-from viz.draw.attention_map import attention_map
+from viz.app.mounts import attention_map
 from viz.draw.labels import head_name
 
 MAP = Names("map_layer", "map_head")

@@ -2,7 +2,7 @@
 // across, or one flow in a given order. Words are measured; what has no room is not cut but left
 // to the tip.
 
-import { headOf, many } from "./grid_data.js";
+import { cellOf, range } from "./data.js";
 
 const GAP = 6; // between two maps of a block, CSS pixels
 const FLOW_GAP = 12; // between two maps of a flow, which have their names over them
@@ -17,29 +17,66 @@ const SMALLEST = 4; // a page that is still being laid out may be of no width
 const LARGEST = 84; // wider screens get paper instead of blurred squares
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
+/** @typedef {import("./data.js").Part} Part */
+/** @typedef {import("./data.js").Cell} Cell */
+/** @typedef {import("../core/theme.js").Measure} Measure */
+
+/** @typedef {{x: number, y: number, wide: number, high: number}} Place */
+/** @typedef {Cell & Place} Placed a small map in its place */
+
 /**
- * @param {object} data what `unpackGrid` gives
- * @param {number} width of the frame
- * @param {(text: string, size: number) => number} measure
- * @returns {object} `cells`, each a head with x, y, wide and high; `groups` of rows of these;
- *   `texts`, `dots`, `bars` and `frames` to be drawn; width and height
+ * @typedef {object} Words
+ * @property {string} text
+ * @property {number} x
+ * @property {number} y
+ * @property {number} size
+ * @property {"start" | "middle" | "end"} [align]
+ * @property {boolean} [bold]
+ * @property {boolean} [quiet]
  */
-export function planGrid(data, width, measure) {
-  const drawn = { texts: [], dots: [], bars: [], frames: [] };
-  const plan = { cells: [], groups: [], ...drawn, width: 0, height: 0 };
-  if (data.order) layFlow(plan, data, width - 2 * EDGE_ROOM, measure);
-  else layBlocks(plan, data, width - EDGE_ROOM, measure);
-  for (const cell of plan.cells) if (cell.part.last != null) markStep(plan, cell);
+
+/**
+ * @typedef {object} GridPlan
+ * @property {Placed[]} cells
+ * @property {{name: string, rows: Placed[][]}[]} groups of the same cells
+ * @property {Words[]} texts
+ * @property {{x: number, y: number, radius: number, color: string}[]} dots
+ * @property {Place[]} bars
+ * @property {Place[]} frames
+ * @property {number} width
+ * @property {number} height
+ */
+
+/**
+ * @param {Pick<import("./data.js").GridData, "parts" | "order">} data
+ * @param {number} width of the frame
+ * @param {Measure} measure
+ * @returns {GridPlan}
+ */
+export function planGrid({ parts, order }, width, measure) {
+  /** @type {GridPlan} */
+  const plan = {
+    cells: [], groups: [], texts: [], dots: [], bars: [], frames: [], width: 0, height: 0,
+  };
+  if (order) layFlow(plan, parts, order, width - 2 * EDGE_ROOM, measure);
+  else layBlocks(plan, parts, width - EDGE_ROOM, measure);
+  for (const cell of plan.cells) markStep(plan, cell);
   plan.width = Math.min(width, plan.width + EDGE_ROOM);
   plan.height += EDGE_ROOM;
   plan.texts = plan.texts.filter(({ text }) => text); // not every head has a badge
   return plan;
 }
 
-function layBlocks(plan, { parts }, width, measure) {
+/**
+ * @param {GridPlan} plan
+ * @param {Part[]} parts
+ * @param {number} width
+ * @param {Measure} measure
+ */
+function layBlocks(plan, parts, width, measure) {
   const heads = Math.max(...parts.map((part) => part.heads));
   const layers = Math.max(...parts.map((part) => part.layers));
-  const before = Math.ceil(measure(`L${layers}`, LETTERS.name)) + SIDE_GAP;
+  const before = Math.ceil(measure(`L${layers}`, LETTERS.name, 400)) + SIDE_GAP;
   let [beside, side] = [parts.length, 0];
   for (;; beside--) { // as many side by side as leave their maps easy to see
     const room = (width - (beside - 1) * BETWEEN) / beside - before;
@@ -48,8 +85,8 @@ function layBlocks(plan, { parts }, width, measure) {
   }
   side = Math.max(SMALLEST, side);
   const across = before + heads * (side + GAP) - GAP + BETWEEN;
-  const blocks = parts.map((part) => many(part.layers).map((layer) =>
-    many(part.heads).map((head) => headOf(part, layer, head))));
+  const blocks = parts.map((part) => range(part.layers).map((layer) =>
+    range(part.heads).map((head) => cellOf(part, layer, head))));
   const badge = badgeLetters(blocks.flat(2), side + GAP - 2, measure);
   const valued = blocks.flat(2).some((one) => one.value);
   const under = (badge ? CAPTION : 0) + (valued ? CAPTION : 0);
@@ -63,7 +100,15 @@ function layBlocks(plan, { parts }, width, measure) {
   plan.height = y - BETWEEN;
 }
 
-/** One kind; the answer is where it ends. */
+/**
+ * One kind; the answer is where it ends.
+ * @param {GridPlan} plan
+ * @param {Cell[][]} rows
+ * @param {number} x
+ * @param {number} top
+ * @param {{before: number, side: number, under: number, badge: number}} sizes room before the
+ *   maps, side of a map, room under it, size of the badges' letters
+ */
 function layBlock(plan, rows, x, top, { before, side, under, badge }) {
   const { part } = rows[0][0];
   const high = heightOf(part, side);
@@ -89,12 +134,24 @@ function layBlock(plan, rows, x, top, { before, side, under, badge }) {
   return y - GAP;
 }
 
-function layFlow(plan, { parts, order }, width, measure) {
-  const partOf = (kind) => parts.find((part) => part.kind === kind);
-  const heads = order.map(([kind, layer, head]) => headOf(partOf(kind), layer, head));
+/**
+ * @param {GridPlan} plan
+ * @param {Part[]} parts
+ * @param {import("./data.js").Head[]} order
+ * @param {number} width
+ * @param {Measure} measure
+ */
+function layFlow(plan, parts, order, width, measure) {
+  const byKind = new Map(parts.map((part) => [part.kind, part]));
+  const heads = order.flatMap(([kind, layer, head]) => {
+    const part = byKind.get(kind);
+    return part ? [cellOf(part, layer, head)] : [];
+  });
+  /** @param {string} text */
+  const wideOf = (text) => measure(text, LETTERS.largest, 400);
   // a map is at least as wide as what stands over it
-  const over = ({ name, value }) =>
-    11 + measure(name, LETTERS.largest) + (value ? 6 + measure(value, LETTERS.largest) : 0);
+  /** @param {Cell} cell */
+  const over = ({ name, value }) => 11 + wideOf(name) + (value ? 6 + wideOf(value) : 0);
   const least = Math.ceil(Math.max(EASY, ...heads.map(over)));
   const columns = Math.max(1, Math.floor((width + FLOW_GAP) / (least + FLOW_GAP)));
   const side = Math.min(LARGEST, Math.floor((width + FLOW_GAP) / columns) - FLOW_GAP);
@@ -120,35 +177,71 @@ function layFlow(plan, { parts, order }, width, measure) {
   plan.height = Math.max(0, y - FLOW_GAP);
 }
 
-/** As tall as its words ask for, so that a square is a square; within reason. */
+/**
+ * As tall as its words ask for, so that a square is a square; within reason.
+ * @param {Part} part
+ * @param {number} side
+ */
 const heightOf = ({ queries, keys }, side) =>
   Math.round(side * Math.min(1.5, Math.max(0.6, queries.length / keys.length)));
 
+/**
+ * What stands under a map.
+ * @param {GridPlan} plan
+ * @param {Placed} cell
+ * @param {number} letters size of the badge's, 0 for no badge
+ * @param {string} value
+ */
 function captions(plan, { x, y, wide, high, badge }, letters, value) {
-  const lines = letters ? [[badge, letters], [value, LETTERS.largest]]
-    : [[value, LETTERS.largest]];
+  /** @type {[string, number][]} */
+  const lines = [[value, LETTERS.largest]];
+  if (letters) lines.unshift([badge, letters]);
   lines.forEach(([text, size], line) => {
     const base = y + high + 13 + line * CAPTION;
     plan.texts.push({ ...small(text, x + wide / 2, base, "middle"), size });
   });
 }
 
-/** The size at which every badge has room, 0 if there is none, or none to show. */
+/**
+ * The size at which every badge has room, 0 if there is none, or none to show.
+ * @param {Cell[]} heads
+ * @param {number} room
+ * @param {Measure} measure
+ */
 function badgeLetters(heads, room, measure) {
   const badges = [...new Set(heads.map(({ badge }) => badge))].filter(Boolean);
   if (!badges.length) return 0;
-  const fits = (size) => badges.every((badge) => measure(badge, size) <= room);
+  /** @param {number} size */
+  const fits = (size) => badges.every((badge) => measure(badge, size, 400) <= room);
   return [LETTERS.largest, LETTERS.smallest].find(fits) ?? 0;
 }
 
-/** A thin line at both sides of the step's row, and a frame that says how much is still to come. */
+/**
+ * A thin line at both sides of the step's row, and a frame that says how much is still to come.
+ * @param {GridPlan} plan
+ * @param {Placed} cell
+ */
 function markStep({ bars, frames }, { x, y, wide, high, part }) {
+  if (part.last == null) return;
   frames.push({ x: x - 0.5, y: y - 0.5, wide: wide + 1, high: high + 1 });
   const middle = Math.round(y + ((part.last + 0.5) / part.rows) * high - 0.5);
   for (const at of [x - 3, x + wide]) bars.push({ x: at, y: middle, wide: 3, high: 1 });
 }
 
+/**
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {"start" | "middle" | "end"} align
+ * @returns {Words}
+ */
 const small = (text, x, y, align) => ({ text, x, y, align, size: LETTERS.name, quiet: true });
 
+/**
+ * @template T
+ * @param {T[]} list
+ * @param {number} length
+ * @returns {T[][]}
+ */
 const chunks = (list, length) =>
-  many(Math.ceil(list.length / length)).map((n) => list.slice(n * length, (n + 1) * length));
+  range(Math.ceil(list.length / length)).map((n) => list.slice(n * length, (n + 1) * length));

@@ -1,10 +1,22 @@
 // From a weight to its colour, and the legend that says how. Numbers never come this way.
 
-import { within } from "./shared.js";
+import { cssColor } from "../core/raster.js";
+import { rect } from "../core/scene.js";
+import { within } from "../core/text.js";
 
 const WIDE = 112; // of the legend's bar, CSS pixels, in steps of two
-const HIGH = 10;
+export const HIGH = 10;
 
+/** @typedef {"linear" | "square root" | "by row"} ScaleName */
+
+/**
+ * @typedef {object} Scale
+ * @property {(weight: number, largest: number) => number} curve of a weight, and its row's largest
+ * @property {string} most at the end of the bar
+ * @property {string} says
+ */
+
+/** @type {Record<ScaleName, Scale>} */
 const SCALES = {
   linear: { curve: (weight) => weight, most: "1", says: "" },
   "square root": {
@@ -16,7 +28,10 @@ const SCALES = {
   },
 };
 
-/** Of a map's data, a function from (weight, row) to the colour's place in the table of 256. */
+/**
+ * @param {import("./data.js").MapData} data
+ * @returns {(weight: number, row: number) => number} the colour's place in the table of 256
+ */
 export function leveller({ weights, queries, keys, scale, signed }) {
   const { curve } = SCALES[scale];
   const largest = new Float32Array(queries.length);
@@ -30,16 +45,22 @@ export function leveller({ weights, queries, keys, scale, signed }) {
   };
 }
 
-/** What the legend says: texts, and bars that draw themselves at 0, 0. */
+/**
+ * What the legend says: texts, and bars of colours.
+ * @param {import("./data.js").MapData} data
+ * @param {import("../core/raster.js").Colors} colors
+ * @returns {(string | import("../core/save.js").Sample)[]}
+ */
 export function legend({ scale, threshold, signed }, colors) {
   const { most, says } = SCALES[scale];
-  const bar = (from, to, width) => ({ width, height: HIGH, draw: (context) => {
-    for (let x = 0; x < width; x += 2) {
-      const n = 3 * Math.round(from + ((to - from) * x) / (width - 2));
-      context.fillStyle = `rgb(${colors.slice(n, n + 3).join()})`;
-      context.fillRect(x, 0, 2, HIGH);
-    }
-  } });
+  /** @param {number} from @param {number} to @param {number} width */
+  const bar = (from, to, width) => ({
+    width,
+    marks: Array.from({ length: width / 2 }, (_, n) => rect({
+      x: 2 * n, y: 0, width: 2, height: HIGH,
+      fill: cssColor(colors, Math.round(from + ((to - from) * 2 * n) / (width - 2))),
+    })),
+  });
   const scaled = signed
     ? [`difference −${most}`, bar(1, 128, WIDE / 2), "0", bar(128, 255, WIDE / 2), `+${most}`]
     : ["weight 0", bar(0, 255, WIDE), most];

@@ -1,0 +1,243 @@
+"""The pictures of `viz.draw` in Streamlit: the only calls of `st.components.v2`.
+
+Each function draws one component and takes what its `encode_…` function takes, which says what the
+arguments are and what it raises; besides, `key` names the component in the session (one key, one
+place on the page), and a callback takes what the reader chose, before the page's script runs again.
+What a browser sends can be anything, so it is checked here.
+
+The script of all components is loaded once, by an address that changes with its content; a message
+holds no program text. Streamlit finds the script through `headlight/pyproject.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.errors import StreamlitAPIException
+
+from viz.draw.architecture import DrawnBox, drawing_packet
+from viz.draw.attention_map import Scale, encode_map
+from viz.draw.bundle import script, style
+from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
+from viz.draw.head_view import encode_view
+from viz.draw.inside_head import Step, inside_packet
+from viz.draw.mask_grids import MaskGrid, Row, _is_row, mask_data
+from viz.draw.tensor_strip import tensor_packet
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+    from transformer.analysis.arithmetic import Arithmetic
+    from transformer.kinds import Kind
+    from transformer.trace import Labels
+    from viz.draw.head_grid import Head
+
+COMPONENT = "headlight.pictures"
+SCRIPT = "headlight-*.js"
+NOT_INSTALLED = (
+    "Streamlit does not find the script of the pictures: install Headlight with `pip install -e .` "
+    "in its folder, then start the app again."
+)
+
+_inside_head = st.components.v2.component(
+    "headlight_inside_head", js=script("inside_head.js"), css=style()
+)
+_tensor_strip = st.components.v2.component(
+    "headlight_tensor_strip", js=script("tensor_strip.js"), css=style()
+)
+_mask_grids = st.components.v2.component(
+    "headlight_mask_grids", js=script("mask_grids.js"), css=style()
+)
+_architecture = st.components.v2.component(
+    "headlight_architecture", js=script("architecture.js"), css=style()
+)
+
+
+def attention_map(
+    weights: NDArray[np.float32],
+    labels: Labels,
+    kind: Kind,
+    *,
+    title: str,
+    key: str,
+    reads: Sequence[str] | None = None,
+    scale: Scale = "linear",
+    threshold: float = 0.0,
+    signed: bool = False,
+    note: str | None = None,
+) -> None:
+    """Draw one head large: queries down, keys across, each weight a hover away."""
+    data = encode_map(
+        weights,
+        labels,
+        kind,
+        title=title,
+        reads=reads,
+        scale=scale,
+        threshold=threshold,
+        signed=signed,
+        note=note,
+    )
+    _mount(key, data)
+
+
+def head_view(
+    heads: Sequence[tuple[str, NDArray[np.float32]]],
+    labels: Labels,
+    kind: Kind,
+    *,
+    key: str,
+    threshold: float = 0.0,
+    reads: Sequence[str] | None = None,
+) -> None:
+    """Draw queries on the left, keys on the right, a ribbon for each weight between them.
+
+    A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
+    beside the tokens of the other side.
+    """
+    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads))
+
+
+def head_grid(
+    parts: Sequence[GridPart],
+    *,
+    selected: Head,
+    on_pick: Callable[[Head], None],
+    key: str,
+    order: Sequence[Head] | None = None,
+    step: int | None = None,
+) -> None:
+    """Draw every head small and let one be chosen; the page alone remembers which."""
+    shapes = {part.kind: part.weights.shape[:2] for part in parts}
+
+    def picked(value: object) -> None:
+        if (head := head_of(value, shapes)) is not None:
+            on_pick(head)
+
+    _mount(key, encode_grid(parts, key=key, order=order, step=step), picked)
+    _mount(f"{key}-selection", encode_selection(key, selected))
+
+
+def inside_head(
+    numbers: Arithmetic,
+    keys: Sequence[str],
+    query: str,
+    kind: Kind,
+    *,
+    title: str,
+    steps: Sequence[Step],
+    step: int,
+    on_step: Callable[[int], None],
+    head: int,
+    factor: str,
+    key: str,
+) -> None:
+    """Draw every number between x and the residual stream, each a hover away."""
+    data = inside_packet(
+        numbers,
+        keys,
+        query,
+        kind,
+        title=title,
+        steps=steps,
+        step=step,
+        head=head,
+        factor=factor,
+    )
+
+    def chosen() -> None:
+        value = st.session_state[key].get("step")
+        if type(value) is int and 0 <= value < len(steps):
+            on_step(value)
+
+    _inside_head(key=key, data=data, on_step_change=chosen)
+
+
+def tensor_strip(
+    values: NDArray[np.float32],
+    rows: Sequence[str],
+    *,
+    title: str,
+    key: str,
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Draw a tensor large, each value a hover away."""
+    _tensor_strip(key=key, data=tensor_packet(values, rows, title=title, columns=columns))
+
+
+def mask_grids(
+    grids: Sequence[MaskGrid],
+    kind: Kind,
+    *,
+    title: str,
+    numbers: bool,
+    chosen: Row,
+    on_pick: Callable[[Row], None],
+    key: str,
+) -> None:
+    """Draw the masks of a batch and let a row be chosen."""
+    data = mask_data(grids, kind, title=title, numbers=numbers, chosen=chosen)
+
+    def pick() -> None:
+        picked = st.session_state[key].get("picked")
+        if _is_row(picked, grids):
+            sentence, row = picked
+            on_pick((sentence, row))
+
+    _mask_grids(key=key, data=data, on_picked_change=pick)
+
+
+def architecture(
+    boxes: Sequence[DrawnBox],
+    *,
+    layers: int,
+    layer: int,
+    selected: str,
+    on_pick: Callable[[str], None],
+    key: str,
+) -> None:
+    """Draw Figure 1 with a sentence in it, and let a box be opened."""
+    names = {box.name for box in boxes}
+
+    def pick() -> None:
+        picked = st.session_state[key].get("picked")
+        if isinstance(picked, str) and picked in names:
+            on_pick(picked)
+
+    packet = drawing_packet(boxes, layers=layers, layer=layer, selected=selected)
+    _architecture(key=key, data=packet, on_picked_change=pick)
+
+
+def _mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
+    """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
+    try:
+        pictures = _pictures()
+    except StreamlitAPIException:
+        st.error(NOT_INSTALLED)
+        return
+    if picked is None:
+        pictures(key=key, data=data)
+    else:
+        pictures(
+            key=key,
+            data=data,
+            on_picked_change=lambda: picked(st.session_state[key].get("picked")),
+        )
+
+
+@cache
+def _pictures() -> ComponentRenderer:
+    """The component that draws all of them: the data say which.
+
+    Raises:
+        StreamlitAPIException: if Streamlit does not find the folder with the script, or no script
+            in it.
+    """
+    # not when this module is imported: only a running app knows the folder. The shadow root keeps
+    # Streamlit's styles out and these in
+    return st.components.v2.component(COMPONENT, js=SCRIPT)

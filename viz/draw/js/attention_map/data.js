@@ -1,0 +1,40 @@
+// What `map_message` in viz/draw/attention_map.py says: one head with its exact weights.
+
+/**
+ * @typedef {object} MapData
+ * @property {"encoder_self" | "decoder_self" | "cross"} kind
+ * @property {string} title
+ * @property {string} rows what the rows are, in words
+ * @property {string} columns
+ * @property {string} note
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {string[] | null} reads what the decoder reads at each query
+ * @property {import("./scale.js").ScaleName} scale
+ * @property {number} threshold weights of less are not drawn
+ * @property {boolean} signed the weights are a difference of two maps
+ * @property {Float32Array} weights `[query, key]`
+ * @property {import("../core/raster.js").Palette} palette
+ */
+
+/**
+ * @param {import("../core/wire.js").Message} message
+ * @returns {MapData}
+ */
+export const read = ({ meta, arrays: { weights, light, dark } }) =>
+  ({ ...meta, weights, palette: { light, dark } });
+
+/**
+ * The weights of one row.
+ * @param {{weights: Float32Array, keys: string[]}} data
+ * @param {number} row
+ */
+export const rowOf = ({ weights, keys }, row) =>
+  weights.subarray(row * keys.length, (row + 1) * keys.length);
+
+/** The mean of all rows. @param {MapData} data */
+export function averageRow({ weights, queries, keys }) {
+  const sums = new Float32Array(keys.length);
+  weights.forEach((weight, n) => (sums[n % sums.length] += weight));
+  return sums.map((sum) => sum / queries.length);
+}

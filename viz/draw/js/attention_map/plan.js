@@ -1,0 +1,117 @@
+// Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
+// map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
+
+import { EDGE, TALLEST } from "../core/picture_view.js";
+
+// the strip over the keys: one row's weights as bars with numbers; differences go up and down
+const BARS = { weights: 48, differences: 76 };
+
+// below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
+const SQUARE = { largest: 46, easy: 16, smallest: 14 };
+const LETTERS = { largest: 14, smallest: 10 };
+const SLANT = Math.PI / 4;
+
+export const AVERAGE = "average";
+
+/**
+ * @typedef {object} MapPlan
+ * @property {number} square side of a square
+ * @property {number} font size of the letters
+ * @property {number} angle of the words over the columns, radians
+ * @property {number} left where the squares begin
+ * @property {number} top
+ * @property {number} head where the bars begin
+ * @property {number} bars height of the strip of bars
+ * @property {number} width
+ * @property {number} height
+ */
+
+/**
+ * @param {{queries: string[], keys: string[], signed: boolean}} data
+ * @param {number} width of the frame
+ * @param {import("../core/theme.js").Measure} measure
+ * @returns {MapPlan}
+ */
+export function planMap({ queries, keys, signed }, width, measure) {
+  const bars = signed ? BARS.differences : BARS.weights;
+  // the bold of a word that is pointed at is the widest
+  /** @param {string} text */
+  const wide = (text) => measure(text, LETTERS.largest, 600);
+  const rows = Math.max(wide(AVERAGE), ...queries.map(wide));
+  const columns = keys.map(wide);
+  for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
+    const plan = planSquares(rows, columns, queries.length, square, bars);
+    if (plan.width <= width && (plan.height <= TALLEST || square <= SQUARE.easy)) return plan;
+  }
+  return planSquares(rows, columns, queries.length, SQUARE.smallest, bars);
+}
+
+/**
+ * @param {number} rows width of the longest row's word
+ * @param {number[]} columns widths of the columns' words
+ * @param {number} count of rows
+ * @param {number} square
+ * @param {number} bars
+ * @returns {MapPlan}
+ */
+function planSquares(rows, columns, count, square, bars) {
+  const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
+  const scale = font / LETTERS.largest;
+  const lengths = columns.map((length) => length * scale);
+  const longest = Math.max(...lengths);
+  const angle = slant(longest, square, font);
+  const left = Math.ceil(rows * scale + 2 * EDGE);
+  // a slanted word leans out over the columns to its right; the last ones lean past the edge
+  const lean = Math.max(0, ...lengths.map((length, key) =>
+    length * Math.cos(angle) - (columns.length - key - 0.5) * square));
+  const head = Math.ceil(longest * Math.sin(angle) + font * Math.cos(angle)) + 6;
+  return {
+    square, font, angle, left, bars, head, top: head + bars,
+    width: left + columns.length * square + (angle ? Math.ceil(lean) + 4 : 0) + 2,
+    height: head + bars + count * square + 2,
+  };
+}
+
+/**
+ * Lying where there is room, else slanted, else upright: as easy to read as the squares allow.
+ * @param {number} longest
+ * @param {number} square
+ * @param {number} font
+ */
+function slant(longest, square, font) {
+  if (longest <= square - 6) return 0;
+  return square * Math.sin(SLANT) >= font ? SLANT : Math.PI / 2;
+}
+
+/**
+ * Where the squares stand in the frame, when some of the map is scrolled away.
+ * @param {MapPlan} plan
+ * @param {import("../core/picture_view.js").Visible} visible
+ * @returns {{x: number, y: number, edge: number}} the first square, and left of which x only words
+ *   stand: they stay while the squares scroll, unless they would leave the squares no room
+ */
+export function originOf(plan, visible) {
+  const x = plan.left - visible.x;
+  return { x, y: plan.top - visible.y, edge: plan.left <= visible.width / 2 ? plan.left : x };
+}
+
+/**
+ * @typedef {{row: number, key: number | null}} MapAt a square, or with no key a row's word
+ */
+
+/**
+ * @param {{queries: string[], keys: string[]}} data
+ * @param {MapPlan} plan
+ * @param {number} x of the frame
+ * @param {number} y
+ * @param {import("../core/picture_view.js").Visible} visible
+ * @returns {MapAt | null}
+ */
+export function hitMap({ queries, keys }, plan, x, y, visible) {
+  const origin = originOf(plan, visible);
+  const row = Math.floor((y - origin.y) / plan.square);
+  const key = Math.floor((x - origin.x) / plan.square);
+  if (y < plan.top || row >= queries.length) return null;
+  if (x >= origin.edge && key >= keys.length) return null;
+  return { row, key: x < origin.edge ? null : key };
+}

@@ -1,0 +1,203 @@
+// One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
+// are answered here, from the exact weights; the host hears nothing of it.
+
+import { hidden } from "../core/attention.js";
+import { paint, sized } from "../core/canvas.js";
+import { make, tableOf } from "../core/dom.js";
+import { PictureView, TALLEST } from "../core/picture_view.js";
+import { difference, number, quote, within } from "../core/text.js";
+import { rowOf } from "./data.js";
+import { mapMarks, mapRaster } from "./marks.js";
+import { hitMap, originOf, planMap } from "./plan.js";
+import { HIGH, legend } from "./scale.js";
+
+/** @typedef {import("./data.js").MapData} MapData */
+/** @typedef {import("./plan.js").MapAt} MapAt */
+/** @typedef {import("./plan.js").MapPlan} MapPlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+
+const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
+
+/** @extends {PictureView<MapData, MapAt, MapPlan>} */
+export class AttentionMap extends PictureView {
+  constructor() {
+    super();
+    this.title = make("h3", { class: "hl-title" });
+    this.axes = make("div", { class: "hl-axes" });
+    this.legend = make("span", { class: "hl-legend" });
+    this.root.prepend(this.title, this.axes);
+    this.note.after(this.legend);
+    /** @type {number | null} */
+    this.pinned = null; // row
+    this.words = "";
+    this.amount = number; // writes a weight
+    /** @type {import("../core/raster.js").Raster} */
+    this.raster;
+  }
+
+  update() {
+    const { data } = this;
+    const words = JSON.stringify([data.kind, data.queries, data.keys]);
+    if (words !== this.words) this.at = this.pinned = null; // another sentence, other rows
+    this.words = words;
+    this.title.textContent = data.title;
+    this.root.setAttribute("aria-label", data.title);
+    this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
+    this.axes.replaceChildren(...axes(data).map(([name, text]) =>
+      make("div", {}, make("span", {}, name), make("span", {}, text))));
+    this.note.textContent = data.note;
+    this.amount = data.signed ? difference : number;
+    this.describe();
+  }
+
+  /** The map in words: for each row what it looks at most, or where it differs most. */
+  describe() {
+    const { queries, keys, title, rows, columns, signed } = this.data;
+    const [most, amount] = signed ? ["differs", "difference"] : ["looks", "weight"];
+    this.table.replaceChildren(...tableOf(
+      `${title}: where each word ${most} most`, [rows, columns, amount],
+      queries.map((token, row) => {
+        const weights = rowOf(this.data, row);
+        const sizes = weights.map(Math.abs);
+        const key = sizes.indexOf(Math.max(...sizes));
+        return [token, keys[key], this.amount(weights[key])];
+      }),
+    ));
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    this.plan = planMap(this.data, width, this.measure);
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    // a scroll bar takes its room from below the map, not from the map
+    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
+    this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
+    const colors = this.data.palette[this.theme.name];
+    this.raster = mapRaster(this.data, colors);
+    this.showLegend(colors);
+  }
+
+  /** @param {import("../core/raster.js").Colors} colors */
+  showLegend(colors) {
+    this.legend.replaceChildren(...legend(this.data, colors).map((item) => {
+      if (typeof item === "string") return make("span", {}, item);
+      const canvas = make("canvas", { "aria-hidden": "true" });
+      paint(sized(canvas, item.width, HIGH), item.marks, this.theme.font);
+      return canvas;
+    }));
+  }
+
+  /** @param {Visible} visible */
+  marks(visible) {
+    return mapMarks(this.scene(visible, this.at));
+  }
+
+  /** @param {Visible} visible @param {MapAt | null} at */
+  scene(visible, at) {
+    const { data, plan, theme, measure, raster, pinned } = this;
+    const { width, height } = visible;
+    const origin = originOf(plan, visible);
+    return { data, plan, theme, measure, raster, pinned, at, origin, width, height };
+  }
+
+  /** Nothing is scrolled out of it and nothing is pointed at. */
+  sheet() {
+    const { data, plan: { width, height }, theme } = this;
+    const scene = this.scene({ x: 0, y: 0, width, height }, null);
+    return {
+      name: data.title, title: data.title, note: data.note, theme, width, height,
+      lines: axes(data).map((words) => words.join(" ")),
+      legend: legend(data, data.palette[theme.name]), marks: mapMarks(scene),
+    };
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    return hitMap(this.data, this.plan, x, y, visible);
+  }
+
+  /** @param {MapAt} at */
+  pick({ row }) {
+    this.pinned = this.pinned === row ? null : row;
+    this.draw();
+    this.options.onSelect?.(this.pinned);
+  }
+
+  /** @param {string} key */
+  press(key) {
+    const at = this.at ?? { row: this.pinned ?? 0, key: null };
+    const to = moved(at, key, this.data.queries.length, this.data.keys.length);
+    if (key === "Enter" || key === " ") {
+      this.pick(at);
+      this.live.textContent = this.pinned == null ? "row let go"
+        : `row ${quote(this.data.queries[at.row])} kept`;
+    } else if (key === "Escape") {
+      this.at = this.pinned = null;
+      this.draw();
+    } else if (to) {
+      this.reveal(to);
+      this.point(to);
+      this.live.textContent = this.sentence(to.row, to.key).join(" ");
+    } else return false;
+    return true;
+  }
+
+  /** Scroll so that a square lies clear of the words at both edges.
+   * @param {{row: number, key: number}} square */
+  reveal({ row, key }) {
+    const { square, left, top } = this.plan;
+    const { scroll } = this;
+    const [x, y] = [key * square, row * square];
+    scroll.scrollLeft = within(scroll.scrollLeft, x + square + left - scroll.clientWidth, x);
+    scroll.scrollTop = within(scroll.scrollTop, y + square + top - scroll.clientHeight, y);
+  }
+
+  /** @param {number} row @param {number} key */
+  sentence(row, key) {
+    const { kind, queries, keys, weights } = this.data;
+    const weight = weights[row * keys.length + key];
+    const unseen = hidden(kind, row, key, weight);
+    const amount = unseen ? "hidden, it comes later" : this.amount(weight);
+    return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
+  }
+
+  /** @param {MapAt} at @param {Visible} visible */
+  tell({ row, key }, visible) {
+    if (key == null) return null;
+    const [words, weight] = this.sentence(row, key);
+    const read = this.data.reads?.[row];
+    const { x, y } = originOf(this.plan, visible);
+    const { square } = this.plan;
+    const [left, top] = [x + key * square, y + row * square];
+    return {
+      words: [words, make("strong", {}, weight),
+        ...(read ? [make("div", {}, `after reading ${quote(read)}`)] : [])],
+      box: { left, top, right: left + square, bottom: top + square },
+    };
+  }
+}
+
+/** @param {MapData} data */
+const axes = (data) => [["Rows ↓", data.rows], ["Columns →", data.columns]];
+
+/**
+ * The square that a key leads to; from a row's word every one leads to the first square.
+ * @param {MapAt} at
+ * @param {string} pressed
+ * @param {number} rows
+ * @param {number} keys
+ * @returns {{row: number, key: number} | undefined}
+ */
+export function moved({ row, key }, pressed, rows, keys) {
+  if (!/^Arrow|^Home$|^End$/.test(pressed)) return undefined;
+  if (key == null) return { row, key: 0 };
+  return {
+    ArrowUp: { row: Math.max(0, row - 1), key },
+    ArrowDown: { row: Math.min(rows - 1, row + 1), key },
+    ArrowLeft: { row, key: Math.max(0, key - 1) },
+    ArrowRight: { row, key: Math.min(keys - 1, key + 1) },
+    Home: { row, key: 0 },
+    End: { row, key: keys - 1 },
+  }[pressed];
+}

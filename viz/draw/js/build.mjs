@@ -1,0 +1,78 @@
+// node viz/draw/js/build.mjs: the scripts that a browser loads, from the modules of this folder.
+// With --check nothing is written: it says whether the files are those of these modules.
+
+import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, "../../..");
+
+// served by address: another content is another address, so that a browser may keep it for ever
+const SERVED = { entry: "streamlit.js", folder: "headlight/browser", name: "headlight-[hash]" };
+// carried by a saved page
+const CARRIED = { entry: "report.js", folder: "viz/draw", name: "report_bundle" };
+
+/** All style sheets of the components as one, the core's first. */
+async function style() {
+  const sheets = readdirSync(HERE, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".css"))
+    .sort((a, b) => Number(isCore(b)) - Number(isCore(a)) || (a < b ? -1 : 1));
+  const text = sheets.map((path) => readFileSync(join(HERE, path), "utf8")).join("");
+  return (await transform(text, { loader: "css", minify: true, charset: "utf8" })).code.trim();
+}
+
+/** @param {string} path */
+const isCore = (path) => path.startsWith("core");
+
+/**
+ * @param {{entry: string, folder: string, name: string}} output
+ * @param {string} css
+ */
+async function bundle({ entry, folder, name }, css) {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, entry)],
+    entryNames: name,
+    outdir: join(ROOT, folder),
+    define: { HEADLIGHT_STYLE: JSON.stringify(css) },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "none",
+    write: false,
+  });
+  return outputFiles[0];
+}
+
+/** @param {string} path */
+function contentOf(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const css = await style();
+const files = await Promise.all([SERVED, CARRIED].map((output) => bundle(output, css)));
+const served = join(ROOT, SERVED.folder);
+mkdirSync(served, { recursive: true });
+const old = readdirSync(served).filter((name) =>
+  name.endsWith(".js") && !files.some(({ path }) => basename(path) === name));
+if (process.argv.includes("--check")) {
+  const stale = files.filter(({ path, text }) => contentOf(path) !== text);
+  if (stale.length || old.length) {
+    const names = [...stale.map(({ path }) => relative(ROOT, path)), ...old].join(", ");
+    console.error(`Not what viz/draw/js makes: ${names}. Run \`npm run build\`.`);
+    process.exit(1);
+  }
+} else {
+  for (const name of old) unlinkSync(join(served, name));
+  for (const { path, text } of files) {
+    writeFileSync(path, text);
+    console.log(`${relative(ROOT, path)}  ${text.length} bytes`);
+  }
+}

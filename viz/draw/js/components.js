@@ -1,0 +1,59 @@
+// Every component by the name that Python calls it by: how its data are read, and what shows them.
+
+import { read as readMap } from "./attention_map/data.js";
+import { AttentionMap } from "./attention_map/view.js";
+import { decode } from "./core/wire.js";
+import { mount } from "./core/view.js";
+import { read as readExplorer } from "./explorer/data.js";
+import { Explorer } from "./explorer/view.js";
+import { read as readGrid } from "./head_grid/data.js";
+import { HeadGrid } from "./head_grid/view.js";
+import { read as readView } from "./head_view/data.js";
+import { HeadView } from "./head_view/view.js";
+
+/** @typedef {import("./core/wire.js").Message} Message */
+/** @typedef {import("./core/view.js").View<any>} View */
+
+/** @type {Record<string, {Component: new () => View, read: (message: Message) => any}>} */
+const COMPONENTS = {
+  attention_map: { Component: AttentionMap, read: readMap },
+  explorer: { Component: Explorer, read: readExplorer },
+  head_grid: { Component: HeadGrid, read: readGrid },
+  head_view: { Component: HeadView, read: readView },
+};
+
+/**
+ * Show what Python has encoded; call again to show other data in the same place.
+ * @param {Element | ShadowRoot} element is filled
+ * @param {Uint8Array} bytes
+ * @param {import("./core/view.js").Options} [options]
+ * @returns {View}
+ */
+export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
+
+/**
+ * @param {Element | ShadowRoot} element
+ * @param {Message} message
+ * @param {import("./core/view.js").Options} [options]
+ */
+export function renderMessage(element, message, options) {
+  adoptStyle(element);
+  const { Component, read } = COMPONENTS[message.meta.component];
+  return mount(element, Component, read(message), options);
+}
+
+const sheet = () => {
+  const made = new CSSStyleSheet();
+  made.replaceSync(HEADLIGHT_STYLE);
+  return made;
+};
+
+/** @type {CSSStyleSheet | undefined} */
+let style; // one for all components: the browser reads it once
+
+/** The rules are all under `.hl`. @param {Element | ShadowRoot} element */
+function adoptStyle(element) {
+  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+  style ??= sheet();
+  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
+}

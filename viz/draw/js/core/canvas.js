@@ -1,0 +1,168 @@
+// Marks on a canvas.
+
+import { make, penOf } from "./dom.js";
+
+/** @typedef {import("./scene.js").Mark} Mark */
+/** @typedef {import("./raster.js").Raster} Raster */
+/** @typedef {CanvasRenderingContext2D} Context */
+
+const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "right" });
+
+/** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
+const drawn = new WeakMap();
+
+/**
+ * Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
+export function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = penOf(canvas);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/**
+ * @param {Context} context its transform says where the marks go
+ * @param {Mark[]} marks
+ * @param {string} font the CSS family of all words
+ */
+export function paint(context, marks, font) {
+  for (const mark of marks) {
+    if (mark.type === "group") paintGroup(context, mark, font);
+    else if (mark.type === "picture") paintPicture(context, mark);
+    else if (mark.type === "text") paintText(context, mark, font);
+    else paintShape(context, mark);
+  }
+}
+
+/**
+ * @param {Context} context
+ * @param {import("./scene.js").Rect | import("./scene.js").Path | import("./scene.js").Circle} mark
+ */
+function paintShape(context, mark) {
+  context.globalAlpha = "opacity" in mark ? mark.opacity ?? 1 : 1;
+  const path = mark.type === "path" ? new Path2D(mark.d) : new Path2D();
+  if (mark.type === "circle") path.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
+  if (mark.fill) {
+    context.fillStyle = mark.fill;
+    if (mark.type === "rect") context.fillRect(mark.x, mark.y, mark.width, mark.height);
+    else context.fill(path);
+  }
+  if (mark.type !== "circle" && mark.stroke) {
+    context.strokeStyle = mark.stroke;
+    context.lineWidth = mark.line ?? 1;
+    if (mark.type === "rect") context.strokeRect(mark.x, mark.y, mark.width, mark.height);
+    else context.stroke(path);
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * @param {Context} context
+ * @param {import("./scene.js").Text} mark
+ * @param {string} font
+ */
+function paintText(context, mark, font) {
+  context.font = `${mark.weight ?? 400} ${mark.size}px ${font}`;
+  context.fillStyle = mark.fill;
+  context.globalAlpha = mark.opacity ?? 1;
+  context.textAlign = ALIGN[mark.anchor ?? "start"];
+  context.textBaseline = mark.middle ? "middle" : "alphabetic";
+  context.direction = "ltr";
+  if (mark.angle) {
+    context.save();
+    context.translate(mark.x, mark.y);
+    context.rotate(mark.angle);
+    context.fillText(mark.text, 0, 0);
+    context.restore();
+  } else if (mark.room && context.measureText(mark.text).width > mark.room) {
+    context.fillText(mark.text, mark.x, mark.y, mark.room);
+  } else context.fillText(mark.text, mark.x, mark.y);
+  context.globalAlpha = 1;
+}
+
+/**
+ * @param {Context} context
+ * @param {import("./scene.js").Picture} mark
+ */
+function paintPicture(context, { raster, part, x, y, width, height, smooth, exact }) {
+  const source = canvasOf(raster);
+  if (exact) {
+    const { a, d, e, f } = context.getTransform();
+    context.save();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.imageSmoothingEnabled = false; // whole pixels, so that nothing is blurred
+    context.drawImage(source, Math.round(a * x + e), Math.round(d * y + f),
+      Math.round(a * width), Math.round(d * height));
+    context.restore();
+    return;
+  }
+  context.imageSmoothingEnabled = Boolean(smooth);
+  const [left, top, wide, high] = part ?? [0, 0, raster.width, raster.height];
+  if (wide && high) context.drawImage(source, left, top, wide, high, x, y, width, height);
+}
+
+/**
+ * @param {Context} context
+ * @param {import("./scene.js").Group} mark
+ * @param {string} font
+ */
+function paintGroup(context, mark, font) {
+  context.save();
+  context.translate(mark.x ?? 0, mark.y ?? 0);
+  if (mark.clip) {
+    context.beginPath();
+    context.rect(...mark.clip);
+    context.clip();
+  }
+  if (mark.layer) paintLayer(context, mark, mark.layer, font);
+  else paint(context, mark.marks, font);
+  context.restore();
+}
+
+/**
+ * @param {Context} context
+ * @param {import("./scene.js").Group} mark
+ * @param {[width: number, height: number]} size
+ * @param {string} font
+ */
+function paintLayer(context, mark, [width, height], font) {
+  const ratio = context.getTransform().a;
+  let kept = drawn.get(mark);
+  if (kept?.ratio !== ratio) {
+    const canvas = make("canvas", {
+      width: Math.ceil(width * ratio), height: Math.ceil(height * ratio),
+    });
+    const pen = penOf(canvas);
+    pen.scale(ratio, ratio);
+    paint(pen, mark.marks, font);
+    kept = { ratio, canvas };
+    drawn.set(mark, kept);
+  }
+  context.drawImage(kept.canvas, 0, 0, kept.canvas.width / ratio, kept.canvas.height / ratio);
+}
+
+/**
+ * @param {Raster} raster
+ * @returns {HTMLCanvasElement}
+ */
+export function canvasOf(raster) {
+  let canvas = drawn.get(raster);
+  if (!canvas) {
+    canvas = make("canvas", { width: raster.width, height: raster.height });
+    const image = new ImageData(raster.width, raster.height);
+    image.data.set(raster.pixels);
+    penOf(canvas).putImageData(image, 0, 0);
+    drawn.set(raster, canvas);
+  }
+  return canvas;
+}

@@ -1,0 +1,49 @@
+// Elements of the page. Strings become text nodes: nothing is ever parsed as HTML.
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}
+
+/**
+ * @param {string} text on the button
+ * @param {() => void} act
+ * @param {Record<string, string>} [attributes]
+ */
+export function button(text, act, attributes = {}) {
+  const node = make("button", { type: "button", ...attributes }, text);
+  node.addEventListener("click", act);
+  return node;
+}
+
+/**
+ * A row of a table.
+ * @param {"td" | "th"} tag
+ * @param {string[]} texts
+ */
+export const tableRow = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, {}, text)));
+
+/**
+ * What a screen reader has in place of a picture, as the children of a table.
+ * @param {string} caption
+ * @param {string[]} head
+ * @param {string[][]} rows
+ */
+export const tableOf = (caption, head, rows) => [
+  make("caption", {}, caption),
+  make("thead", {}, tableRow("th", head)),
+  make("tbody", {}, ...rows.map((row) => tableRow("td", row))),
+];
+
+/** The context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */
+export const penOf = (canvas) =>
+  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

@@ -1,0 +1,45 @@
+// A frame in which a picture scrolls, and the note beside what is pointed at.
+
+import { make } from "./dom.js";
+
+/** Sides of a square in a frame, CSS pixels.
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Box */
+
+/**
+ * core.css lets the picture fade on the sides where there is more of it: not every system shows its
+ * scroll bars.
+ * @param {HTMLElement} scroll
+ * @param {HTMLElement[]} notes over it
+ */
+export function framed(scroll, ...notes) {
+  const frame = make("div", { class: "hl-frame" }, scroll, ...notes);
+  const update = () => {
+    const { scrollWidth, clientWidth, scrollLeft, scrollHeight, clientHeight, scrollTop } = scroll;
+    frame.classList.toggle("hl-more-right", scrollWidth - clientWidth - scrollLeft > 1);
+    frame.classList.toggle("hl-more-below", scrollHeight - clientHeight - scrollTop > 1);
+    frame.style.setProperty("--hl-bar-right", `${scroll.offsetWidth - clientWidth}px`);
+    frame.style.setProperty("--hl-bar-below", `${scroll.offsetHeight - clientHeight}px`);
+  };
+  scroll.addEventListener("scroll", update);
+  const observer = new ResizeObserver(update);
+  observer.observe(scroll);
+  if (scroll.firstElementChild) observer.observe(scroll.firstElementChild);
+  return frame;
+}
+
+/**
+ * Put a note below and to the right of a square of `frame`, where it covers neither the square's
+ * row nor the words above its column; on another side where the frame ends.
+ * @param {HTMLElement} tip
+ * @param {HTMLElement} frame
+ * @param {Box} box
+ */
+export function placeTip(tip, frame, { left, top, right, bottom }) {
+  tip.hidden = false;
+  const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
+  const last = frame.clientWidth - wide;
+  const x = right + 8 <= last || left - 8 < wide ? Math.min(right + 8, last) : left - 8 - wide;
+  const y = bottom + 8 + high <= frame.clientHeight ? bottom + 8 : top - 8 - high;
+  tip.style.left = `${Math.max(0, x)}px`;
+  tip.style.top = `${y}px`;
+}

@@ -1,0 +1,137 @@
+// A picture as a file, PNG or SVG: all of it, what is scrolled out of sight too, with its title,
+// the words on its axes and its legend.
+
+import { canvasOf, paint } from "./canvas.js";
+import { button, make, penOf } from "./dom.js";
+import { group, rect, text } from "./scene.js";
+import { svgOf } from "./svg.js";
+import { measureIn } from "./theme.js";
+
+/** @typedef {import("./scene.js").Mark} Mark */
+/** @typedef {import("./theme.js").Theme} Theme */
+/** @typedef {import("./theme.js").Measure} Measure */
+
+/**
+ * @typedef {object} Drawing what a file holds
+ * @property {string} name of the file, without its ending
+ * @property {number} width
+ * @property {number} height
+ * @property {Mark[]} marks
+ * @property {Theme} theme
+ */
+
+/**
+ * @typedef {{width: number, gap?: number, marks: Mark[]}} Sample a part of a legend that is drawn
+ */
+
+/**
+ * @typedef {object} Sheet a picture with what is told around it
+ * @property {string} name `L3 H5 · cross` is saved as `headlight-l3-h5-cross`
+ * @property {string} title
+ * @property {string[]} lines between title and picture
+ * @property {number} width of the picture
+ * @property {number} height
+ * @property {Mark[]} marks
+ * @property {string} note under it
+ * @property {(string | Sample)[]} legend under the note
+ * @property {Theme} theme
+ */
+
+export const SHARP = 2; // pixels for each unit of a drawing
+const MOST_PIXELS = 64e6; // a map of 512 words is as sharp as a browser's canvas can hold
+const MARGIN = 16;
+const LINE = 21;
+const LETTERS = 14;
+const GAP = 9; // between two items of the legend
+
+/** Two quiet buttons. @param {() => Drawing} drawing */
+export const saveButtons = (drawing) => make("span", { class: "hl-save" },
+  button("PNG", () => savePng(drawing()), { "aria-label": "Save as PNG" }),
+  button("SVG", () => saveSvg(drawing()), { "aria-label": "Save as SVG" }));
+
+/** @param {Drawing} drawing */
+function saveSvg({ name, width, height, marks, theme }) {
+  const tools = {
+    measure: measureIn(theme),
+    /** @param {import("./raster.js").Raster} raster */
+    address: (raster) => canvasOf(raster).toDataURL(),
+  };
+  const file = svgOf({ width, height, marks, font: theme.font }, tools);
+  offer(new Blob([file], { type: "image/svg+xml" }), `${name}.svg`);
+}
+
+/** @param {Drawing} drawing */
+function savePng({ name, width, height, marks, theme }) {
+  const sharp = Math.min(SHARP, Math.sqrt(MOST_PIXELS / (width * height)));
+  const canvas = make("canvas",
+    { width: Math.ceil(width * sharp), height: Math.ceil(height * sharp) });
+  const context = penOf(canvas);
+  context.scale(sharp, sharp);
+  paint(context, marks, theme.font);
+  canvas.toBlob((blob) => blob && offer(blob, `${name}.png`), "image/png");
+}
+
+/** @param {Blob} blob @param {string} download name of the file */
+function offer(blob, download) {
+  const href = URL.createObjectURL(blob);
+  make("a", { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may read it a little later
+}
+
+/** @param {string} name */
+function fileName(name) {
+  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return ["headlight", ...words].join("-").slice(0, 80);
+}
+
+/**
+ * @param {Sheet} sheet
+ * @param {Measure} measure
+ * @returns {Drawing}
+ */
+export function drawingOf(sheet, measure) {
+  const { theme, title, lines, note } = sheet;
+  /** @param {string} words @param {number} [size] @param {number} [weight] */
+  const wideOf = (words, size = LETTERS, weight = 400) => Math.ceil(measure(words, size, weight));
+  const wide = Math.max(sheet.width, wideOf(title, 16, 600), wideOf(note),
+    ...lines.map((line) => wideOf(line)));
+  const head = MARGIN + LINE * (1 + lines.length) + 10;
+  const foot = head + sheet.height + 10;
+  const { marks, bottom } = footOf(sheet, wide, wideOf);
+  const [width, height] = [
+    Math.ceil(wide + 2 * MARGIN), Math.ceil(foot + bottom + LINE + MARGIN),
+  ];
+  return {
+    name: fileName(sheet.name), width, height, theme,
+    marks: [
+      rect({ x: 0, y: 0, width, height, fill: theme.paper }),
+      text({ text: title, x: MARGIN, y: MARGIN + 14, size: 16, weight: 600, fill: theme.ink }),
+      ...lines.map((line, n) => words(line, MARGIN, MARGIN + 14 + LINE * (n + 1), theme)),
+      group(sheet.marks, { x: MARGIN, y: head }),
+      group(marks, { x: MARGIN, y: foot }),
+    ],
+  };
+}
+
+/**
+ * The note and the legend, in lines as wide as the sheet.
+ * @param {Sheet} sheet
+ * @param {number} wide
+ * @param {(words: string) => number} wideOf
+ * @returns {{marks: Mark[], bottom: number}} and where the last line begins
+ */
+function footOf({ note, legend, theme }, wide, wideOf) {
+  let [x, y] = [0, note ? LINE : 0];
+  const marks = note ? [/** @type {Mark} */ (words(note, 0, 14, theme))] : [];
+  for (const item of legend) {
+    const width = typeof item === "string" ? wideOf(item) : item.width;
+    if (x && x + width > wide) [x, y] = [0, y + LINE];
+    marks.push(typeof item === "string" ? words(item, x, y + 14, theme)
+      : group(item.marks, { x, y: y + 4 }));
+    x += width + ((typeof item !== "string" && item.gap) || GAP);
+  }
+  return { marks, bottom: y };
+}
+
+/** @param {string} line @param {number} x @param {number} y @param {Theme} theme */
+const words = (line, x, y, theme) => text({ text: line, x, y, size: LETTERS, fill: theme.ink });

@@ -1,0 +1,38 @@
+// Tokens and numbers as a person reads them.
+
+/** A token among other text: its own direction stays inside it, Hebrew turns nothing around it.
+ * @param {string} token */
+export const isolate = (token) => `\u2068${token}\u2069`;
+
+/** @param {string} token */
+export const quote = (token) => `“${isolate(token)}”`;
+
+/**
+ * A weight to three or four decimals; a bare 0 only for what is exactly 0.
+ * @param {number} weight
+ */
+export function number(weight) {
+  if (weight === 0) return "0";
+  if (weight > 0 && weight < 0.00005) return "< 0.0001";
+  return weight.toFixed(weight < 0.1 ? 4 : 3);
+}
+
+/** Any value in four figures, with a real minus sign. @param {number} value */
+export const figure = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
+
+/** A difference of two weights, with its sign. @param {number} amount */
+export function difference(amount) {
+  if (amount === 0) return "0";
+  if (Math.abs(amount) < 0.00005) return "≈ 0";
+  return (amount < 0 ? "−" : "+") + number(Math.abs(amount));
+}
+
+/**
+ * @param {number} value
+ * @param {number} least
+ * @param {number} most
+ */
+export const within = (value, least, most) => Math.min(Math.max(value, least), most);
+
+/** A length to a hundredth of a pixel, as it is written in a file. @param {number} length */
+export const tidy = (length) => Math.round(100 * length) / 100;

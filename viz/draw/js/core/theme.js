@@ -1,0 +1,72 @@
+// Colours and font of the page around a picture, and the widths of words in that font.
+
+import { make, penOf } from "./dom.js";
+
+/** @typedef {"light" | "dark"} ThemeName */
+
+/**
+ * @typedef {object} Theme
+ * @property {ThemeName} name which of the colour tables is meant
+ * @property {string} paper as `#rrggbb`, like ink and line
+ * @property {string} ink
+ * @property {string} line
+ * @property {string} quiet ink of what is less important
+ * @property {string} font the CSS family
+ */
+
+/**
+ * The width of a text in CSS pixels.
+ * @typedef {(text: string, size: number, weight: number) => number} Measure
+ */
+
+/** @type {CanvasRenderingContext2D | undefined} */
+let pen; // one for all pictures: it draws nothing
+const ruler = () => (pen ??= penOf(make("canvas")));
+
+/**
+ * core.css says which of the page's variables the colours come from.
+ * @param {Element} root
+ * @param {ThemeName} [forced]
+ * @returns {Theme}
+ */
+export function readTheme(root, forced) {
+  const style = getComputedStyle(root);
+  /** @param {string} name */
+  const color = (name) => {
+    const context = ruler();
+    context.fillStyle = style.getPropertyValue(name).trim();
+    return String(context.fillStyle); // the canvas writes any opaque CSS colour as #rrggbb
+  };
+  const [paper, ink] = [color("--hl-paper"), color("--hl-ink")];
+  return {
+    paper, ink, line: color("--hl-line"), quiet: quietInk(ink, paper), font: style.fontFamily,
+    name: forced ?? (brightness(paper) < 128 ? "dark" : "light"),
+  };
+}
+
+/**
+ * @param {Theme} theme
+ * @returns {Measure}
+ */
+export const measureIn = (theme) => (text, size, weight) => {
+  const context = ruler();
+  context.font = `${weight} ${size}px ${theme.font}`;
+  return context.measureText(text).width;
+};
+
+/** `--hl-quiet` of core.css once more, in a form that any program reads.
+ * @param {string} ink
+ * @param {string} paper */
+function quietInk(ink, paper) {
+  const [dark, light] = [channels(ink), channels(paper)];
+  return `rgb(${dark.map((value, n) => Math.round(0.68 * value + 0.32 * light[n])).join()})`;
+}
+
+/** From 0 to 255. @param {string} color */
+function brightness(color) {
+  const [r, g, b] = channels(color);
+  return 0.299 * r + 0.587 * g + 0.114 * b;
+}
+
+/** @param {string} color `#rrggbb` */
+const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));

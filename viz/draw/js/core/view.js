@@ -1,0 +1,114 @@
+// What every component is on the page: it is mounted in an element, shows data, lays them out for
+// the width that it has, and draws; again whenever data, width or font change.
+
+import { make } from "./dom.js";
+import { measureIn, readTheme } from "./theme.js";
+
+/** @typedef {import("./theme.js").Theme} Theme */
+/** @typedef {import("./theme.js").Measure} Measure */
+
+/**
+ * @typedef {object} Options
+ * @property {import("./theme.js").ThemeName} [theme] instead of the one that the page has
+ * @property {(selected: any) => void} [onSelect] hears what the reader selects
+ */
+
+/** @type {WeakMap<Node, View<any>>} */
+const views = new WeakMap();
+
+/**
+ * Show data in an element. A host that runs its script again calls this again: the same view then
+ * draws the new data in place, and keeps focus, scroll and what is pinned.
+ * @template D
+ * @template {View<D>} V
+ * @param {Element | ShadowRoot} element
+ * @param {new () => V} Component
+ * @param {D} data
+ * @param {Options} [options]
+ * @returns {V}
+ */
+export function mount(element, Component, data, options = {}) {
+  const before = views.get(element);
+  let view = /** @type {V} */ (before);
+  if (!(before instanceof Component)) {
+    before?.remove();
+    view = new Component();
+    views.set(element, view);
+    element.append(view.root);
+  }
+  view.show(data, options);
+  return view;
+}
+
+/** @template D */
+export class View {
+  constructor() {
+    this.root = make("div", { class: "hl", role: "group" });
+    this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
+    this.unwatch = watch(this.root, () => this.layOut());
+    /** @type {D} */
+    this.data;
+    /** @type {Options} */
+    this.options;
+    /** @type {Theme} */
+    this.theme;
+    /** @type {Measure} */
+    this.measure;
+  }
+
+  remove() {
+    this.unwatch();
+    if (this.root.parentNode) views.delete(this.root.parentNode);
+    this.root.remove();
+  }
+
+  /**
+   * @param {D} data
+   * @param {Options} options
+   */
+  show(data, options) {
+    this.data = data;
+    this.options = options;
+    this.update();
+    this.layOut();
+  }
+
+  layOut() {
+    const width = this.root.clientWidth;
+    if (!this.data || !width) return; // a tab that is not open has no width yet
+    this.theme = readTheme(this.root, this.options.theme);
+    this.measure = measureIn(this.theme);
+    this.arrange(width);
+    this.draw();
+  }
+
+  /** Put what `data` say into words and elements: once for each data. */
+  update() {}
+
+  /** Give everything its place, `this.plan` too. @param {number} _width in CSS pixels */
+  arrange(_width) {}
+
+  /** Draw what `arrange` has laid out: at each change of the pointer too. */
+  draw() {}
+}
+
+/**
+ * Call when the width changes, or when a font arrives and the words have another length.
+ * @param {HTMLElement} root
+ * @param {() => void} redraw
+ * @returns {() => void} ends this
+ */
+function watch(root, redraw) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth === width) return; // the height is of our own making
+    width = root.clientWidth;
+    redraw();
+  });
+  observer.observe(root);
+  document.fonts?.addEventListener("loadingdone", redraw);
+  return () => {
+    observer.disconnect();
+    document.fonts?.removeEventListener("loadingdone", redraw);
+  };
+}

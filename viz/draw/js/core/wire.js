@@ -1,0 +1,75 @@
+// One form for everything that travels from Python to the browser, as viz/draw/wire.py writes it:
+//
+//     uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
+
+const VERSION = 1;
+const ALIGNED = 8;
+const START = 8; // bytes before the header
+
+const TYPES = {
+  uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array,
+  uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array,
+};
+
+/** @typedef {InstanceType<(typeof TYPES)[keyof typeof TYPES]>} Values */
+
+/**
+ * @typedef {object} Message what one run of bytes says
+ * @property {any} meta plain values; each component's reader says which
+ * @property {Record<string, Values>} arrays in C order
+ * @property {Record<string, number[]>} shapes of the arrays, by the same names
+ */
+
+export class WireError extends Error {}
+
+/**
+ * @param {Uint8Array} bytes
+ * @returns {Message} its arrays are views of `bytes` where these lie aligned, else of a copy
+ * @throws {WireError} if the bytes are of another version, or cut
+ */
+export function decode(bytes) {
+  const own = bytes.byteOffset % ALIGNED ? bytes.slice() : bytes;
+  if (own.length < START) throw cut(own.length);
+  const buffer = /** @type {ArrayBuffer} */ (own.buffer);
+  const view = new DataView(buffer, own.byteOffset);
+  const version = view.getUint32(0, true);
+  if (version !== VERSION) {
+    throw new WireError(`The picture's data are of version ${version} and its script reads version `
+      + `${VERSION}: load the page again.`);
+  }
+  const end = START + view.getUint32(4, true);
+  const first = end + (-end & (ALIGNED - 1));
+  if (own.length < first) throw cut(own.length);
+  const { meta, size, arrays: entries } = header(own.subarray(START, end));
+  if (own.length !== first + size) throw cut(own.length);
+  /** @type {Message} */
+  const message = { meta, arrays: {}, shapes: {} };
+  for (const { name, dtype, shape, offset } of entries) {
+    const Type = TYPES[dtype];
+    if (!Type) throw new WireError(`The array ${name} is of ${dtype}, which no browser has.`);
+    const length = shape.reduce((product, side) => product * side, 1);
+    const stands = offset >= 0 && offset + length * Type.BYTES_PER_ELEMENT <= size;
+    if (!stands) throw cut(own.length);
+    message.arrays[name] = new Type(buffer, own.byteOffset + first + offset, length);
+    message.shapes[name] = shape;
+  }
+  return message;
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @returns {{meta: any, size: number,
+ *   arrays: {name: string, dtype: keyof typeof TYPES, shape: number[], offset: number}[]}}
+ */
+function header(bytes) {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw new WireError("The header of the picture's data is damaged: load the page again.");
+  }
+}
+
+/** @param {number} length */
+const cut = (length) =>
+  new WireError(`The picture's data end after ${length} bytes, not where they should: load the `
+    + "page again.");

@@ -1,0 +1,132 @@
+// What `grid_message` in viz/draw/head_grid.py says, and what there is to say of it in words.
+
+import { quote } from "../core/text.js";
+
+/**
+ * Kind, layer and head, the last two from 0.
+ * @typedef {[kind: string, layer: number, head: number]} Head
+ */
+
+/**
+ * @typedef {object} Part every head of one kind
+ * @property {string} kind
+ * @property {string} name on the screen
+ * @property {string} color
+ * @property {number} layers
+ * @property {number} heads
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {[rows: number, columns: number]} block tokens that share a cell
+ * @property {number} rows cells down
+ * @property {number} columns cells across
+ * @property {number | null} last row of cells that the decoder has reached; null for all
+ * @property {string[][]} badges `[layer][head]`
+ * @property {string[][]} values `[layer][head]`
+ * @property {[query: number, key: number, weight: number][][]} strongest `[layer][head]`
+ * @property {import("../core/raster.js").Palette} palette
+ * @property {Uint8Array} weights `[layer, head, row, column]`, 255 for 1
+ */
+
+/**
+ * @typedef {object} GridData
+ * @property {string} key under which Python says which head is selected
+ * @property {Head | null} selected
+ * @property {Head[] | null} order
+ * @property {number | null} step
+ * @property {Part[]} parts
+ */
+
+/**
+ * @typedef {object} Cell one head with all that is written at its map
+ * @property {Part} part
+ * @property {number} layer
+ * @property {number} head
+ * @property {string} id
+ * @property {string} name
+ * @property {string} badge
+ * @property {string} value
+ */
+
+/**
+ * @param {import("../core/wire.js").Message} message
+ * @returns {GridData}
+ */
+export function read({ meta, arrays }) {
+  /** @param {Part} part */
+  const whole = (part) => ({
+    ...part,
+    palette: { light: arrays[`${part.kind}.light`], dark: arrays[`${part.kind}.dark`] },
+    weights: arrays[`${part.kind}.weights`],
+  });
+  return { ...meta, parts: meta.parts.map(whole) };
+}
+
+/**
+ * @param {Part} part
+ * @param {number} layer
+ * @param {number} head
+ * @returns {Cell}
+ */
+export function cellOf(part, layer, head) {
+  return {
+    part, layer, head,
+    id: ident([part.kind, layer, head]),
+    name: `L${layer + 1} H${head + 1}`,
+    badge: part.badges[layer][head],
+    value: part.values[layer][head],
+  };
+}
+
+/** @param {Head | null} head */
+export const ident = (head) => (head ?? []).join(" ");
+
+/** The numbers from 0. @param {number} count */
+export const range = (count) => Array.from({ length: count }, (_, n) => n);
+
+/** Its weights, `[row, column]` of cells. @param {Pick<Cell, "part" | "layer" | "head">} cell */
+export function weightsOf({ part, layer, head }) {
+  const count = part.rows * part.columns;
+  const number = layer * part.heads + head;
+  return part.weights.subarray(number * count, (number + 1) * count);
+}
+
+/** As the tip names it: `L3 H5 · cross · aligns`. @param {Cell} cell */
+export const titleOf = ({ name, part, badge }) =>
+  [name, part.name, badge].filter(Boolean).join(" · ");
+
+/** As a screen reader names it. @param {Cell} cell */
+export const labelOf = ({ part, layer, head }) =>
+  `${part.name}, layer ${layer + 1}, head ${head + 1}`;
+
+/** A small map in words. @param {Cell} cell */
+export function describe({ part, layer, head, badge, value }) {
+  const [query, key, weight] = part.strongest[layer][head];
+  const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
+  const most = `looks most from ${words}, ${weight.toFixed(2)}`;
+  return [badge, value, most].filter(Boolean).join("; ");
+}
+
+/**
+ * What the maps do not show as it is, in sentences.
+ * @param {GridData} data
+ * @param {boolean} folded whether some cells share a pixel
+ */
+export function notesOn({ parts, step }, folded) {
+  const notes = [];
+  const decoding = parts.find((part) => part.last != null);
+  if (decoding && step != null) {
+    const count = decoding.queries.length;
+    notes.push(`Step ${step + 1} of ${count}: rows after it do not exist yet.`);
+  }
+  const joined = parts.filter(({ block }) => block[0] * block[1] > 1);
+  const sizes = new Set(joined.map(({ block }) => block.join(" × ")));
+  if (joined.length) {
+    const each = sizes.size === 1 && joined.length === parts.length ? [...sizes]
+      : joined.map(({ block, name }) => `${block.join(" × ")} (${name})`);
+    notes.push(`Small maps show blocks of ${each.join(", ")} tokens by their largest weight.`);
+  }
+  if (folded) {
+    notes.push("More cells than pixels: each pixel shows the largest weight that falls on it.");
+  }
+  return notes;
+}

@@ -1,0 +1,95 @@
+// The grid as marks: every small map pixel by pixel, and the words at them.
+
+import { hidden } from "../core/attention.js";
+import { blank, setPixel } from "../core/raster.js";
+import { circle, picture, rect, text } from "../core/scene.js";
+import { labelOf, weightsOf } from "./data.js";
+
+/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @typedef {import("./plan.js").Placed} Placed */
+/** @typedef {import("./plan.js").GridPlan} GridPlan */
+/** @typedef {import("../core/theme.js").Theme} Theme */
+
+const FADED = 140; // of 255: rows that the decoder has left behind
+
+/**
+ * @param {GridPlan} plan
+ * @param {Theme} theme
+ * @param {number} ratio pixels for one unit of the plan
+ * @returns {Mark[]}
+ */
+export const gridMarks = (plan, theme, ratio) => [
+  ...plan.cells.map((cell) => picture({
+    x: cell.x, y: cell.y, width: cell.wide, height: cell.high, exact: true, title: labelOf(cell),
+    raster: tileOf(cell, theme.name, ratio),
+  })),
+  ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
+  ...plan.frames.map(({ x, y, wide, high }) =>
+    rect({ x, y, width: wide, height: high, stroke: theme.line })),
+  ...plan.bars.map(({ x, y, wide, high }) =>
+    rect({ x, y, width: wide, height: high, fill: theme.ink })),
+  ...wordMarks(plan.texts, theme),
+];
+
+/**
+ * @param {import("./plan.js").Words[]} texts
+ * @param {Theme} theme
+ * @returns {Mark[]}
+ */
+export const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...words }) => text({
+  ...words, anchor: align ?? "start", weight: bold ? 600 : 400,
+  fill: quiet ? theme.quiet : theme.ink,
+}));
+
+/**
+ * Whether some cells of a map share a pixel.
+ * @param {GridPlan} plan
+ * @param {number} ratio
+ */
+export const isFolded = ({ cells }, ratio) => cells.some((cell) =>
+  cell.part.columns > pixelsOf(cell.wide, ratio) || cell.part.rows > pixelsOf(cell.high, ratio));
+
+/** @param {number} side @param {number} ratio */
+const pixelsOf = (side, ratio) => Math.max(1, Math.round(side * ratio));
+
+/**
+ * Every weight falls on one pixel, or covers several; where some share one, the largest counts: an
+ * average would hide the single bright square that makes a head worth opening.
+ * @param {Placed} cell
+ * @param {"light" | "dark"} theme
+ * @param {number} ratio
+ */
+export function tileOf(cell, theme, ratio) {
+  const { part } = cell;
+  const raster = blank(pixelsOf(cell.wide, ratio), pixelsOf(cell.high, ratio));
+  const [weights, colors] = [weightsOf(cell), part.palette[theme]];
+  const [xs, ys] = [spans(raster.width, part.columns), spans(raster.height, part.rows)];
+  const last = part.last ?? part.rows - 1;
+  for (let y = 0, at = 0; y < raster.height; y++) {
+    if (ys[y][0] > last) break; // not yet decoded: paper
+    const faded = part.last != null && ys[y][1] <= last;
+    for (let x = 0; x < raster.width; x++, at += 4) {
+      let most = 0;
+      for (let row = ys[y][0]; row < ys[y][1]; row++) {
+        for (let column = xs[x][0]; column < xs[x][1]; column++) {
+          most = Math.max(most, weights[row * part.columns + column]);
+        }
+      }
+      if (hidden(part.kind, ys[y][1] - 1, xs[x][0], most)) continue;
+      setPixel(raster.pixels, at, colors, most, faded ? FADED : 255);
+    }
+  }
+  return raster;
+}
+
+/**
+ * For each of `pixels`, the first of `count` cells on it and the first that no longer is.
+ * @param {number} pixels
+ * @param {number} count
+ */
+function spans(pixels, count) {
+  return Array.from({ length: pixels }, (_, n) => {
+    const first = Math.floor((n * count) / pixels);
+    return [first, Math.max(first + 1, Math.floor(((n + 1) * count) / pixels))];
+  });
+}

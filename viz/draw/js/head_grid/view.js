@@ -1,0 +1,238 @@
+// Every head at a glance: small maps, by kind and layer or in an order of their own. One canvas is
+// the picture; over each map lies an empty grid cell, which has the focus, the name, the outline.
+
+import { paint, sized } from "../core/canvas.js";
+import { make } from "../core/dom.js";
+import { placeTip } from "../core/frame.js";
+import { saveButtons } from "../core/save.js";
+import { follow, said } from "../core/store.js";
+import { View } from "../core/view.js";
+import { describe, ident, labelOf, notesOn, titleOf } from "./data.js";
+import { gridDrawing } from "./drawing.js";
+import { gridMarks, isFolded } from "./marks.js";
+import { planGrid } from "./plan.js";
+
+/** @typedef {import("./data.js").Head} Head */
+/** @typedef {import("./plan.js").Placed} Placed */
+
+/** @extends {View<import("./data.js").GridData>} */
+export class HeadGrid extends View {
+  constructor() {
+    super();
+    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.grid = make("div", { class: "hl-grid", role: "grid" });
+    this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
+    this.box = make("div", { class: "hl-grid-box" }, this.canvas, this.grid, this.tip);
+    this.note = make("span", { role: "status" });
+    this.foot = make("div", { class: "hl-foot" }, this.note, saveButtons(() =>
+      gridDrawing(this.plan, this.theme, this.selected, this.notes, this.measure)));
+    this.root.append(this.box, this.foot, this.live);
+    /** @type {Map<string, HTMLElement>} */
+    this.nodes = new Map(); // grid cells by the head's `ident`
+    /** @type {Map<EventTarget, Placed>} */
+    this.cells = new Map(); // by their grid cells
+    this.order = ""; // of the cells in the document
+    /** @type {HTMLElement | null} */
+    this.pointed = null;
+    /** @type {Head | null} */
+    this.selected = null;
+    /** @type {string[]} */
+    this.notes = [];
+    /** @type {import("./plan.js").GridPlan} */
+    this.plan;
+    this.key = "";
+    this.unfollow = () => {};
+    this.listen();
+  }
+
+  listen() {
+    const { grid } = this;
+    grid.addEventListener("click", (event) => this.pick(this.cellAt(event)));
+    grid.addEventListener("keydown", (event) => this.onKey(event));
+    grid.addEventListener("pointerover", (event) => this.point(nodeOf(event)));
+    grid.addEventListener("pointerleave", () => this.point(null));
+    grid.addEventListener("focusin", (event) => {
+      this.setTabStop(nodeOf(event)); // Shift and Tab leave the grid from where it has the focus
+      this.point(nodeOf(event));
+    });
+    grid.addEventListener("focusout", () => {
+      this.setTabStop(this.nodes.get(ident(this.selected)));
+      this.point(null);
+    });
+  }
+
+  remove() {
+    this.unfollow();
+    super.remove();
+  }
+
+  update() {
+    const { key, selected } = this.data;
+    if (key !== this.key) {
+      this.unfollow();
+      this.unfollow = follow(key, (head) => this.select(head));
+      this.key = key;
+    }
+    this.selected = selected ?? said(key) ?? null;
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    this.plan = planGrid(this.data, width, this.measure);
+    this.place();
+    this.select(this.selected);
+  }
+
+  draw() {
+    const { width, height } = this.plan;
+    const context = sized(this.canvas, width, height);
+    const ratio = this.canvas.width / width;
+    paint(context, gridMarks(this.plan, this.theme, ratio), this.theme.font);
+    this.notes = notesOn(this.data, isFolded(this.plan, ratio));
+    const note = this.notes.join(" ");
+    if (note !== this.note.textContent) this.note.textContent = note; // it is read out on change
+    this.point(this.grid.contains(this.pointed) ? this.pointed : null);
+  }
+
+  /** A grid cell over each map; those that stay are the same elements as before. */
+  place() {
+    const { cells, groups, height } = this.plan;
+    this.grid.style.height = `${height}px`;
+    const order = JSON.stringify(groups.map(({ rows }) =>
+      rows.map((row) => row.map(({ id }) => id))));
+    if (order !== this.order) this.build(groups);
+    this.order = order;
+    this.cells.clear();
+    for (const cell of cells) {
+      const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
+      this.cells.set(node, cell);
+      node.setAttribute("aria-label", labelOf(cell));
+      node.setAttribute("aria-description", describe(cell));
+      const { x, y, wide, high } = cell;
+      Object.assign(node.style,
+        { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` });
+    }
+  }
+
+  /** @param {import("./plan.js").GridPlan["groups"]} groups */
+  build(groups) {
+    const focused = this.focused();
+    const before = this.nodes;
+    /** @param {Placed} cell */
+    const nodeFor = ({ id }) => {
+      const node = before.get(id) ?? make("div", { class: "hl-cell", role: "gridcell" });
+      this.nodes.set(id, node);
+      return node;
+    };
+    this.nodes = new Map();
+    const rowgroups = groups.map(({ name, rows }) =>
+      make("div", { role: "rowgroup", "aria-label": name },
+        ...rows.map((row) => make("div", { role: "row" }, ...row.map(nodeFor)))));
+    const names = groups.map(({ name }) => name).join(", ");
+    this.grid.setAttribute("aria-label", `${this.nodes.size} attention heads: ${names}`);
+    this.grid.replaceChildren(...rowgroups);
+    if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  /** The grid cell with the focus, if one has it. */
+  focused() {
+    const root = /** @type {Document | ShadowRoot} */ (this.grid.getRootNode());
+    const node = /** @type {HTMLElement | null} */ (root.activeElement ?? null);
+    return this.grid.contains(node) ? node : null;
+  }
+
+  /** @param {Head | null} head */
+  select(head) {
+    this.selected = head;
+    for (const [id, node] of this.nodes) {
+      node.setAttribute("aria-selected", String(id === ident(head)));
+    }
+    this.setTabStop(this.focused() ?? this.nodes.get(ident(head)));
+  }
+
+  /** Tab reaches the grid once, at this cell; a filter may have taken it away.
+   * @param {HTMLElement | null} [cell] */
+  setTabStop(cell) {
+    const [first] = this.nodes.values();
+    for (const node of this.nodes.values()) node.tabIndex = node === (cell ?? first) ? 0 : -1;
+  }
+
+  /** @param {Event} event */
+  cellAt({ target }) {
+    return (target && this.cells.get(target)) || null;
+  }
+
+  /** @param {Placed | null} cell */
+  pick(cell) {
+    if (!cell) return;
+    /** @type {Head} */
+    const head = [cell.part.kind, cell.layer, cell.head];
+    this.select(head); // at once: the answer from Python would be a moment late
+    this.live.textContent = `${labelOf(cell)} is open`;
+    this.options.onSelect?.(head);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const cell = this.cellAt(event);
+    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    const rows = this.plan.groups.flatMap((group) => group.rows);
+    const row = rows.find((one) => one.includes(cell)) ?? [];
+    if (event.key === "Enter" || event.key === " ") this.pick(cell);
+    else if (event.key === "Home") this.focus(row[0]);
+    else if (event.key === "End") this.focus(row.at(-1));
+    else if (event.key in ARROWS) this.focus(nearest(this.plan.cells, cell, ARROWS[event.key]));
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {Placed | null} [cell] */
+  focus(cell) {
+    if (cell) this.nodes.get(cell.id)?.focus();
+  }
+
+  /** @param {HTMLElement | null} node */
+  point(node) {
+    this.pointed = node;
+    const cell = node && this.cells.get(node);
+    this.tip.hidden = !cell;
+    if (!cell) return;
+    const { x, y, wide, high, value } = cell;
+    this.tip.replaceChildren(titleOf(cell), ...(value ? [make("strong", {}, value)] : []));
+    placeTip(this.tip, this.box, { left: x, top: y, right: x + wide, bottom: y + high });
+  }
+}
+
+/** @param {Event} event */
+const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);
+
+/** Steps to the right and down. @type {Record<string, [right: number, down: number]>} */
+const ARROWS = {
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+};
+
+/**
+ * The next map in a direction, over the gap between two blocks too: straight on before askew, and
+ * to the left and right only what stands in the same row.
+ * @template {import("./plan.js").Place} T
+ * @param {T[]} cells
+ * @param {T} from
+ * @param {[right: number, down: number]} direction
+ * @returns {T | null}
+ */
+export function nearest(cells, from, [right, down]) {
+  /** @type {T | null} */
+  let best = null;
+  let least = Infinity;
+  for (const cell of cells) {
+    const [dx, dy] = [cell.x - from.x, cell.y - from.y];
+    if (right && Math.abs(dy) >= from.high) continue;
+    const ahead = dx * right + dy * down;
+    const far = ahead + 2 * Math.abs(dx * down + dy * right);
+    if (ahead > 0 && far < least) [best, least] = [cell, far];
+  }
+  return best;
+}

@@ -1,0 +1,74 @@
+// What `view_message` in viz/draw/head_view.py says: up to eight heads with their exact weights.
+
+/** @typedef {"queries" | "keys"} Side */
+/** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */
+
+/**
+ * @typedef {object} ViewData
+ * @property {string} kind
+ * @property {string[]} heads their names
+ * @property {{light: string[], dark: string[]}} colors of the heads
+ * @property {string} rows what stands on the left, in words
+ * @property {string} columns
+ * @property {string} note
+ * @property {number} from weights of less get no ribbon
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {string[] | null} reads what the decoder reads at each query
+ * @property {Float32Array} weights `[head, query, key]`
+ */
+
+/**
+ * @param {import("../core/wire.js").Message} message
+ * @returns {ViewData}
+ */
+export const read = ({ meta, arrays }) => ({ ...meta, weights: arrays.weights });
+
+/** @type {Record<Side, Side>} */
+export const OTHER = { queries: "keys", keys: "queries" };
+
+/**
+ * @param {Pick<ViewData, "queries" | "keys" | "weights">} data
+ * @param {number} head
+ * @param {number} query
+ * @param {number} key
+ */
+export const weightOf = ({ queries, keys, weights }, head, query, key) =>
+  weights[(head * queries.length + query) * keys.length + key];
+
+/**
+ * Query and key of a token and one of the other side.
+ * @param {Token} one
+ * @param {{index: number}} other
+ * @returns {[query: number, key: number]}
+ */
+export const pair = (one, other) =>
+  (one.side === "queries" ? [one.index, other.index] : [other.index, one.index]);
+
+/** @typedef {{head: number, query: number, key: number, weight: number}} Ribbon */
+
+/**
+ * The weights that are drawn as ribbons, the largest last and so on top.
+ * @param {ViewData} data
+ * @param {number[]} on the heads that are switched on
+ * @param {Token | null} token whose ribbons they are; all ribbons unless told
+ * @returns {Ribbon[]}
+ */
+export function ribbonsOf(data, on, token) {
+  const queries = span(data.queries.length, token?.side === "queries" ? token.index : null);
+  const keys = span(data.keys.length, token?.side === "keys" ? token.index : null);
+  const found = [];
+  for (const head of on) {
+    for (let query = queries.first; query < queries.end; query++) {
+      for (let key = keys.first; key < keys.end; key++) {
+        const weight = weightOf(data, head, query, key);
+        if (weight >= data.from) found.push({ head, query, key, weight });
+      }
+    }
+  }
+  return found.sort((a, b) => a.weight - b.weight);
+}
+
+/** All of a side, or one index of it. @param {number} count @param {number | null} index */
+const span = (count, index) =>
+  (index == null ? { first: 0, end: count } : { first: index, end: index + 1 });

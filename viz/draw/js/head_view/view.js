@@ -1,0 +1,232 @@
+// The head view: what looks stands on the left, what is looked at on the right, and a ribbon
+// between two words is as wide and as strong as the weight. Several heads lie over each other.
+
+import { make, tableOf } from "../core/dom.js";
+import { PictureView, TALLEST } from "../core/picture_view.js";
+import { rect } from "../core/scene.js";
+import { number, quote, within } from "../core/text.js";
+import { OTHER, pair, ribbonsOf, weightOf } from "./data.js";
+import { ribbonMarks, viewMarks } from "./marks.js";
+import { hitView, planView } from "./plan.js";
+import { arrow, sentence, strongestOfAll } from "./words.js";
+
+/** @typedef {import("./data.js").ViewData} ViewData */
+/** @typedef {import("./data.js").Token} Token */
+/** @typedef {import("./plan.js").ViewPlan} ViewPlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+
+const HELP = "Up and down move over the words, left and right change sides, Enter picks a word, "
+  + "Escape lets it go.";
+
+/** @extends {PictureView<ViewData, Token, ViewPlan>} */
+export class HeadView extends PictureView {
+  constructor() {
+    super();
+    this.switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
+    this.axes = make("div", { class: "hl-axes" });
+    this.scroll.classList.add("hl-view");
+    this.root.prepend(this.switches, this.axes);
+    this.dot = make("span", { class: "hl-dot" });
+    /** @type {HTMLInputElement[]} */
+    this.inputs = [];
+    /** @type {Set<string>} */
+    this.off = new Set(); // names, so that a head stays off when another sentence comes
+    /** @type {Token | null} */
+    this.picked = null;
+    this.words = this.named = "";
+    /** @type {number[]} */
+    this.on = [];
+    /** @type {import("../core/scene.js").Group | null} */
+    this.all = null; // ribbons of all tokens, made when they are needed
+  }
+
+  update() {
+    const { data } = this;
+    const words = JSON.stringify([data.kind, data.queries, data.keys]);
+    if (words !== this.words) this.at = this.picked = null; // another sentence, other words
+    this.words = words;
+    const name = `Head view of ${data.heads.join(", ")}`;
+    this.root.setAttribute("aria-label", name);
+    this.scroll.setAttribute("aria-label", `${name}. ${HELP}`);
+    this.axes.replaceChildren(...axes(data).map(([side, text]) =>
+      make("div", {}, make("span", {}, side), make("span", {}, text))));
+    this.note.textContent = data.note;
+    this.showSwitches();
+    this.table.replaceChildren(...tableOf(
+      "Where each word looks most", [data.rows, ...data.heads], strongestOfAll(data)));
+  }
+
+  /** One switch for each head; they are made anew only for other heads, so they keep the focus. */
+  showSwitches() {
+    const { heads } = this.data;
+    if (heads.join("\n") === this.named) return;
+    this.named = heads.join("\n");
+    this.inputs = (heads.length > 1 ? heads : []).map((name) => {
+      const input = make("input", { type: "checkbox" });
+      input.checked = !this.off.has(name);
+      input.addEventListener("change", () => {
+        this.off[input.checked ? "delete" : "add"](name);
+        this.layOut();
+      });
+      return input;
+    });
+    // a head alone cannot be switched off
+    this.switches.replaceChildren(...(heads.length > 1
+      ? heads.map((name, head) => make("label", {}, this.inputs[head], make("span", {}, name)))
+      : [make("span", {}, this.dot, heads[0])]));
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    const { heads } = this.data;
+    const colors = this.data.colors[this.theme.name];
+    this.inputs.forEach((input, head) => (input.style.accentColor = colors[head]));
+    this.dot.style.background = colors[0];
+    this.on = [...heads.keys()].filter((head) => heads.length === 1 || !this.off.has(heads[head]));
+    /** @param {number} room */
+    const planned = (room) => planView(this.data, this.on.length, room, this.measure);
+    this.plan = planned(width);
+    const high = Math.min(this.plan.height, TALLEST);
+    this.scroll.style.height = `${high}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    // the bar of a long list takes its room from the ribbons
+    if (this.plan.height > high) this.plan = planned(this.scroll.clientWidth);
+    this.room.style.width = `${this.plan.width}px`;
+    this.all = null;
+  }
+
+  /** @param {Visible} visible */
+  marks(visible) {
+    return viewMarks(this.scene(visible, this.at));
+  }
+
+  /** @param {Visible} visible @param {Token | null} at */
+  scene(visible, at) {
+    const { data, plan, theme, measure, on, picked } = this;
+    const colors = data.colors[theme.name];
+    // the token that is pointed at, but not beside a picked one
+    const shown = picked && at?.side !== picked.side ? picked : at;
+    return {
+      data, plan, theme, measure, colors, on, at, picked, shown, visible,
+      ribbons: shown
+        ? ribbonMarks({ plan, colors, on, shown }, ribbonsOf(data, on, shown))
+        : (this.all ??= ribbonMarks({ plan, colors, on, shown }, ribbonsOf(data, on, null))),
+    };
+  }
+
+  /** Nothing is scrolled out of it and nothing is pointed at. */
+  sheet() {
+    const { data, plan: { width, height }, theme, on } = this;
+    const names = on.map((head) => data.heads[head]);
+    const colors = data.colors[theme.name];
+    /** @param {number} head */
+    const dot = (head) => ({
+      width: 10, gap: 5, marks: [rect({ x: 0, y: 0, width: 10, height: 10, fill: colors[head] })],
+    });
+    return {
+      name: `${names.join(" ")} ${data.kind} view`, title: names.join(", "), note: data.note,
+      theme, width, height, lines: axes(data).map((words) => words.join(" ")),
+      legend: on.flatMap((head) => [dot(head), data.heads[head]]),
+      marks: viewMarks(this.scene({ x: 0, y: 0, width, height }, null)),
+    };
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    return hitView(this.data, this.plan, x + visible.x, y + visible.y);
+  }
+
+  /** @param {Token} token */
+  pick({ side, index }) {
+    const again = this.picked?.side === side && this.picked.index === index;
+    this.picked = again ? null : { side, index };
+    this.draw();
+    this.options.onSelect?.(this.picked);
+  }
+
+  /** @param {string} key */
+  press(key) {
+    const at = this.at ?? this.picked ?? { side: "queries", index: 0 };
+    const to = moved(at, key, this.data, Boolean(this.at));
+    if (key === "Enter" || key === " ") {
+      this.pick(at);
+      const done = this.picked ? "picked" : "let go";
+      this.live.textContent = `${quote(this.data[at.side][at.index])} ${done}`;
+    } else if (key === "Escape") {
+      this.at = this.picked = null;
+      this.draw();
+      this.options.onSelect?.(null);
+    } else if (to) {
+      const { row } = this.plan;
+      const { scroll } = this;
+      scroll.scrollTop = within(
+        scroll.scrollTop, (to.index + 1) * row - scroll.clientHeight, to.index * row,
+      );
+      this.point(to);
+      this.live.textContent = sentence(this.data, this.on, to, this.picked);
+    } else return false;
+    return true;
+  }
+
+  /**
+   * Beside the token that is pointed at: its weights with the picked one, what was read there.
+   * @param {Token} at
+   * @param {Visible} visible
+   */
+  tell(at, { x, y }) {
+    const { data, picked, on, plan } = this;
+    const read = at.side === "queries" && data.reads?.[at.index];
+    const other = picked && picked.side !== at.side ? picked : null;
+    if (!other && !read) return null;
+    const words = other ? this.weights(...pair(other, at), on) : [];
+    if (read) words.push(make("div", {}, `after reading ${quote(read)}`));
+    const numbers = other ? plan.numbers * plan.column : 0; // these stay in sight
+    const [left, right] = at.side === "queries"
+      ? [0, plan.left + numbers] : [plan.right - numbers, plan.width];
+    const top = at.index * plan.row - y;
+    return { words, box: { left: left - x, top, right: right - x, bottom: top + plan.row } };
+  }
+
+  /**
+   * @param {number} query
+   * @param {number} key
+   * @param {number[]} on
+   * @returns {(Node | string)[]}
+   */
+  weights(query, key, on) {
+    const { data } = this;
+    return [arrow(data, query, key), ...on.map((head) => {
+      const dot = make("span", { class: "hl-dot" });
+      dot.style.background = data.colors[this.theme.name][head];
+      const weight = make("strong", {}, number(weightOf(data, head, query, key)));
+      return make("div", {}, dot, data.heads[head], weight);
+    })];
+  }
+}
+
+/** @param {ViewData} data */
+const axes = (data) => [["Left ←", data.rows], ["Right →", data.columns]];
+
+/**
+ * The word that a key leads to.
+ * @param {Token} token
+ * @param {string} pressed
+ * @param {{queries: string[], keys: string[]}} data
+ * @param {boolean} isAt whether the cursor is already there
+ * @returns {Token | undefined}
+ */
+export function moved({ side, index }, pressed, data, isAt) {
+  const last = data[side].length - 1;
+  const other = OTHER[side];
+  const beside = { side: other, index: Math.min(index, data[other].length - 1) };
+  /** @type {Record<string, Token>} */
+  const moves = {
+    ArrowUp: { side, index: within(index - 1, 0, last) },
+    ArrowDown: { side, index: within(isAt ? index + 1 : index, 0, last) },
+    ArrowLeft: side === "keys" ? beside : { side, index },
+    ArrowRight: side === "queries" ? beside : { side, index },
+    Home: { side, index: 0 },
+    End: { side, index: last },
+  };
+  return moves[pressed];
+}

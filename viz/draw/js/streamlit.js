@@ -1,0 +1,36 @@
+// The script that Streamlit loads, once for all components; `render` serves any other page.
+
+import { render, renderMessage } from "./components.js";
+import { forget, say } from "./core/store.js";
+import { decode } from "./core/wire.js";
+
+export { decode, render, renderMessage };
+
+/**
+ * @typedef {object} Host what Streamlit hands to a component
+ * @property {Uint8Array} data
+ * @property {ShadowRoot} parentElement
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/**
+ * @param {Host} host
+ * @returns {() => void} takes the component away again
+ */
+export default function show({ data, parentElement, setTriggerValue }) {
+  const message = decode(data);
+  if (message.meta.component === "selection") return select(message.meta);
+  const onSelect = (/** @type {unknown} */ value) => setTriggerValue("picked", value);
+  const view = renderMessage(parentElement, message, { onSelect });
+  return () => view.remove();
+}
+
+/**
+ * Python says the selected head apart from the grid, whose bytes then stay as they were, and
+ * Streamlit does not send again what has not changed.
+ * @param {{key: string, head: import("./head_grid/data.js").Head}} selection
+ */
+function select({ key, head }) {
+  say(key, head);
+  return () => forget(key);
+}

@@ -1,0 +1,68 @@
+"""One form for everything that travels to the browser: a header of JSON, then arrays.
+
+    uint32 version | uint32 n | n bytes of JSON | zeros up to a multiple of 8 | arrays
+
+The header is `{"meta": …, "size": …, "arrays": [{"name", "dtype", "shape", "offset"}, …]}`: offsets
+count from the first byte after the zeros and are multiples of 8, so that a typed array can be a
+view of the bytes; `size` is the length of all arrays together. Numbers are little-endian, arrays in
+C order. `decode` in `js/core/wire.js` reads this, be it from Streamlit's socket or from a page
+that carries the bytes in base64.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+VERSION = 1
+DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
+"""Types of numbers for which a browser has a typed array that holds them as they are."""
+
+_ALIGNED = 8
+
+
+def encode(meta: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> bytes:
+    """Plain values and named arrays as one run of bytes.
+
+    Args:
+        meta: what JSON can say; a lone surrogate in a text reaches the browser as it is.
+        arrays: of any shape, empty ones too.
+
+    Raises:
+        ValueError: if an array has a dtype that is not in `DTYPES`, or `meta` holds a NaN.
+    """
+    entries: list[dict[str, Any]] = []
+    parts: list[bytes] = []
+    offset = 0
+    for name, array in arrays.items():
+        if array.dtype.name not in DTYPES:
+            raise ValueError(f"{name} is of {array.dtype}, which is none of {', '.join(DTYPES)}")
+        content = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        entries.append(
+            {
+                "name": name,
+                "dtype": array.dtype.name,
+                "shape": list(array.shape),
+                "offset": offset,
+            }
+        )
+        parts += [content, _zeros(len(content))]
+        offset += len(content) + len(parts[-1])
+    header = json.dumps(
+        {"meta": meta, "size": offset, "arrays": entries},
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
+    # UTF-8 has no lone surrogates; `\ud83d` is how both Python's handler and JSON write one
+    text = header.encode("utf-8", errors="backslashreplace")
+    start = struct.pack("<II", VERSION, len(text)) + text
+    return b"".join([start, _zeros(len(start)), *parts])
+
+
+def _zeros(length: int) -> bytes:
+    return bytes(-length % _ALIGNED)

@@ -4,6 +4,7 @@ PYTHON ?= python3
 PORT   ?= 8501
 OUT    ?= runs/demo
 BENCH  ?= training app pages
+WORKERS ?= 2
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -15,8 +16,10 @@ PY   := $(VENV)/bin/python
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
 	$(PY) -m headlight app --port $(PORT)
 
+# a module stays with one worker, because its server and its tab are made once; in the order of the
+# tree the long modules come first, and the short ones fill both workers up
 test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev  ## style, types and the direction of imports
 	$(PY) -m ruff check

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
@@ -25,8 +26,9 @@ PATIENCE = 40.0  # seconds until the server must answer
 def wheel(tmp_path_factory) -> Path:
     """The wheel, built with what is installed: nothing is fetched."""
     folder = tmp_path_factory.mktemp("wheel")
-    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, ROOT], check=True)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(folder)]
+    offline = ["--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*command, *offline, str(ROOT)], check=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -51,7 +53,7 @@ def command(installed) -> dict[str, object]:
     return {"env": {**os.environ, "PYTHONPATH": path}, "cwd": installed.parent}
 
 
-def run(command: dict, *arguments: object) -> subprocess.CompletedProcess[str]:
+def run(command: dict, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-S", *arguments], **command, capture_output=True, text=True, check=False
     )
@@ -79,16 +81,15 @@ def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
 
 def test_the_code_and_its_files_are_the_wheel_s(command, installed):
     script = (
-        "import headlight, importlib.util, transformer, training, viz\n"
-        "from transformer import Translator\n"
+        "import headlight, importlib.util, training, transformer.files, viz\n"
         "for package in (headlight, transformer, training, viz): print(package.__path__[0])\n"
-        "print(importlib.util.find_spec('benchmarks'), Translator.load().folder)\n"
+        "print(importlib.util.find_spec('benchmarks'), transformer.files.FILES)\n"
     )
     ran = run(command, "-c", script)
     assert ran.stderr == ""
     assert ran.stdout.splitlines() == [
         *(str(installed / package) for package in PACKAGES),
-        f"None {installed / 'headlight' / 'assets' / 'model'}",
+        f"None {installed / 'headlight'}",
     ]
 
 
@@ -107,7 +108,7 @@ def test_it_serves_the_app_with_its_theme(command, tmp_path):
         try:
             _wait(server, f"http://localhost:{port}/_stcore/health")
             with connect(f"ws://localhost:{port}/_stcore/stream", max_size=None) as browser:
-                browser.send(BackMsg(rerun_script={}).SerializeToString())
+                browser.send(BackMsg(rerun_script=ClientState()).SerializeToString())
                 session = ForwardMsg.FromString(browser.recv(PATIENCE)).new_session
         finally:
             server.terminate()

@@ -7,19 +7,20 @@ shows the right translation.
 from __future__ import annotations
 
 import copy
+import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 from torch.nn import functional as F
 
 from transformer import Tokenizer, Transformer, checkpoint
 from transformer.config import BOS, EOS, PAD
 
 STEPS, BATCH = 80, 16
-_folders: list[Path] = []  # one lesson is enough for all test modules
 
 
 @pytest.fixture(scope="session")
@@ -29,18 +30,25 @@ def taught_folder(
     pairs: Sequence[tuple[str, str]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The taught model as a checkpoint folder; whoever wants to damage it takes a copy."""
-    if not _folders:
-        folder = tmp_path_factory.mktemp("taught") / "model"
-        checkpoint.save(folder, _taught(model, tokenizer, pairs), tokenizer)
-        _folders.append(folder)
-    return _folders[0]
+    """The taught model as a checkpoint folder; whoever wants to damage it takes a copy.
+
+    It is trained once: for all modules that import this fixture, and for all xdist workers.
+    """
+    session = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        session = session.parent  # each worker has a folder of its own in that of the session
+    folder = session / "taught-model"
+    with FileLock(session / "taught-model.lock"):
+        if not folder.exists():
+            checkpoint.save(folder, _taught(model, tokenizer, pairs), tokenizer)
+    return folder
 
 
 def _taught(
     model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]
 ) -> Transformer:
-    model = copy.deepcopy(model)
+    # in double precision no processor rounds its way to another translation
+    model = copy.deepcopy(model).double()
     choose = random.Random(0)
     optimiser = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.98))
     for _ in range(STEPS):
@@ -52,7 +60,7 @@ def _taught(
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    return model.eval()
+    return model.float().eval()
 
 
 def _padded(rows: list[list[int]]) -> torch.Tensor:

@@ -23,21 +23,21 @@ _folders: list[Path] = []  # one lesson is enough for all test modules
 
 
 @pytest.fixture(scope="session")
-def taught_folder(
+def trained_folder(
     model: Transformer,
     tokenizer: Tokenizer,
     pairs: Sequence[tuple[str, str]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The taught model as a checkpoint folder; whoever wants to damage it takes a copy."""
+    """The trained model as a checkpoint folder; whoever wants to damage it takes a copy."""
     if not _folders:
-        folder = tmp_path_factory.mktemp("taught") / "model"
-        checkpoint.save(folder, _taught(model, tokenizer, pairs), tokenizer)
+        folder = tmp_path_factory.mktemp("trained") / "model"
+        checkpoint.save(folder, _trained(model, tokenizer, pairs), tokenizer)
         _folders.append(folder)
     return _folders[0]
 
 
-def _taught(
+def _trained(
     model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]
 ) -> Transformer:
     model = copy.deepcopy(model)

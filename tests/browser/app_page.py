@@ -25,13 +25,13 @@ SENTENCE = "The old cat sleeps under the table."
 
 
 @pytest.fixture(scope="module")
-def translator(taught_folder: Path) -> Translator:
-    return Translator.load(taught_folder)
+def translator(trained_folder: Path) -> Translator:
+    return Translator.load(trained_folder)
 
 
 @pytest.fixture(scope="module")
-def address(serve_streamlit, taught_folder: Path) -> str:
-    return serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(taught_folder)})
+def address(serve_streamlit, trained_folder: Path) -> str:
+    return serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(trained_folder)})
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
 
@@ -35,7 +35,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"

@@ -23,14 +23,14 @@ from tests.browser.app_page import (
     url,
 )
 from tests.browser.still import number_of, words_of
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
 from viz.pages.architecture.boxes import BOXES, BY_NAME
 
-__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 FEED_FORWARD = BY_NAME["decoder.feed_forward"]

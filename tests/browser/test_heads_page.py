@@ -20,13 +20,13 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.kinds import KINDS
 from transformer.trace import Labels
 
-__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 
@@ -84,7 +84,7 @@ def test_what_is_taken_away_is_what_is_on_the_screen(tab, translator: Translator
     page = tab("heads", text=SENTENCE, kind="encoder", layer="2", head="3")
     trace = translator.trace(SENTENCE)
     expect_map(page, "heads-map", trace.encoder_self[1, 2], trace.labels("encoder_self"))
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="This map as CSV").click()
     frame = pd.read_csv(download.value.path())

@@ -22,7 +22,7 @@ from tests.browser.app_page import (
     url,
 )
 from tests.browser.still import SVG, number_of, plain, rgb, words_of
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
@@ -30,7 +30,7 @@ from viz.draw.labels import shown
 from viz.draw.mask_grids import CODES
 from viz.draw.palette import COLOR
 
-__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 MORE = ["Her horse waits.", "The baker sings in the garden."]

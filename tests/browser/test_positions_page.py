@@ -18,7 +18,7 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis import positions
 from transformer.analysis.positions import Edit
@@ -27,7 +27,7 @@ from transformer.embedding import sinusoidal_positions
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 DRAWN = """maps => maps.flatMap(map => (map._fullData ?? []).map(one =>

@@ -7,7 +7,7 @@ one and on the ribbons.
 import numpy as np
 import pytest
 
-from tests.viz.made import EVIL, HEADS, LAYERS, planted, planted_at
+from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.labels import shown

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.browser.app_page import address, expect_map, in_grid, shared, tab, until, url
-from tests.viz.taught import taught_folder
+from tests.viz.trained_model import trained_folder
 from transformer import KINDS, AttentionTrace
 from viz.pages.training.probes import Probes, find
 from viz.pages.training.runs import FORMING
 
-__all__ = ["address", "shared", "tab", "taught_folder"]  # fixtures: used by name
+__all__ = ["address", "shared", "tab", "trained_folder"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 

@@ -15,16 +15,16 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def translator(taught_folder: Path) -> Translator:
-    return Translator.load(taught_folder)
+def translator(trained_folder: Path) -> Translator:
+    return Translator.load(trained_folder)
 
 
 @pytest.fixture
-def serve(taught_folder: Path, monkeypatch):
+def serve(trained_folder: Path, monkeypatch):
     """Open the app, or one page of it, at a URL."""
     st.cache_resource.clear()
 
-    def open_(page=None, *, checkpoint: Path = taught_folder, **url: str) -> AppTest:
+    def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
         monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint))
         if page is None:
             app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -5,7 +5,7 @@ import re
 import sys
 from types import SimpleNamespace
 
-from tests.viz.made import EVIL, planted
+from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace
 from viz import notebook
 from viz.report import report

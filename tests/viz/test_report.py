@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.transformer.reference import is_one_sentence
-from tests.viz.made import EVIL, planted
+from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError
 from transformer.analysis.axes import by_words, without_special
 from viz.__main__ import main

@@ -14,14 +14,14 @@ KIND = "kind"
 MEAN = "mean"
 
 
-class Names(NamedTuple):
+class UrlNames(NamedTuple):
     """What a choice is called in the URL; pages that share the names share the choice."""
 
     layer: str
     head: str
 
 
-HEAD = Names("layer", "head")
+HEAD = UrlNames("layer", "head")
 """One head, wherever one is looked at."""
 
 
@@ -65,7 +65,7 @@ def pick_layer(name: str, layers: int) -> int:
 
 
 def pick(
-    names: Names,
+    names: UrlNames,
     layers: int,
     heads: int,
     *,
@@ -109,7 +109,7 @@ def pick(
     return _index(chosen_layer), _index(chosen_head)
 
 
-def choose(names: Names, layer: int, head: int) -> None:
+def choose(names: UrlNames, layer: int, head: int) -> None:
     """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
     st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
 

@@ -45,7 +45,7 @@ class PaperRow:
         if self.letter in (BASE, BIG):
             return self.letter
         what, value = self.change
-        return f"({self.letter}) {said(what, value)}"
+        return f"({self.letter}) {describe_change(what, value)}"
 
 
 _BASE_SHAPE = {
@@ -81,7 +81,7 @@ TABLE_3: tuple[PaperRow, ...] = (
 SYMBOLS = {"epsilon_ls": "ε_ls"}
 
 
-def said(what: str, value: float | str) -> str:
+def describe_change(what: str, value: float | str) -> str:
     """A change in words, such as `N = 2` or `learned positions`."""
     if what == "positions":
         return f"{value} positions"

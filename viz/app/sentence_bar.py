@@ -14,8 +14,8 @@ TEXT, BEAM = "text", "beam"
 """Names in the URL."""
 
 BEAMS = (1, 2, 4, 8)
-LONGEST_LINK = 8_000
-"""Letters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
+MAX_LINK_CHARACTERS = 8_000
+"""Characters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
 
 _ASKED = "sentence_bar.asked"
 _FOUND = "sentence_bar.found"
@@ -29,7 +29,7 @@ def show(page: str) -> None:
     Args:
         page: what tells the page below from the others.
     """
-    _keep_link(page)
+    _carry_to_page(page)
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_FOUND] = None
     with st.container(key="sentence-bar", gap="small"):
@@ -61,7 +61,7 @@ def trace() -> AttentionTrace | None:
         return None
 
 
-def _keep_link(page: str) -> None:
+def _carry_to_page(page: str) -> None:
     """Carry sentence and beam to another page, however early the click on it.
 
     The browser carries them in the address, but only once the bar of the first page has reached it.
@@ -84,7 +84,7 @@ def _keep_link(page: str) -> None:
 def _inputs() -> tuple[str, int]:
     # a sentence that would make the URL too long for a reload stays out of it
     text = st.session_state.get(TEXT)
-    in_link = len(quote_plus(text or "", errors="replace")) <= LONGEST_LINK
+    in_link = len(quote_plus(text or "", errors="replace")) <= MAX_LINK_CHARACTERS
     if in_link and not st.session_state.get(_IN_LINK, True):
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = in_link

@@ -42,12 +42,12 @@ def load() -> Translator:
     Raises:
         CheckpointError: naming the file and what is wrong with it.
     """
-    return load_folder(next(iter(_named().values()), BUNDLED))
+    return load_folder(next(iter(_named_folders().values()), BUNDLED))
 
 
-def others() -> dict[str, Path]:
+def further_checkpoints() -> dict[str, Path]:
     """The further checkpoints of this server, by a short name; the bundled one is always there."""
-    named = _named()
+    named = _named_folders()
     first = next(iter(named.values()), BUNDLED)
     every = {**named, "bundled": BUNDLED}
     return {name: folder for name, folder in every.items() if folder != first}
@@ -62,7 +62,7 @@ def load_folder(folder: Path) -> Translator:
     return _load(str(folder))
 
 
-def _named() -> dict[str, Path]:
+def _named_folders() -> dict[str, Path]:
     """The folders that the environment names, by their last parts, longer where two are alike."""
     paths = os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
     folders = [Path(path.strip()).expanduser() for path in paths if path.strip()]

@@ -18,7 +18,7 @@ ROWS = ASSETS / "rows"
 NAMES_OF_BASE = (BASE, "sinusoidal")
 # what a row of Table 3 is about; the vocabulary and the longest sentence are no part of it, and d_v
 # changes nowhere by itself
-ABOUT = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "positions")
+COMPARED_FIELDS = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "positions")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
     """What differs between two rows, with the values that the first has."""
     differ = {
         name: getattr(row.config, name)
-        for name in ABOUT
+        for name in COMPARED_FIELDS
         if getattr(row.config, name) != getattr(base.config, name)
     }
     if "h" in differ or "d_model" in differ:
@@ -90,7 +90,7 @@ def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
     return differ
 
 
-def base_of(rows: Sequence[TrainedRow]) -> TrainedRow | None:
+def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
     """The row from which the others differ least: the one that each of them changes.
 
     Where two are as near, as with two rows in all, the one that is called so.
@@ -102,7 +102,7 @@ def base_of(rows: Sequence[TrainedRow]) -> TrainedRow | None:
     return min(rows, key=far, default=None)
 
 
-def beside(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
+def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """The paper's row that makes the same change; None where the paper has none.
 
     The same value counts first, such as one head; then, in the same direction, the nearest share

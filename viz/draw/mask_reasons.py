@@ -19,7 +19,7 @@ REASONS: Mapping[MaskReason, tuple[str, str]] = {
 """What hides a key: of one, and of several."""
 
 
-def row_said(query: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
+def describe_row(query: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
     """One row of a mask: what the query may see, then what it may not, in the order of the keys.
 
     Keys with one reason that stand beside each other share a sentence, such as “Hund” may not see

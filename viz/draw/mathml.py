@@ -25,12 +25,12 @@ def sup(base: Part, *above: Part) -> Node:
     return "msup", (_node(base), row(*above))
 
 
-def both(base: Part, below: Part, above: Part) -> Node:
+def sub_sup(base: Part, below: Part, above: Part) -> Node:
     """A base with an index and an exponent."""
     return "msubsup", (_node(base), _node(below), _node(above))
 
 
-def over(above: Part, below: Part) -> Node:
+def fraction(above: Part, below: Part) -> Node:
     """A fraction."""
     return "mfrac", (_node(above), _node(below))
 
@@ -40,12 +40,12 @@ def root(inside: Part) -> Node:
     return "msqrt", (_node(inside),)
 
 
-def total(index: Part) -> Node:
+def sum_over(index: Part) -> Node:
     """A sum over an index."""
     return "munder", (("mo", "∑"), _node(index))
 
 
-def words(text: str) -> Node:
+def text_in(text: str) -> Node:
     """Words within an equation."""
     return "mtext", text
 

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 
-def label(number: str) -> str:
+def tick_label(number: str) -> str:
     """Vega expression of the word at a tick: 0 is written without its neighbours' prefix or power.
 
     Args:
@@ -39,7 +39,7 @@ def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
         scale: an `alt.Scale`, or left to Vega.
         more: settings of `alt.Axis` that come on top.
     """
-    axis = alt.Axis(grid=False, tickCount=6, labelExpr=label("~s"), **more)
+    axis = alt.Axis(grid=False, tickCount=6, labelExpr=tick_label("~s"), **more)
     return alt.X("step:Q", title="step", scale=scale, axis=axis)
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.figures.axes import legend_below
-from viz.figures.inks import CURVES, GREY
+from viz.figures.colors import GREY, curve_colors
 from viz.figures.signed_maps import maps, signed_map
 
 Floats = NDArray[np.floating]
@@ -97,7 +97,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
     x = alt.X("dimension:Q", axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1))
     tooltip = ["dimension:Q", alt.Tooltip("wavelength:Q", format=",.2f")]
     line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
-    marked = frame.iloc[list(dimensions)].assign(ink=_inks(len(dimensions)))
+    marked = frame.iloc[list(dimensions)].assign(ink=curve_colors(len(dimensions)))
     dots = alt.Chart(marked).mark_point(size=80, filled=True, opacity=1)
     return line.encode(x, y, tooltip=tooltip) + dots.encode(
         x, y, tooltip=tooltip, color=alt.Color("ink:N", scale=None)
@@ -197,9 +197,5 @@ def _wave(dimension: int) -> str:
 
 def _colours(field: str, names: Sequence[str], *, columns: int) -> alt.Color:
     legend = legend_below(labelLimit=320, columns=columns)
-    scale = alt.Scale(domain=list(names), range=_inks(len(names)))
+    scale = alt.Scale(domain=list(names), range=curve_colors(len(names)))
     return alt.Color(f"{field}:N", scale=scale, legend=legend)
-
-
-def _inks(count: int) -> list[str]:
-    return [CURVES[n % len(CURVES)] for n in range(count)]

@@ -12,17 +12,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from training.schedule import learning_rate
-from viz.figures.axes import label, legend_below, step_axis
-from viz.figures.inks import CURVES
+from viz.figures.axes import legend_below, step_axis, tick_label
+from viz.figures.colors import curve_colors
 
 Floats = npt.NDArray[np.float64]
 
 POINTS = 400  # of a curve: as many as a screen tells apart
-STABLE = 0.8
+STABLE_SHARE = 0.8
 """Share of the steps before the decay of a warmup-stable-decay schedule begins."""
 
 
-def peak(d_model: int, warmup: int) -> float:
+def peak_rate(d_model: int, warmup: int) -> float:
     """The largest rate of equation 3, at step `warmup`: (d_model · warmup)^-0.5."""
     return float((d_model * warmup) ** -0.5)
 
@@ -32,35 +32,35 @@ def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Float
     return np.array([learning_rate(int(step), d_model, warmup) for step in steps])
 
 
-def _warmed(steps: Floats, warmup: int) -> Floats:
+def _warmup_share(steps: Floats, warmup: int) -> Floats:
     return np.minimum(steps / warmup, 1.0)
 
 
-def _left(steps: Floats, warmup: int, last: int) -> Floats:
+def _share_left(steps: Floats, warmup: int, last: int) -> Floats:
     """What part of the time after the warmup is left, 1 to 0."""
     left: Floats = np.clip((last - steps) / max(last - warmup, 1), 0, 1)
     return left
 
 
-OTHERS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
-    "constant": lambda steps, warmup, _last: _warmed(steps, warmup),
+DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
+    "constant": lambda steps, warmup, _last: _warmup_share(steps, warmup),
     "linear": lambda steps, warmup, last: np.minimum(
-        _warmed(steps, warmup), _left(steps, warmup, last)
+        _warmup_share(steps, warmup), _share_left(steps, warmup, last)
     ),
     "cosine": lambda steps, warmup, last: np.where(
         steps <= warmup,
-        _warmed(steps, warmup),
-        (1 + np.cos(math.pi * (1 - _left(steps, warmup, last)))) / 2,
+        _warmup_share(steps, warmup),
+        (1 + np.cos(math.pi * (1 - _share_left(steps, warmup, last)))) / 2,
     ),
     "warmup, stable, decay": lambda steps, warmup, last: np.minimum(
-        _warmed(steps, warmup), np.clip((last - steps) / ((1 - STABLE) * last), 0, 1)
+        _warmup_share(steps, warmup), np.clip((last - steps) / ((1 - STABLE_SHARE) * last), 0, 1)
     ),
 }
 """Share of the peak at each step, given steps, warmup and the last step: the warmup of equation 3,
 then a decay that is common today (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
 
 
-def sampled(last: int, *also: int) -> npt.NDArray[np.int64]:
+def sample_steps(last: int, *also: int) -> npt.NDArray[np.int64]:
     """Steps from 1 to `last`, close enough for a curve; `also` are among them, as a peak must be.
 
     Half of them lie evenly and half evenly on a logarithmic axis.
@@ -103,7 +103,7 @@ def schedule_chart(
     names = list(curves)
     color = alt.Color(
         "curve:N",
-        scale=alt.Scale(domain=names, range=[CURVES[n % len(CURVES)] for n in range(len(names))]),
+        scale=alt.Scale(domain=names, range=curve_colors(len(names))),
         legend=legend_below(),
     )
     x = step_axis(scale)
@@ -111,7 +111,7 @@ def schedule_chart(
         "rate:Q",
         title="learning rate",
         scale=tall,
-        axis=alt.Axis(tickCount=5, labelExpr=label("~e"), values=ticks),
+        axis=alt.Axis(tickCount=5, labelExpr=tick_label("~e"), values=ticks),
     )
     tooltip = [
         alt.Tooltip("curve:N"),

@@ -11,20 +11,20 @@ import pandas as pd
 
 from training.runlog import Record
 from training.schedule import cooldown_left, learning_rate
-from viz.figures.axes import label, legend_below, log_ticks, step_axis
-from viz.figures.inks import CURVES, GREY
+from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
+from viz.figures.colors import CURVE_COLORS, GREY
 
-INKS = CURVES[:4]
+COLORS = CURVE_COLORS[:4]
 """One colour for each run."""
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
 """What a run says of its schedule."""
 
-FEW = 30
+MAX_DOTS = 30
 """Values of a run up to which each is a dot on its line."""
 
 
-def curve(
+def run_chart(
     runs: Mapping[str, Sequence[Record]],
     fields: Mapping[str, str],
     *,
@@ -53,7 +53,7 @@ def curve(
             scale=alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False),
             axis=alt.Axis(
                 tickCount=5,
-                labelExpr=label(ticks),
+                labelExpr=tick_label(ticks),
                 values=log_ticks(frame["value"]) if log else alt.Undefined,
             ),
         ),
@@ -69,7 +69,7 @@ def curve(
     first, *rest = fields.values()
     dots = alt.OverlayMarkDef(size=28, filled=True)
     # a line through one value would be nothing at all
-    few = len(frame) <= FEW * len(runs)
+    few = len(frame) <= MAX_DOTS * len(runs)
     line = base.transform_filter(alt.datum.what == first).mark_line(
         strokeWidth=1.5, opacity=0.7 if rest else 1, point=dots if few and not rest else False
     )
@@ -80,9 +80,11 @@ def curve(
     )
 
 
-def learning_rates(runs: Mapping[str, Sequence[Record]], *, height: int = 220) -> alt.LayerChart:
+def learning_rate_chart(
+    runs: Mapping[str, Sequence[Record]], *, height: int = 220
+) -> alt.LayerChart:
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
-    used = curve(runs, {"lr": "used"}, unit="learning rate", height=height)
+    used = run_chart(runs, {"lr": "used"}, unit="learning rate", height=height)
     planned = (
         alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=used.height)
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
@@ -123,8 +125,8 @@ def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd
 def _colour(names: list[str]) -> alt.Color:
     # over the curves, two names in a row: the name of a run can be the path of its folder
     legend = legend_below(orient="top", columns=2, symbolOpacity=1) if len(names) > 1 else None
-    inks = [INKS[n % len(INKS)] for n in range(len(names))]
-    return alt.Color("run:N", scale=alt.Scale(domain=names, range=inks), legend=legend)
+    colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
+    return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
 
 
 def _legend_height(runs: int) -> int:

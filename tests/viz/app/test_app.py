@@ -105,16 +105,16 @@ def damaged(kind: str, good: Path, folder: Path) -> Path:
 )
 @pytest.mark.parametrize("page", [None, heads_page])
 def test_a_bad_checkpoint_gets_one_sentence(
-    serve, taught_folder: Path, tmp_path: Path, kind: str, says: str, page
+    serve, trained_folder: Path, tmp_path: Path, kind: str, says: str, page
 ) -> None:
-    folder = damaged(kind, taught_folder, tmp_path / "model_*x*_")
+    folder = damaged(kind, trained_folder, tmp_path / "model_*x*_")
     app = serve(page, checkpoint=folder)
     label, said, rest = texts(app)
     assert (label, rest) == ("German", NO_PICTURE)
     assert says in said
     assert app.text_input(key="text").value == serving.EXAMPLES[0]  # the bar is alive
     if kind == "missing":
-        shutil.copytree(taught_folder, folder)
+        shutil.copytree(trained_folder, folder)
         assert NO_PICTURE not in texts(app.run())
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from benchmarks.made_trace import made_trace
 from tests.viz.app_test import heads_page
 from viz.app import memory
 from viz.app.memory import ByteCache, memo_per_trace, shared_cache, size_of
+from viz.draw import open_head
 from viz.pages.heads import page
 
 KIB = 2**10
@@ -39,7 +42,7 @@ def test_it_fills_up_to_its_limit_and_forgets_what_was_used_longest_ago() -> Non
     assert cache.size > 80 * KIB  # nine of them, with their keys
     computed: list[int] = []
     for n in (0, 49, 1):
-        cache.get(n, lambda n=n: computed.append(n))
+        cache.get(n, partial(computed.append, n))
     assert computed == [1]
 
 
@@ -65,11 +68,17 @@ def test_a_trace_counts_with_all_its_weights() -> None:
 
 
 def test_many_at_once_compute_it_once() -> None:
-    cache, computed, ready = ByteCache(KIB), [], threading.Barrier(8)
+    cache, ready = ByteCache(KIB), threading.Barrier(8)
+    computed: list[str] = []
+
+    def compute() -> str:
+        time.sleep(0.05)  # long enough for the others to ask
+        computed.append("value")
+        return computed[-1]
 
     def ask(_: int) -> str:
         ready.wait()
-        return cache.get("key", lambda: computed.append(1) or "value")
+        return cache.get("key", compute)
 
     with ThreadPoolExecutor(8) as people:
         assert set(people.map(ask, range(8))) == {"value"}
@@ -121,7 +130,7 @@ def test_two_people_share_what_a_page_computes_and_no_session_holds_weights(
     serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[str] = []
-    compute = page.heads
+    compute = open_head.heads
 
     def count(trace, kind, **options):
         computed.append(kind)

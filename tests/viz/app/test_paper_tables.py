@@ -4,7 +4,7 @@ import pytest
 
 from transformer import TransformerConfig
 from transformer.analysis.counting import parameters_by_formula
-from viz.app.paper_tables import TABLE_3, said
+from viz.app.paper_tables import TABLE_3, describe_change
 
 # PPL and BLEU of Table 3, read row by row
 PRINTED = [
@@ -40,5 +40,5 @@ def test_the_printed_parameters_are_near_to_what_our_model_has(row) -> None:
 
 
 def test_a_change_is_said_in_the_papers_symbols() -> None:
-    assert said("epsilon_ls", 0.0) == "ε_ls = 0"
-    assert said("positions", "learned") == "learned positions"
+    assert describe_change("epsilon_ls", 0.0) == "ε_ls = 0"
+    assert describe_change("positions", "learned") == "learned positions"

@@ -8,7 +8,7 @@ import pytest
 
 from transformer import TransformerConfig
 from transformer.translator import BUNDLED
-from viz.app.trained_rows import TrainedRow, base_of, beside, changes, read, read_all
+from viz.app.trained_rows import TrainedRow, changes, common_base, paper_row_of, read, read_all
 
 TWIN: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 128, "d_ff": 256, "h": 4}
 
@@ -85,10 +85,10 @@ def test_what_is_no_row_gets_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_base_is_the_row_that_the_others_change() -> None:
-    assert base_of(ALL) is BASE
-    assert base_of([BASE, made("a-h1", h=1)]) is BASE
-    assert base_of([made("a-h1", h=1), BASE]) is BASE
-    assert base_of([]) is None
+    assert common_base(ALL) is BASE
+    assert common_base([BASE, made("a-h1", h=1)]) is BASE
+    assert common_base([made("a-h1", h=1), BASE]) is BASE
+    assert common_base([]) is None
 
 
 def test_a_change_names_what_was_chosen_not_what_follows() -> None:
@@ -121,14 +121,14 @@ def test_a_change_names_what_was_chosen_not_what_follows() -> None:
 def test_each_row_stands_beside_the_papers_row_of_the_same_change(
     row: TrainedRow, name: str
 ) -> None:
-    found = beside(row, BASE)
+    found = paper_row_of(row, BASE)
     assert found is not None
     assert found.name == name
 
 
 def test_a_share_of_nothing_is_no_share() -> None:
-    assert beside(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
+    assert paper_row_of(made("x", P_drop=0.3), made("base", P_drop=0.0)) is None
 
 
 def test_two_changes_at_once_stand_beside_no_row() -> None:
-    assert beside(made("two", N=2, P_drop=0.3), BASE) is None
+    assert paper_row_of(made("two", N=2, P_drop=0.3), BASE) is None

@@ -3,12 +3,12 @@
 import re
 
 from viz.draw.labels import quoted
-from viz.draw.mask_reasons import REASONS, row_said
+from viz.draw.mask_reasons import REASONS, describe_row
 
 
 def said(query, keys, whys):
     """Without the marks that keep a token's direction to itself."""
-    return [re.sub("[\u2068\u2069]", "", text) for text in row_said(query, keys, whys)]
+    return [re.sub("[\u2068\u2069]", "", text) for text in describe_row(query, keys, whys)]
 
 
 def test_one_hidden_token_has_the_reason_of_one():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformer import TransformerConfig
 from transformer.kinds import KINDS
-from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
+from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
 from viz.pages.inside.steps import steps
 
 CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}
@@ -12,7 +12,7 @@ CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder"
 
 def test_names_numbers_and_signs_are_told_apart() -> None:
     told = ("mi", "α"), ("mo", "="), ("mn", "2.5"), ("mi", "softmax"), ("mtext", " so")
-    assert row("α", "=", "2.5", "softmax", words(" so")) == ("mrow", told)
+    assert row("α", "=", "2.5", "softmax", text_in(" so")) == ("mrow", told)
     assert row("<", "<m>") == ("mrow", (("mo", "<"), ("mo", "<m>")))
 
 
@@ -20,10 +20,10 @@ def test_each_form_has_its_parts_in_order() -> None:
     i, j, k = ("mi", "i"), ("mi", "j"), ("mi", "k")
     assert sub("i", "j", "k") == ("msub", (i, ("mrow", (j, k))))
     assert sup("i", "j") == ("msup", (i, ("mrow", (j,))))
-    assert both("i", "j", "k") == ("msubsup", (i, j, k))
-    assert over("i", row("j", "k")) == ("mfrac", (i, ("mrow", (j, k))))
+    assert sub_sup("i", "j", "k") == ("msubsup", (i, j, k))
+    assert fraction("i", row("j", "k")) == ("mfrac", (i, ("mrow", (j, k))))
     assert root("i") == ("msqrt", (i,))
-    assert total("j") == ("munder", (("mo", "∑"), j))
+    assert sum_over("j") == ("munder", (("mo", "∑"), j))
 
 
 def test_every_equation_of_every_step_is_well_formed() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 import altair as alt
 import pytest
 
-from viz.figures.axes import label, legend_below, log_ticks, step_axis
+from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
 
 
 def test_a_tick_at_zero_has_no_prefix() -> None:
-    assert label("~s") == "datum.value == 0 ? '0' : format(datum.value, '~s')"
+    assert tick_label("~s") == "datum.value == 0 ? '0' : format(datum.value, '~s')"
     spec: Any = step_axis(values=[1, 10]).to_dict()
-    assert spec["axis"]["labelExpr"] == label("~s")
+    assert spec["axis"]["labelExpr"] == tick_label("~s")
     assert spec["axis"]["values"] == [1, 10]
 
 

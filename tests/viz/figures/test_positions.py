@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.drawn import drawn
+from tests.viz.plotly_values import map_values
 from transformer.analysis.positions import exact_encoding, rotation, similarity, wavelengths
 from transformer.embedding import sinusoidal_positions
 from viz.figures.positions import (
@@ -34,7 +34,7 @@ def rows(chart: Any, layer: int) -> list[dict[str, Any]]:
 
 def test_the_map_is_the_encoding_with_positions_across() -> None:
     figure = encoding_map(TABLE, WAVES)
-    np.testing.assert_array_equal(drawn(figure), TABLE.T)
+    np.testing.assert_array_equal(map_values(figure), TABLE.T)
     (one,) = figure.data
     assert (one.zmin, one.zmax) == (-1, 1)
     assert figure.layout.xaxis.title.text == "position"
@@ -85,8 +85,8 @@ def test_every_dimension_has_its_wavelength_and_the_chosen_ones_are_marked() -> 
     assert [row["dimension"] for row in line] == list(range(WIDTH))
     assert [row["dimension"] for row in dots] == [5, 0]
     curves = wave_curves(TABLE, [5, 0], WAVES, np.zeros(1), np.zeros((1, WIDTH))).to_dict()
-    inks = curves["layer"][0]["encoding"]["color"]["scale"]["range"]
-    assert [row["ink"] for row in dots] == inks  # as the curves that they belong to
+    colors = curves["layer"][0]["encoding"]["color"]["scale"]["range"]
+    assert [row["ink"] for row in dots] == colors  # as the curves that they belong to
     scale = chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]
     assert scale["type"] == "log"
     assert scale["domain"] == pytest.approx([2 * math.pi, 10_000 * 2 * math.pi])
@@ -124,7 +124,7 @@ def test_a_long_table_has_no_more_dots_than_can_be_told_apart() -> None:
 def test_the_map_of_products_is_each_product() -> None:
     products = TABLE @ TABLE.T
     figure = similarity_map(products)
-    np.testing.assert_array_equal(drawn(figure), products)
+    np.testing.assert_array_equal(map_values(figure), products)
     (one,) = figure.data
     assert one.zmax == pytest.approx(WIDTH / 2)
     assert one.zmin == -one.zmax
@@ -134,10 +134,10 @@ def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     matrix = rotation(3, WIDTH)
     before, after = exact_encoding(np.array([4, 7]), WIDTH)
     figure = rotation_figure(matrix, before, matrix @ before, after)
-    np.testing.assert_allclose(drawn(figure, 0), matrix, atol=1e-7)
-    np.testing.assert_allclose(drawn(figure, 1)[:, 0], before, atol=1e-7)
-    np.testing.assert_allclose(drawn(figure, 2)[:, 0], after, atol=1e-6)
-    np.testing.assert_allclose(drawn(figure, 3)[:, 0], after, atol=1e-7)
+    np.testing.assert_allclose(map_values(figure, 0), matrix, atol=1e-7)
+    np.testing.assert_allclose(map_values(figure, 1)[:, 0], before, atol=1e-7)
+    np.testing.assert_allclose(map_values(figure, 2)[:, 0], after, atol=1e-6)
+    np.testing.assert_allclose(map_values(figure, 3)[:, 0], after, atol=1e-7)
     assert np.abs(before - after).max() > 0.5
     titles = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
     assert titles == ["M<sub>k</sub>", "PE pos", "M<sub>k</sub>PE pos", "PE pos+k"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from viz.figures.inks import CURVES
-from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
+from viz.figures.colors import CURVE_COLORS
+from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 LAST = 40_000
 
@@ -13,30 +13,30 @@ LAST = 40_000
     ("d_model", "warmup"), [(512, 4000), (1024, 4000), (64, 10), (512, 50_000)]
 )
 def test_each_point_is_equation_3(d_model: int, warmup: int) -> None:
-    steps = sampled(LAST, warmup)
+    steps = sample_steps(LAST, warmup)
     s = steps.astype(np.float64)
     expected = d_model**-0.5 * np.minimum(s**-0.5, s * warmup**-1.5)
     np.testing.assert_allclose(paper_rate(steps, d_model, warmup), expected, rtol=1e-12)
 
 
 def test_the_peak_is_the_papers_and_is_on_the_curve() -> None:
-    assert peak(512, 4000) == pytest.approx(6.99e-4, rel=1e-3)
-    steps = sampled(LAST, 4000)
+    assert peak_rate(512, 4000) == pytest.approx(6.99e-4, rel=1e-3)
+    steps = sample_steps(LAST, 4000)
     rates = paper_rate(steps, 512, 4000)
     assert steps[rates.argmax()] == 4000
-    assert rates.max() == pytest.approx(peak(512, 4000), rel=1e-12)
+    assert rates.max() == pytest.approx(peak_rate(512, 4000), rel=1e-12)
 
 
 def test_the_steps_begin_at_1_end_at_the_last_and_rise() -> None:
-    steps = sampled(LAST, 4000, 99_999)
+    steps = sample_steps(LAST, 4000, 99_999)
     assert (steps[0], steps[-1]) == (1, LAST)
     assert (np.diff(steps) > 0).all()
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", DECAYS)
 def test_the_schedules_of_today_warm_up_alike_and_end_as_they_say(name: str) -> None:
     steps = np.arange(1, LAST + 1, dtype=np.float64)
-    share = OTHERS[name](steps, 4000, LAST)
+    share = DECAYS[name](steps, 4000, LAST)
     np.testing.assert_allclose(share[:4000], steps[:4000] / 4000, rtol=1e-12)
     assert share.max() == pytest.approx(1)
     assert (np.diff(share[4000:]) <= 1e-12).all()
@@ -58,18 +58,18 @@ def test_the_schedules_of_today_warm_up_alike_and_end_as_they_say(name: str) -> 
 
 @pytest.mark.parametrize("log", [False, True])
 def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
-    steps = sampled(100, 10)
+    steps = sample_steps(100, 10)
     curves = {
         "a": (steps, paper_rate(steps, 64, 10)),
         "b": (np.arange(3) + 1, np.array([0.0, 0.1, 0.2])),
     }
-    chart = schedule_chart(curves, {"a": (10, peak(64, 10))}, log=log).to_dict()
+    chart = schedule_chart(curves, {"a": (10, peak_rate(64, 10))}, log=log).to_dict()
     lines, dots = chart["datasets"].values()
     drawn = [(row["step"], row["rate"]) for row in lines if row["curve"] == "a"]
     assert drawn == list(zip(steps.tolist(), paper_rate(steps, 64, 10).tolist(), strict=True))
     # a logarithm of 0 is no place on an axis
     assert len([row for row in lines if row["curve"] == "b"]) == (2 if log else 3)
-    assert dots == [{"curve": "a", "step": 10, "rate": peak(64, 10)}]
+    assert dots == [{"curve": "a", "step": 10, "rate": peak_rate(64, 10)}]
     types = {
         layer["encoding"][axis]["scale"].get("type") for layer in chart["layer"] for axis in "xy"
     }
@@ -77,4 +77,4 @@ def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
 
 
 def test_every_curve_that_the_page_can_draw_has_a_colour_of_its_own() -> None:
-    assert len(set(CURVES)) >= 3 + len(OTHERS) + 1
+    assert len(set(CURVE_COLORS)) >= 3 + len(DECAYS) + 1

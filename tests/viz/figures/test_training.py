@@ -5,7 +5,7 @@ import pytest
 from training.runlog import Record
 from training.schedule import learning_rate
 from viz.draw.palette import COLOR
-from viz.figures.training import INKS, curve, learning_rates
+from viz.figures.training import COLORS, learning_rate_chart, run_chart
 
 SETTINGS: Record = {
     "step": 0,
@@ -30,7 +30,7 @@ def _data(chart: object) -> list[dict]:
 
 def test_each_record_is_drawn_once_at_its_step() -> None:
     fields = {"loss": "training", "validation_loss": "validation"}
-    drawn = _data(curve({"a": RECORDS}, fields, unit="nats"))
+    drawn = _data(run_chart({"a": RECORDS}, fields, unit="nats"))
     assert [(r["what"], r["step"], r["value"]) for r in drawn] == [
         ("training", 50, 5.0),
         ("training", 100, 4.0),
@@ -39,7 +39,7 @@ def test_each_record_is_drawn_once_at_its_step() -> None:
 
 
 def test_the_planned_rate_is_equation_3_at_the_steps_of_the_run() -> None:
-    drawn = _data(learning_rates({"a": RECORDS}))
+    drawn = _data(learning_rate_chart({"a": RECORDS}))
     planned = [r for r in drawn if "what" not in r]
     assert [r["step"] for r in planned] == [50, 100]
     assert planned[0]["value"] == pytest.approx(learning_rate(50, 256, 100, 2.0))
@@ -54,7 +54,7 @@ def test_a_run_that_was_made_longer_has_the_plan_of_its_time() -> None:
         {**SETTINGS, "step": 100, "steps": 400},
         {"step": 110, "lr": 0.003},
     ]
-    planned = [r["value"] for r in _data(learning_rates({"a": longer})) if "what" not in r]
+    planned = [r["value"] for r in _data(learning_rate_chart({"a": longer})) if "what" not in r]
     assert planned == pytest.approx(
         [
             learning_rate(50, 256, 100, 2.0),
@@ -65,28 +65,28 @@ def test_a_run_that_was_made_longer_has_the_plan_of_its_time() -> None:
 
 
 def test_a_log_that_does_not_say_its_plan_has_none() -> None:
-    drawn = _data(learning_rates({"old": RECORDS[1:]}))
+    drawn = _data(learning_rate_chart({"old": RECORDS[1:]}))
     assert all(r.get("what") == "used" for r in drawn)
 
 
 def test_runs_have_colours_of_their_own_and_a_legend() -> None:
-    spec = curve({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats").to_dict()
+    spec = run_chart({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats").to_dict()
     scale = spec["encoding"]["color"]["scale"]
-    assert scale == {"domain": ["a", "b"], "range": list(INKS[:2])}
-    assert not set(INKS) & set(COLOR.values())
+    assert scale == {"domain": ["a", "b"], "range": list(COLORS[:2])}
+    assert not set(COLORS) & set(COLOR.values())
 
 
 def test_a_legend_takes_no_room_from_the_curves() -> None:
     for runs, height in ((1, 220), (2, 272), (3, 292), (4, 292)):  # two names in a row
         named = {str(n): RECORDS for n in range(runs)}
-        assert curve(named, {"lr": "used"}, unit="").to_dict()["height"] == height
-        assert learning_rates(named).to_dict()["height"] == height
+        assert run_chart(named, {"lr": "used"}, unit="").to_dict()["height"] == height
+        assert learning_rate_chart(named).to_dict()["height"] == height
 
 
 def test_only_a_logarithmic_axis_has_ticks_of_its_own() -> None:
     records: list[Record] = [{"step": n, "loss": float(10**n)} for n in range(4)]
     axes = [
-        curve({"run": records}, {"loss": "loss"}, unit="", log=log).to_dict()["encoding"]["y"]
+        run_chart({"run": records}, {"loss": "loss"}, unit="", log=log).to_dict()["encoding"]["y"]
         for log in (True, False)
     ]
     assert axes[0]["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
@@ -97,6 +97,6 @@ def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
     dots = []
     for count in (1, 200):
         records: list[Record] = [{"step": n, "validation_bleu": 30.0} for n in range(count)]
-        chart = curve({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()
+        chart = run_chart({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()
         dots.append(chart["mark"]["point"])
     assert dots == [{"filled": True, "size": 28}, False]

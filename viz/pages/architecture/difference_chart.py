@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from viz.figures.inks import GREY, OCHRE, VIOLET
+from viz.figures.colors import GREY, OCHRE, VIOLET
 
-INKS = {"paper": OCHRE, "here": VIOLET}
+COLORS = {"paper": OCHRE, "here": VIOLET}
 """None of them can be taken for a kind of attention."""
 
 PANELS = {
@@ -33,7 +33,7 @@ def difference_chart(
     title, base = PANELS[column]
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))
-    domain, inks = list(INKS), list(INKS.values())
+    domain, colors = list(COLORS), list(COLORS.values())
     dots = (
         alt.Chart(frame, height=len(names) * height + 90)  # with the axis and the legend
         .mark_point(filled=True, size=90, opacity=0.9)
@@ -47,7 +47,7 @@ def difference_chart(
             ),
             color=alt.Color(
                 "whose:N",
-                scale=alt.Scale(domain=domain, range=inks),
+                scale=alt.Scale(domain=domain, range=colors),
                 legend=alt.Legend(title=None, orient="top"),
             ),
             shape=alt.Shape("whose:N", scale=alt.Scale(domain=domain), legend=None),

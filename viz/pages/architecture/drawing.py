@@ -118,10 +118,10 @@ def _opened(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, la
     st.subheader(f"{box.opened}{of}", anchor=False)
     st.latex(box.equation)
     st.markdown(box.says)
-    _facts(_shapes(box, found, trace, layer) | _learnt(box, model, layer))
+    _facts(_shapes(box, found, trace, layer) | _parameters(box, model, layer))
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
-    _way_on(box, layer)
+    _links(box, layer)
     _picture(box, found, trace, layer)
 
 
@@ -157,7 +157,7 @@ def _shapes(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> dict[st
     return shapes | {"weights" if box.kind else "out": _shape(box, found, trace, layer)}
 
 
-def _learnt(box: Box, model: Transformer, layer: int) -> dict[str, str]:
+def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
     """What the module of a box learns: each matrix with its shape, and how many numbers in all."""
     if not box.module:
         return {"parameters": "none"}
@@ -177,7 +177,7 @@ def _facts(facts: Mapping[str, str]) -> None:
         st.markdown(f"| | |\n|---|---:|\n{rows}")
 
 
-def _way_on(box: Box, layer: int) -> None:
+def _links(box: Box, layer: int) -> None:
     """Links to the pages that explain the box, open at the same place."""
     if short(box) in NAMES:
         st.button(

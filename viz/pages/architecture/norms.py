@@ -17,7 +17,7 @@ from transformer.analysis.norms import (
     spread,
 )
 from transformer.layers import AddAndNorm
-from viz.app import more_sentences, sentence_bar
+from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
@@ -48,7 +48,7 @@ def show(row: DeltaGenerator) -> None:
     model = found[0].model
     with row:
         name, padding = _controls(model.config.N)
-    traces = more_sentences.traces()
+    traces = further_sentences.traces()
     if not traces:
         return
     every = batch_traces(traces)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.inks import OCHRE, VIOLET
+from viz.figures.colors import OCHRE, VIOLET
 
-INKS = {"layer norm": VIOLET, "batch norm": OCHRE}
+COLORS = {"layer norm": VIOLET, "batch norm": OCHRE}
 """None of them can be taken for a kind of attention."""
 
 Floats = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ def spread_chart(
     """Standard deviations of all tokens, or of all features, after each norm.
 
     Args:
-        spreads: `[token]` or `[feature]` by the name of the norm, one of `INKS`.
+        spreads: `[token]` or `[feature]` by the name of the norm, one of `COLORS`.
         names: of the tokens or of the features, in their order.
         what: `token` or `feature`.
         most: end of the vertical axis; two charts beside each other share one.
@@ -53,7 +53,7 @@ def spread_chart(
             ),
             color=alt.Color(
                 "norm:N",
-                scale=alt.Scale(domain=list(INKS), range=list(INKS.values())),
+                scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())),
                 legend=alt.Legend(title=None, orient="top"),
             ),
             tooltip=[

@@ -22,7 +22,7 @@ from viz.pages.architecture.parameters_chart import millions, parts_chart
 PREFIX = "arch_"
 """Of the names in the URL, before the field of the configuration."""
 
-MOST = {
+MAXIMA = {
     "N": 64,
     "d_model": 16_384,
     "d_ff": 65_536,
@@ -33,8 +33,8 @@ MOST = {
     "max_length": 65_536,
 }
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
-SERVED = "the served model"
-THIS = "this model"
+SERVED_MODEL = "the served model"
+THIS_MODEL = "this model"
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Millions of parameters as Table 3 has them; the paper's vocabulary of about 37,000 is rounded."""
 
@@ -54,7 +54,7 @@ def show(row: DeltaGenerator) -> None:
     formula, real = parameters_by_formula(config), _counted(config)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        models = {THIS: formula} | {
+        models = {THIS_MODEL: formula} | {
             name: parameters_by_formula(other) for name, other in presets.items() if other != config
         }
         st.altair_chart(
@@ -80,7 +80,7 @@ def _presets() -> dict[str, TransformerConfig]:
         "demo": TransformerConfig.demo(),
     }
     if (found := sentence_bar.found()) is not None:
-        presets[SERVED] = found[0].model.config
+        presets[SERVED_MODEL] = found[0].model.config
     return presets
 
 
@@ -89,7 +89,7 @@ def _controls() -> dict[str, Any]:
     base = TransformerConfig.base()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         asked: dict[str, Any] = {}
-        for field, most in MOST.items():
+        for field, most in MAXIMA.items():
             open_width = field in ("d_k", "d_v")
             asked[field] = st.number_input(
                 LABELS.get(field, field),
@@ -113,7 +113,7 @@ def _controls() -> dict[str, Any]:
 
 def _take_preset(presets: dict[str, TransformerConfig]) -> None:
     config = presets[st.session_state["arch-preset"]]
-    for field in (*MOST, "positions"):
+    for field in (*MAXIMA, "positions"):
         st.session_state[PREFIX + field] = getattr(config, field)
 
 

@@ -8,10 +8,10 @@ import altair as alt
 import pandas as pd
 
 from viz.draw.palette import COLOR
-from viz.figures.axes import label
-from viz.figures.inks import GREY, OCHRE, PINK, SLATE, VIOLET
+from viz.figures.axes import tick_label
+from viz.figures.colors import GREY, OCHRE, PINK, SLATE, VIOLET
 
-INKS = {
+COLORS = {
     "shared embedding": VIOLET,
     "learned positions": PINK,
     "encoder self-attention": COLOR["encoder_self"],
@@ -38,7 +38,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
         models: how many parameters each part has, by the name of the model, then of the part.
         row: height of a bar with its room, in CSS pixels.
     """
-    order = {part: n for n, part in enumerate(INKS)}
+    order = {part: n for n, part in enumerate(COLORS)}
     frame = pd.DataFrame(
         [
             {"model": model, "part": part, "count": count, "order": order[part],
@@ -61,7 +61,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
         "count:Q",
         title="parameters",
         scale=scale,
-        axis=alt.Axis(labelExpr=label("~s"), tickCount=5),
+        axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
     )
     bars = (
         alt.Chart(frame, height=row * len(models) + LEGEND)
@@ -72,7 +72,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
             order="order:O",
             color=alt.Color(
                 "part:N",
-                scale=alt.Scale(domain=list(INKS), range=list(INKS.values())),
+                scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())),
                 legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=200),
             ),
             tooltip=[

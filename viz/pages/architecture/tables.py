@@ -8,7 +8,7 @@ from transformer.config import TransformerConfig
 from transformer.translator import BUNDLED
 from viz.app import trained_rows
 from viz.app.explanations import code_line, explain
-from viz.app.paper_tables import BASE, TABLE_3, PaperRow, said
+from viz.app.paper_tables import BASE, TABLE_3, PaperRow, describe_change
 from viz.app.trained_rows import TrainedRow
 from viz.pages.architecture.difference_chart import PANELS, difference_chart
 from viz.pages.architecture.parameters_chart import millions
@@ -21,7 +21,7 @@ HERE = ("here", "PPL here", "BLEU here", "params here")
 def show() -> None:
     """Draw the view."""
     rows, wrong = trained_rows.read_all()
-    base = trained_rows.base_of(rows)
+    base = trained_rows.common_base(rows)
     placed = {} if base is None else _placed(rows, base)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
@@ -50,7 +50,7 @@ def _placed(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedR
     """What was trained here by the name of the paper's row that it stands beside."""
     placed: dict[str, list[TrainedRow]] = {}
     for row in rows:
-        if (paper := trained_rows.beside(row, base)) is not None:
+        if (paper := trained_rows.paper_row_of(row, base)) is not None:
             placed.setdefault(paper.name, []).append(row)
     return placed
 
@@ -102,7 +102,7 @@ def _third(
         key="arch-table-3",
     )
     for row in rows:
-        if base is not None and trained_rows.beside(row, base) is not None:
+        if base is not None and trained_rows.paper_row_of(row, base) is not None:
             continue
         st.text(
             f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
@@ -122,7 +122,7 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 
 def _change(row: TrainedRow, base: TrainedRow) -> str:
     differ = trained_rows.changes(row, base)
-    return ", ".join(said(what, value) for what, value in differ.items()) or BASE
+    return ", ".join(describe_change(what, value) for what, value in differ.items()) or BASE
 
 
 def _what_here(base: TrainedRow, count: int) -> str:

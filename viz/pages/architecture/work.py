@@ -26,7 +26,7 @@ from viz.pages.architecture.work_chart import growth_chart, lengths
 
 MEASURED = ASSETS / "layers.json"
 """What `python -m benchmarks layers` wrote."""
-LONGEST = 65_536
+MAX_LENGTH = 65_536
 WORK, MEMORY = "work", "memory"
 
 TABLE_1 = {
@@ -77,7 +77,7 @@ def _controls() -> tuple[str, Sizes, int]:
         k = _number("Kernel k", 64, 3, "arch_k")
         r = _number("Neighbourhood r", 8_192, 64, "arch_r")
         h = _number("Heads h", 128, 8, "arch_heads")
-        longest = _number("Longest n", LONGEST, 4_096, "arch_n", least=16)
+        longest = _number("Longest n", MAX_LENGTH, 4_096, "arch_n", least=16)
     return quantity or WORK, Sizes(d=d, k=k, r=r, h=h), longest
 
 

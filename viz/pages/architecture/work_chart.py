@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.figures.axes import legend_below
-from viz.figures.inks import OCHRE, PINK, SLATE, VIOLET
+from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
 
-INKS = {
+COLORS = {
     "self-attention": VIOLET,
     "recurrent": OCHRE,
     "convolutional": PINK,
@@ -42,7 +42,7 @@ def growth_chart(
     """One quantity over the length of the sequence, both axes logarithmic.
 
     Args:
-        curves: lengths and values by the name of the layer, one of `INKS`.
+        curves: lengths and values by the name of the layer, one of `COLORS`.
         quantity: title of the vertical axis.
         crossings: length and value at which a curve meets that of self-attention, by the name of
             the other layer.
@@ -87,7 +87,7 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
         ),
         "color": alt.Color(
             "layer:N",
-            scale=alt.Scale(domain=list(names), range=[INKS[name] for name in names]),
+            scale=alt.Scale(domain=list(names), range=[COLORS[name] for name in names]),
             legend=legend_below(labelLimit=200),
         ),
         "tooltip": [

@@ -8,12 +8,12 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app import sentence_bar, serving
-from viz.app.head_picker import Names, pick
+from viz.app.head_picker import UrlNames, pick
 from viz.draw.open_head import OpenMap, heads, open_map
 from viz.pages.heads.controls import Controls
 
 With = Literal["another head", "another sentence", "another checkpoint"]
-SECOND = Names("layer2", "head2")
+SECOND = UrlNames("layer2", "head2")
 OTHER_TEXT = "text2"
 """Names in the URL."""
 
@@ -61,7 +61,7 @@ def _another_sentence(controls: Controls) -> OpenMap | None:
 
 
 def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
-    folders = serving.others()
+    folders = serving.further_checkpoints()
     if not folders:
         st.text(
             f"This server knows one checkpoint. Name several folders in "

@@ -16,7 +16,7 @@ from viz.draw.labels import KINDS_BY_NAME
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)
-FALLING = frozenset({"confidence"})
+DESCENDING = frozenset({"confidence"})
 View = Literal["one head", "step by step", "compare"]
 
 
@@ -130,7 +130,7 @@ def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]
         help="How a weight becomes a colour on the large map. The numbers stay what they are.",
     )
     threshold = st.slider(
-        "Leave away weights below",
+        "Hide weights below",
         0.0,
         0.5,
         0.0,

@@ -1,4 +1,4 @@
-"""What a reader can take away from the heads page: links, numbers, a page of their own."""
+"""Downloads of the Heads page: numbers, and a page that needs no server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.pages.heads.controls import Controls
 from viz.report import report
 
 
-def take_away(trace: AttentionTrace, shown: OpenMap, controls: Controls) -> None:
+def download_menu(trace: AttentionTrace, shown: OpenMap, controls: Controls) -> None:
     """Draw the menu of downloads; each file is made when it is asked for."""
 
     def page() -> bytes:
@@ -26,7 +26,7 @@ def take_away(trace: AttentionTrace, shown: OpenMap, controls: Controls) -> None
             trace, selected=selected, words=controls.words, special=controls.special
         ).encode(errors="replace")
 
-    with st.popover("Take away", width="content"):
+    with st.popover("Download", width="content"):
         st.caption(
             "The address of this page is a link to what is on the screen: sentence, head, and "
             "every choice above. Below each picture stand PNG and SVG."

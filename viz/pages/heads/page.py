@@ -20,8 +20,8 @@ from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
-from viz.pages.heads.controls import FALLING, LAYER_ORDER, Controls
-from viz.pages.heads.downloads import take_away
+from viz.pages.heads.controls import DESCENDING, LAYER_ORDER, Controls
+from viz.pages.heads.downloads import download_menu
 
 _WHAT: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
@@ -52,7 +52,7 @@ def show_trace(trace: AttentionTrace) -> None:
             st.text(str(error))
         return
     with row:
-        take_away(trace, now, controls)
+        download_menu(trace, now, controls)
 
 
 def _show(trace: AttentionTrace, controls: Controls) -> OpenMap:
@@ -143,7 +143,7 @@ def _order(parts: list[GridPart], controls: Controls) -> list[tuple[Kind, int, i
         for head in range(part.weights.shape[1])
     ]
     # sorted() is stable: equal values stay in the order of kinds and layers
-    heads_at.sort(key=lambda one: one[0], reverse=controls.sort in FALLING)
+    heads_at.sort(key=lambda one: one[0], reverse=controls.sort in DESCENDING)
     return [(kind, layer, head) for _, kind, layer, head in heads_at]
 
 
@@ -154,7 +154,7 @@ def _large(
     _map(controls, now, key="heads-map")
     st.subheader("Ribbons", anchor=False)
     others = st.multiselect(
-        "Lay other heads over it",
+        "Overlay other heads",
         [head_name(layer, head) for layer, head in np.ndindex(of.axes.weights.shape[:2])],
         max_selections=7,
         key="over",
@@ -208,7 +208,7 @@ def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> None:
 def _map(controls: Controls, one: OpenMap, *, key: str) -> None:
     note = None
     if one.absorbed is not None:
-        note = f"Special tokens are left away: {one.absorbed:.0%} of these rows' weight goes there."
+        note = f"Special tokens are left out: {one.absorbed:.0%} of these rows' weight goes there."
     attention_map(
         one.weights,
         one.labels,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.figures.axes import legend_below
-from viz.figures.inks import CURVES, GREY
+from viz.figures.colors import CURVE_COLORS, GREY
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,6 +145,6 @@ def variance_chart(
 def _colors(field: str, names: tuple[str, ...]) -> alt.Color:
     return alt.Color(
         field,
-        scale=alt.Scale(domain=list(names), range=list(CURVES[: len(names)])),
+        scale=alt.Scale(domain=list(names), range=list(CURVE_COLORS[: len(names)])),
         legend=legend_below(),
     )

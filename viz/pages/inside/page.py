@@ -24,8 +24,8 @@ from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
+from viz.pages.inside.rescaled_translation import rescaled_translation
 from viz.pages.inside.steps import shown_scale, steps, times
-from viz.pages.inside.translation import translation_under
 
 STEP = "at"
 """Name in the URL of the step of the walk."""
@@ -78,7 +78,7 @@ def show() -> None:
         if chosen.as_trained:
             st.text("Another scale or temperature: what it does to the translation stands here.")
         else:
-            translation_under(translator, translation, edits, _said(chosen))
+            rescaled_translation(translator, translation, edits, _said(chosen))
 
 
 def _choices(trace: AttentionTrace) -> Choices:
@@ -97,7 +97,7 @@ def _choices(trace: AttentionTrace) -> Choices:
             bind="query-params",
             width=120,
             help="Equation 1 divides by √dₖ. None leaves q · k as it is; × √dₖ is a misprint "
-            "that goes round.",
+            "that is often copied.",
         )
         temperature = st.select_slider(
             "Temperature",

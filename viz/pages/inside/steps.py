@@ -8,7 +8,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.explanations import source_line
 from viz.draw.inside_head import Step
-from viz.draw.mathml import Node, both, over, root, row, sub, sup, total, words
+from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
 
 _D_K = sub("d", "k")
 _ATTEND = MultiHeadAttention.attend
@@ -42,7 +42,7 @@ def steps(
         Step(
             "All",
             row(
-                "softmax", "(", over(row("Q", sup("K", "T")), root(_D_K)), ")", "V"
+                "softmax", "(", fraction(row("Q", sup("K", "T")), root(_D_K)), ")", "V"
             ),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
             "One query word from the residual stream and back into it; each value is a hover away.",
@@ -68,7 +68,7 @@ def steps(
         ),
         Step(
             "q · k",
-            row(q, "·", k, "=", total("c"), sub("q", "c"), sub("k", "j", "c")),
+            row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", "j", "c")),
             f"{keys} × {d_k} products, {keys} sums",
             "Component by component, then summed: large where query and key point the same way.",
             source_line(attention_scores, "k.transpose"),
@@ -82,7 +82,7 @@ def steps(
         ),
         Step(
             "mask",
-            row(s, "=", "−", "∞", words(" where hidden")),
+            row(s, "=", "−", "∞", text_in(" where hidden")),
             f"{keys} booleans",
             "A decoder position sees no later one (§3.2.3)."
             if kind == "decoder_self"
@@ -93,7 +93,7 @@ def steps(
             "softmax",
             row(
                 alpha, "=",
-                over(row("exp", s), row(total("i"), "exp", sub("s", "i"))),
+                fraction(row("exp", s), row(sum_over("i"), "exp", sub("s", "i"))),
             ),
             f"{keys} weights, which sum to 1",
             "Weights from 0 to 1: what is hidden gets exactly 0.",
@@ -101,7 +101,7 @@ def steps(
         ),
         Step(
             "Σ α v",
-            row("z", "=", total("j"), alpha, v),
+            row("z", "=", sum_over("j"), alpha, v),
             f"{keys} × {d_v} to {d_v}",
             "Each value vector counts as much as its weight says; the sum is what the head found.",
             source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
@@ -110,7 +110,7 @@ def steps(
             "Wᴼ",
             row(
                 "Concat", "(", sub("z", "1"), ",", "…", ",", sub("z", "h"), ")", sup("W", "O"), "=",
-                total("i"), sub("z", "i"), both("W", "i", "O"),
+                sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),
             ),
             f"{h} × {d_v} side by side, times {h * d_v} × {d_model}",
             "The heads stand side by side; times Wᴼ that is a sum with one part for each head, and "
@@ -119,7 +119,10 @@ def steps(
         ),
         Step(
             "+ x",
-            row("LayerNorm", "(", "x", "+", total("i"), sub("z", "i"), both("W", "i", "O"), ")"),
+            row(
+                "LayerNorm", "(", "x", "+", sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),
+                ")",
+            ),
             f"{d_model} numbers, mean and variance set anew",
             "The output is added to x and normalised: this is what the next sub-layer reads.",
             source_line(AddAndNorm.forward, "self.hook_sum("),
@@ -146,11 +149,11 @@ def _times(scale: Scale, d_k: int, temperature: float) -> str:
 
 def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
     scaled = {
-        "÷ √d_k": over(dot, root(_D_K)),
+        "÷ √d_k": fraction(dot, root(_D_K)),
         "none": dot,
         "× √d_k": row(dot, "·", root(_D_K)),
     }[scale]
-    return scaled if temperature == 1 else row(over("1", f"{temperature:g}"), "·", scaled)
+    return scaled if temperature == 1 else row(fraction("1", f"{temperature:g}"), "·", scaled)
 
 
 def _about_scale(scale: Scale, temperature: float) -> str:

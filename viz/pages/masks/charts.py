@@ -1,4 +1,4 @@
-"""The shift right of the decoder's input, and what leaks where a mask is taken away (§3.1, §3.2.3).
+"""The shift right of the decoder's input, and what leaks where a mask is removed (§3.1, §3.2.3).
 
 Tokens are data for Vega, which draws them as text and reads no tags.
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.draw.labels import shown
-from viz.figures.inks import GREY
+from viz.figures.colors import GREY
 
 Floats = npt.NDArray[np.float64]
 
@@ -158,23 +158,23 @@ def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
     )
 
 
-def loss_chart(tokens: Sequence[str], kept: Floats, opened: Floats) -> alt.LayerChart:
+def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
     """The loss on each next token with the mask and without it.
 
     Args:
         tokens: `[target]`, what is written, `<pad>` included, which has no loss.
-        kept: `[target]`, -log p with the mask, nats; NaN at padding.
-        opened: `[target]`, the same without it.
+        masked: `[target]`, -log p with the mask, nats; NaN at padding.
+        unmasked: `[target]`, the same without it.
 
     Raises:
         ValueError: if a token or a loss is missing or too many.
     """
-    if not len(tokens) == len(kept) == len(opened):
-        raise ValueError(f"{len(kept)} and {len(opened)} losses for {len(tokens)} tokens")
+    if not len(tokens) == len(masked) == len(unmasked):
+        raise ValueError(f"{len(masked)} and {len(unmasked)} losses for {len(tokens)} tokens")
     names = shown(tokens)
-    frame = pd.DataFrame({"position": range(len(names)), WITH: kept, WITHOUT: opened})
+    frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
     frame["token"] = names
-    frame["change"] = opened - kept
+    frame["change"] = unmasked - masked
     frame = frame.dropna()
     long = frame.melt(["position", "token", "change"], var_name="mask", value_name="nats")
     y = alt.Y(

@@ -11,17 +11,22 @@ from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
-from viz.app import more_sentences, sentence_bar
+from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
 from viz.draw.labels import SCREEN_NAMES, shown
 from viz.draw.mask_grids import MaskGrid, Row
-from viz.draw.mask_reasons import row_said
+from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
-from viz.pages.masks.leak import draw_losses, draw_shares, explain_leak, passes
+from viz.pages.masks.removed_mask import (
+    draw_losses,
+    draw_shares,
+    explain_leak,
+    leaks_with_and_without,
+)
 
-VIEWS = GRIDS, SHIFT, AWAY = "who sees whom", "shift right", "take it away"
+VIEWS = GRIDS, SHIFT, WITHOUT_MASK = "who sees whom", "shift right", "take it away"
 MASKS: dict[str, MaskName | None] = {
     "in use": None,
     "padding": "padding",
@@ -58,13 +63,13 @@ def show() -> None:
     with row:
         view = _choice("View", VIEWS, VIEW)
         kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
-    if view == AWAY:
-        _away(kind, row)
+    if view == WITHOUT_MASK:
+        _without_mask(kind, row)
         return
     picture = st.container(key="mask-picture")
     words, beside = st.columns([2, 1], gap="large")
     with beside:
-        traces = more_sentences.traces()
+        traces = further_sentences.traces()
     if not traces:
         return
     if view == GRIDS:
@@ -123,7 +128,7 @@ def _grids(
     with words:
         queries, keys = (shown(tokens) for tokens in labels[sentence])
         with st.container(key="mask-words", gap="xsmall"):
-            for text in row_said(queries[query], keys, why[sentence, query].tolist()):
+            for text in describe_row(queries[query], keys, why[sentence, query].tolist()):
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
@@ -170,21 +175,21 @@ def _shift(made: TraceBatch, picture: DeltaGenerator, words: DeltaGenerator) -> 
         )
 
 
-def _away(kind: Kind, row: DeltaGenerator) -> None:
+def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     """What leaks without the mask, and what that does to the loss."""
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
-        traces = more_sentences.traces()
+        traces = further_sentences.traces()
     found = sentence_bar.found()
     if not traces or found is None:
         return
     made = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
-    kept, opened = passes(found[0], traces, made, kind)
+    masked, unmasked = leaks_with_and_without(found[0], traces, made, kind)
     with leaks:
-        draw_shares(opened, kind)
-        explain_leak(kept, opened, kind)
+        draw_shares(unmasked, kind)
+        explain_leak(masked, unmasked, kind)
     with picture:
-        draw_losses(made, kept, opened, sentence)
+        draw_losses(made, masked, unmasked, sentence)

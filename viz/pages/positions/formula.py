@@ -13,7 +13,7 @@ from transformer.embedding import sinusoidal_positions
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.memory import memo
-from viz.figures.inks import CURVES
+from viz.figures.colors import CURVE_COLORS
 from viz.figures.positions import (
     encoding_map,
     rotation_figure,
@@ -23,15 +23,15 @@ from viz.figures.positions import (
     wavelength_chart,
 )
 
-MOST = 1024
+MAX_SIZE = 1024
 """Longest table and widest model that are drawn."""
 
 DIMENSIONS = ("0", "64", "128", "129")
-FINE = 512
+WAVE_POINTS = 512
 """Points of a drawn wave, at most, where there are fewer positions."""
-FIRST = 16  # dimensions of M_k that can be told apart on a telephone
+FIRST_DIMENSIONS = 16  # dimensions of M_k that can be told apart on a telephone
 _WHOLE = "whole"
-_FIRST = f"first {FIRST} dimensions"
+_FIRST_ONLY = f"first {FIRST_DIMENSIONS} dimensions"
 
 
 class Size(NamedTuple):
@@ -79,7 +79,7 @@ def curves() -> None:
             key="pe_dimensions",
             bind="query-params",
             accept_new_options=True,
-            max_selections=len(CURVES),
+            max_selections=len(CURVE_COLORS),
             placeholder="Choose or type a dimension",
             width=420,
         )
@@ -90,7 +90,7 @@ def curves() -> None:
         st.text("There is no curve: choose a dimension.")
         return
     waves = positions.wavelengths(size.d_model)
-    steps = max(1, FINE // (size.length - 1))  # from one position to the next
+    steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
     at = np.arange(steps * (size.length - 1) + 1) / steps
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
@@ -170,19 +170,19 @@ def rotation() -> None:
     """M_k, and how little M_k PE(pos) misses PE(pos + k)."""
     with _row():
         size = _size()
-        pos = _number("Position pos", 0, MOST, 10, "pe_pos")
-        k = _number("Distance k", 0, MOST, 5, "pe_k")
+        pos = _number("Position pos", 0, MAX_SIZE, 10, "pe_pos")
+        k = _number("Distance k", 0, MAX_SIZE, 5, "pe_k")
         part = st.segmented_control(
             "Drawn",
-            [_FIRST, _WHOLE],
-            default=_FIRST,
+            [_FIRST_ONLY, _WHOLE],
+            default=_FIRST_ONLY,
             required=True,
             key="pe_part",
             bind="query-params",
         )
     if size is None:
         return
-    drawn = size.d_model if part == _WHOLE else min(FIRST, size.d_model)
+    drawn = size.d_model if part == _WHOLE else min(FIRST_DIMENSIONS, size.d_model)
     matrix = positions.rotation(k, size.d_model)
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
     picture, beside = st.columns([2, 1], gap="large")
@@ -218,8 +218,8 @@ def _row():
 
 def _size() -> Size | None:
     """Length and width; None after saying what is wrong with them."""
-    length = _number("Length, in positions", 2, MOST, 128, "pe_length")
-    d_model = _number("Width d_model", 2, MOST, 512, "pe_width", step=2)
+    length = _number("Length, in positions", 2, MAX_SIZE, 128, "pe_length")
+    d_model = _number("Width d_model", 2, MAX_SIZE, 512, "pe_width", step=2)
     if d_model % 2:
         st.text(
             f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.figures.axes import legend_below
-from viz.figures.inks import CURVES, GREY
+from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import maps, signed_map
 
 Floats = NDArray[np.floating]
@@ -53,7 +53,9 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
         .encode(
             x,
             y,
-            alt.Color("table:N", scale=alt.Scale(domain=names, range=list(CURVES)), legend=legend),
+            alt.Color(
+                "table:N", scale=alt.Scale(domain=names, range=list(CURVE_COLORS)), legend=legend
+            ),
             tooltip=["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")],
         )
     )

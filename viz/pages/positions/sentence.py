@@ -96,7 +96,7 @@ def beyond() -> None:
     """The sentence at places of the encoding where the model has never seen one."""
     with st.container(width=560):
         k = st.select_slider(
-            "Positions moved on by k", STEPS, 16, key="pe_moved", bind="query-params"
+            "Positions shifted by k", STEPS, 16, key="pe_moved", bind="query-params"
         )
     if (trace := sentence_bar.trace()) is None:
         return

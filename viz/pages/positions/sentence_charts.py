@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import shown
 from viz.figures.axes import legend_below
-from viz.figures.inks import CURVES, GREY
+from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import maps, signed_map
 
 Floats = NDArray[np.floating]
@@ -59,10 +59,10 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
         for name, values in curves.items()
     )
-    colour = _colours("moved", list(curves), CURVES)
+    colour = _colours("moved", list(curves), CURVE_COLORS)
     x = alt.X(
         "k:Q",
-        title="positions moved on by k",
+        title="positions shifted by k",
         # logarithmic from 1 on, and 0 has a place, too
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
         axis=alt.Axis(
@@ -117,14 +117,14 @@ def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Cha
                 ),
             ),
             y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
-            color=_colours("positions", list(curves), (GREY, *CURVES[:3], *CURVES[4:])),
+            color=_colours("positions", list(curves), (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:])),
             tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
         )
     )
 
 
-def _colours(field: str, names: list[str], inks: Sequence[str]) -> alt.Color:
+def _colours(field: str, names: list[str], colors: Sequence[str]) -> alt.Color:
     legend = legend_below(labelLimit=320, columns=2)
     return alt.Color(
-        f"{field}:N", scale=alt.Scale(domain=names, range=list(inks[: len(names)])), legend=legend
+        f"{field}:N", scale=alt.Scale(domain=names, range=list(colors[: len(names)])), legend=legend
     )

@@ -10,12 +10,12 @@ from training import runlog
 from training.schedule import learning_rate
 from transformer.translator import BUNDLED
 from viz.app.explanations import code_line, explain
-from viz.figures.schedule import OTHERS, paper_rate, peak, sampled, schedule_chart
+from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as they stand in the URL."""
-MOST_STEPS = 1_000_000
-MOST_WIDTH = 65_536
+MAX_STEPS = 1_000_000
+MAX_WIDTH = 65_536
 USED = "the bundled run, as it was trained"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
@@ -37,7 +37,7 @@ def show() -> None:
             width=420,
         )
         last = st.number_input(
-            "Steps", 100, MOST_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=160
+            "Steps", 100, MAX_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=160
         )
         axes = st.segmented_control(
             "Axes",
@@ -49,8 +49,8 @@ def show() -> None:
         )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         others = st.pills(
-            "With the same peak, as it is done today",
-            list(OTHERS),
+            "Common today, with the same peak",
+            list(DECAYS),
             selection_mode="multi",
             key="others",
             bind="query-params",
@@ -85,10 +85,10 @@ def _pairs(asked: list[str]) -> dict[str, tuple[int, int]]:
     for text in asked:
         found = _PAIR.fullmatch(text)
         d_model, warmup = (int(found[1]), int(found[2])) if found else (0, 0)
-        if not (1 <= d_model <= MOST_WIDTH and 1 <= warmup <= MOST_STEPS):
+        if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
             st.text(
-                f"“\u2068{text}\u2069” is no pair of a width up to {MOST_WIDTH:,} and a warmup up "
-                f"to {MOST_STEPS:,} steps: write it as 512 · 4000."
+                f"“\u2068{text}\u2069” is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
+                f"to {MAX_STEPS:,} steps: write it as 512 · 4000."
             )
             continue
         pairs[f"d_model {d_model}, warmup {warmup:,}"] = (d_model, warmup)
@@ -102,15 +102,15 @@ def _curves(
     curves: Curves = {}
     peaks = {}
     for name, (d_model, warmup) in pairs.items():
-        steps = sampled(last, warmup)
+        steps = sample_steps(last, warmup)
         curves[name] = steps.tolist(), paper_rate(steps, d_model, warmup).tolist()
         if warmup <= last:
-            peaks[name] = warmup, peak(d_model, warmup)
+            peaks[name] = warmup, peak_rate(d_model, warmup)
     d_model, warmup = next(iter(pairs.values()))
-    steps = sampled(last, warmup)
+    steps = sample_steps(last, warmup)
     for name in others:
-        share = OTHERS[name](steps.astype(float), warmup, last)
-        curves[name] = steps.tolist(), (peak(d_model, warmup) * share).tolist()
+        share = DECAYS[name](steps.astype(float), warmup, last)
+        curves[name] = steps.tolist(), (peak_rate(d_model, warmup) * share).tolist()
     return curves, peaks
 
 
@@ -122,4 +122,4 @@ def _used() -> tuple[list[int], list[float]]:
 def _peaks(pairs: dict[str, tuple[int, int]]) -> None:
     st.latex(r"\text{peak} = (d_\text{model} \cdot \text{warmup})^{-0.5}")
     for name, (d_model, warmup) in pairs.items():
-        st.metric(name, f"{peak(d_model, warmup):.2e}", help=f"at step {warmup:,}")
+        st.metric(name, f"{peak_rate(d_model, warmup):.2e}", help=f"at step {warmup:,}")

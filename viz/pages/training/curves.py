@@ -10,7 +10,7 @@ from training import runlog
 from training.runlog import Record
 from training.schedule import learning_rate
 from viz.app.explanations import code_line, explain
-from viz.figures.training import INKS, curve, learning_rates
+from viz.figures.training import COLORS, learning_rate_chart, run_chart
 from viz.pages.training import run_menu
 from viz.pages.training.runs import BUNDLED_NAME, is_live, logged_runs
 
@@ -28,7 +28,7 @@ def curves() -> None:
         key=RUNS,
         bind="query-params",
         on_change=run_menu.forget_unknown,
-        max_selections=len(INKS),
+        max_selections=len(COLORS),
         placeholder="Choose runs",
         help=run_menu.HELP,
     )
@@ -58,7 +58,7 @@ def _pictures(folders: dict[str, Path]) -> None:
     with picture:
         st.subheader("Loss", anchor=False)
         st.altair_chart(
-            curve(
+            run_chart(
                 runs,
                 {"loss": "training, smoothed labels", "validation_loss": "validation"},
                 unit="nats per piece",
@@ -85,22 +85,23 @@ def _small(runs: dict[str, list[Record]]) -> None:
     with left:
         st.subheader("Perplexity", anchor=False)
         st.altair_chart(
-            curve(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
+            run_chart(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
             alt="Validation perplexity over the steps of each run.",
         )
         st.subheader("Learning rate", anchor=False)
         st.altair_chart(
-            learning_rates(runs), alt="Planned and used learning rate over the steps of each run."
+            learning_rate_chart(runs),
+            alt="Planned and used learning rate over the steps of each run.",
         )
     with right:
         st.subheader("BLEU", anchor=False)
         st.altair_chart(
-            curve(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
+            run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
             alt="Validation BLEU over the steps of each run.",
         )
         st.subheader("Speed", anchor=False)
         st.altair_chart(
-            curve(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
+            run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
             alt="Target tokens a second over the steps of each run.",
         )
 

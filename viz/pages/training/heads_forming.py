@@ -15,7 +15,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.measures import MEASURES, measure
 from transformer.analysis.roles import head_roles
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import KIND, Names, choose, pick, pick_kind
+from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.mounts import attention_map, head_grid
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
@@ -26,7 +26,7 @@ from viz.pages.training.probes import Probes, find, load, nearest
 from viz.pages.training.runs import FORMING, is_live, probed_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
-HEAD = Names("forming_layer", "forming_head")
+HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
 _LAST = "forming_last"

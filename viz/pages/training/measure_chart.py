@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viz.draw.labels import head_name
 from viz.draw.palette import COLOR
 from viz.figures.axes import step_axis
-from viz.figures.inks import GREY
+from viz.figures.colors import GREY
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind

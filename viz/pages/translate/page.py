@@ -11,11 +11,11 @@ from viz.app import sentence_bar, serving
 from viz.app.candidates import show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
-from viz.app.head_picker import Names, pick
+from viz.app.head_picker import UrlNames, pick
 from viz.app.mounts import attention_map
 from viz.draw.labels import head_name
 
-MAP = Names("map_layer", "map_head")
+MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
 
 
@@ -66,7 +66,7 @@ def _candidates(translation: Translation) -> None:
     """The other sentences that the search had in hand when it ended, best first."""
     st.subheader("What else could have stood here", anchor=False)
     if len(translation.candidates) == 1:
-        st.caption("A beam of 1 keeps one beginning alive: there is nothing to compare.")
+        st.caption("A beam of 1 keeps one hypothesis: there is nothing to compare.")
         return
     for candidate in translation.candidates:
         hypothesis = candidate.hypothesis

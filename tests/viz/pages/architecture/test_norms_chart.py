@@ -3,7 +3,7 @@
 import numpy as np
 
 from transformer.analysis.norms import batch_norm, layer_norm, spread
-from viz.pages.architecture.norms_chart import INKS, spread_chart
+from viz.pages.architecture.norms_chart import COLORS, spread_chart
 
 
 def test_each_token_s_spread_is_drawn_under_its_name() -> None:
@@ -25,4 +25,4 @@ def test_each_token_s_spread_is_drawn_under_its_name() -> None:
     # two charts beside each other share the end of the axis
     assert chart["encoding"]["y"]["scale"]["domain"][0] == 0
     assert chart["encoding"]["y"]["scale"]["domain"][1] >= 2.0
-    assert chart["encoding"]["color"]["scale"]["range"] == list(INKS.values())
+    assert chart["encoding"]["color"]["scale"]["range"] == list(COLORS.values())

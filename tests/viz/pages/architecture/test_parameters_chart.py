@@ -10,7 +10,7 @@ from transformer.analysis.counting import (
     parameters_of_model,
 )
 from viz.draw.palette import COLOR
-from viz.pages.architecture.parameters_chart import INKS, millions, parts_chart
+from viz.pages.architecture.parameters_chart import COLORS, millions, parts_chart
 
 CONFIGS = {
     "base": TransformerConfig.base(),
@@ -47,11 +47,11 @@ def test_every_part_of_every_model_is_drawn() -> None:
 
 
 def test_the_kinds_of_attention_have_their_colours_and_nothing_else_has() -> None:
-    assert set(INKS) == set(PARTS)
-    assert INKS["encoder self-attention"] == COLOR["encoder_self"]
-    assert INKS["decoder self-attention"] == COLOR["decoder_self"]
-    assert INKS["cross-attention"] == COLOR["cross"]
-    assert len(set(INKS.values())) == len(INKS)
+    assert set(COLORS) == set(PARTS)
+    assert COLORS["encoder self-attention"] == COLOR["encoder_self"]
+    assert COLORS["decoder self-attention"] == COLOR["decoder_self"]
+    assert COLORS["cross-attention"] == COLOR["cross"]
+    assert len(set(COLORS.values())) == len(COLORS)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer.analysis.complexity import LAYERS, Sizes, crossings, work
-from viz.pages.architecture.work_chart import INKS, growth_chart, lengths
+from viz.pages.architecture.work_chart import COLORS, growth_chart, lengths
 
 SIZES = Sizes(d=512, k=3, r=64, h=8)
 
@@ -33,7 +33,7 @@ def test_every_point_of_every_curve_is_drawn() -> None:
     for layer in chart["layer"]:
         assert all(layer["encoding"][axis]["scale"]["type"] == "log" for axis in "xy")
         scale = layer["encoding"]["color"]["scale"]
-        assert dict(zip(scale["domain"], scale["range"], strict=True)) == INKS
+        assert dict(zip(scale["domain"], scale["range"], strict=True)) == COLORS
 
 
 def test_what_was_measured_is_drawn_as_dots() -> None:
@@ -55,6 +55,6 @@ def test_lengths_rise_from_the_first_to_the_last_and_hold_what_fits() -> None:
 
 
 def test_every_layer_of_table_1_has_a_colour_of_its_own() -> None:
-    assert set(INKS) == set(LAYERS)
-    assert len(set(INKS.values())) == len(LAYERS)
-    assert not set(INKS.values()) & {"#009E73", "#0072B2", "#D55E00"}
+    assert set(COLORS) == set(LAYERS)
+    assert len(set(COLORS.values())) == len(LAYERS)
+    assert not set(COLORS.values()) & {"#009E73", "#0072B2", "#D55E00"}

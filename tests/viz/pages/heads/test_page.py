@@ -105,4 +105,4 @@ def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) 
 def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:
     first, second = tmp_path / "a" / "model", tmp_path / "b" / "model"
     monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, f"{first}{serving.SEPARATOR}{second}")
-    assert list(serving.others()) == [str(second), "bundled"]
+    assert list(serving.further_checkpoints()) == [str(second), "bundled"]

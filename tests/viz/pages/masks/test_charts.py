@@ -65,9 +65,9 @@ def test_each_head_has_its_share_with_layers_down_and_heads_across():
 
 
 def test_each_token_has_its_two_losses_and_padding_has_none():
-    kept = np.array([0.5, 0.25, np.nan])
+    masked = np.array([0.5, 0.25, np.nan])
     opened = np.array([0.125, 4.0, np.nan])
-    spec, (rules, dots) = datasets(loss_chart(["▁Ja", "</s>", "<pad>"], kept, opened))
+    spec, (rules, dots) = datasets(loss_chart(["▁Ja", "</s>", "<pad>"], masked, opened))
     drawn = {(row["position"], row["mask"]): row["nats"] for row in dots}
     assert drawn == {(0, WITH): 0.5, (0, WITHOUT): 0.125, (1, WITH): 0.25, (1, WITHOUT): 4.0}
     assert {row["position"]: row["change"] for row in dots} == {0: -0.375, 1: 3.75}

@@ -16,7 +16,7 @@ from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.leaks import leak
 from viz.draw.labels import shown
-from viz.draw.mask_reasons import row_said
+from viz.draw.mask_reasons import describe_row
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -95,7 +95,7 @@ def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     assert grids(app)["chosen"] == [1, 2]
     tokens = shown(made.decoder_tokens[1])
     why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
-    said = row_said(tokens[2], tokens, why)
+    said = describe_row(tokens[2], tokens, why)
     assert len(said) == 3  # seen, later, padding
     assert [text for text in texts(app) if text in said] == said
     app.number_input(key="mask-row").set_value(1).run()
@@ -162,9 +162,9 @@ def test_without_the_mask_the_page_shows_what_leaks(
     opened, made, translator: Translator, kind, name
 ) -> None:
     app = opened(kind=name, **{"mask-view": "take it away", "mask-sentence": "2"})
-    kept, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
+    masked, gone = (leak(translator.model, made, kind, masked=masked) for masked in (True, False))
     metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Loss with the mask"] == f"{kept.mean_loss:.3f} nats"
+    assert metrics["Loss with the mask"] == f"{masked.mean_loss:.3f} nats"
     assert metrics["Loss without it"] == f"{gone.mean_loss:.3f} nats"
     assert f"{gone.to_hidden.mean():.1%}" in metrics.values()
     shares, losses = app.get("vega_lite_chart")
@@ -173,10 +173,10 @@ def test_without_the_mask_the_page_shows_what_leaks(
     np.testing.assert_allclose(frame["share"], gone.to_hidden[at])
     np.testing.assert_allclose(frame["padding"], gone.to_padding[at])
     dots = next(frame for frame in frames_of(losses) if "mask" in frame)
-    for mask, of in (("with the mask", kept), ("without it", gone)):
+    for mask, of in (("with the mask", masked), ("without it", gone)):
         drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
         np.testing.assert_allclose(drawn, of.loss[1][~np.isnan(of.loss[1])])
-    word = "rises" if gone.mean_loss > kept.mean_loss else "falls"
+    word = "rises" if gone.mean_loss > masked.mean_loss else "falls"
     assert any(f"the loss **{word}** by" in text.value for text in app.markdown)
 
 
@@ -222,7 +222,7 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_out(opened, translat
 def test_more_lines_than_a_picture_holds_wait_and_are_told_of(opened) -> None:
     app = opened(more="\n".join(["Her horse waits."] * 3 + ["", "The baker sings."]))
     assert len(grids(app)["grids"]) == 4  # the bar's own and three
-    assert "The batch takes 3 further sentences; line 5 and later wait." in texts(app)
+    assert "The batch takes 3 further sentences: line 5 and later are left out." in texts(app)
 
 
 def test_what_is_typed_is_shown_as_it_is(opened) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.viz.drawn import drawn
+from tests.viz.plotly_values import map_values
 from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
 
 MAPS = {
@@ -16,7 +16,7 @@ MAPS = {
 def test_both_tables_are_drawn_on_one_scale_under_their_names() -> None:
     figure = cosine_maps(MAPS)
     for number, (name, cosines) in enumerate(MAPS.items()):
-        np.testing.assert_array_equal(drawn(figure, number), cosines)
+        np.testing.assert_array_equal(map_values(figure, number), cosines)
         assert figure.layout.annotations[number].text == name
         assert (figure.data[number].zmin, figure.data[number].zmax) == (-1, 1)
 

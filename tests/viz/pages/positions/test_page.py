@@ -15,7 +15,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.drawn import drawn
+from tests.viz.plotly_values import map_values
 from transformer import Translator
 from transformer.analysis import positions
 from transformer.analysis.learned_positions import TABLE, learned_positions
@@ -96,7 +96,9 @@ def test_every_view_says_what_it_shows_and_where_it_is_computed(opened, view: st
 @pytest.mark.parametrize("wrong", ["x", "-1", "9999999", "", "encoding"])
 def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) -> None:
     app = opened(wrong, pe_length=wrong, pe_width=wrong)
-    np.testing.assert_array_equal(drawn(picture(app)), sinusoidal_positions(128, 512).numpy().T)
+    np.testing.assert_array_equal(
+        map_values(picture(app)), sinusoidal_positions(128, 512).numpy().T
+    )
     for view in VIEWS:
         names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
         app = opened(view, **dict.fromkeys(names, wrong))
@@ -106,10 +108,12 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) ->
 
 def test_the_encoding_is_drawn_for_any_size(opened) -> None:
     app = opened("Encoding", pe_length="7", pe_width="10")
-    np.testing.assert_array_equal(drawn(picture(app)), sinusoidal_positions(7, 10).numpy().T)
+    np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
     app.number_input(key="pe_length").set_value(1024).run()
     app.number_input(key="pe_width").set_value(1024).run()
-    np.testing.assert_array_equal(drawn(picture(app)), sinusoidal_positions(1024, 1024).numpy().T)
+    np.testing.assert_array_equal(
+        map_values(picture(app)), sinusoidal_positions(1024, 1024).numpy().T
+    )
 
 
 @pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])
@@ -154,7 +158,7 @@ def test_the_similarity_says_how_far_it_is_from_the_formula(opened) -> None:
     digits, power = f"{np.abs(table @ table.T - formula).max():.1e}".split("e-0")
     assert shown == f"{digits} · 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[int(power)]}"
     app.button_group(key="pe_drawn").set_value("map").run()
-    np.testing.assert_allclose(drawn(picture(app)), table @ table.T, atol=1e-5)
+    np.testing.assert_allclose(map_values(picture(app)), table @ table.T, atol=1e-5)
 
 
 def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
@@ -162,7 +166,7 @@ def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
     matrix = positions.rotation(7, 32)
     before, after = positions.exact_encoding(np.array([4, 11]), 32)
     for number, expected in enumerate((matrix[:16], before, after, after)):
-        found = drawn(picture(app), number)
+        found = map_values(picture(app), number)
         assert len(found) == 16
         np.testing.assert_allclose(found.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
     error = positions.rotation_error(7, 30, 32)
@@ -172,7 +176,7 @@ def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
     assert model.startswith(f"{error.model:.1e}"[:3])
     assert model.endswith("· 10⁻⁸")
     app.button_group(key="pe_part").set_value("whole").run()
-    np.testing.assert_allclose(drawn(picture(app)), matrix, atol=1e-7)
+    np.testing.assert_allclose(map_values(picture(app)), matrix, atol=1e-7)
 
 
 @pytest.mark.parametrize("stack", BOTH)
@@ -182,7 +186,7 @@ def test_the_foot_of_the_sentence_is_the_served_models(
     app = opened("Your sentence", pe_stack=stack)
     foot = positions.embedding_parts(translator.model, translator.trace(SENTENCE), stack)
     for number, part in enumerate(foot):
-        np.testing.assert_array_equal(drawn(picture(app), number), part)
+        np.testing.assert_array_equal(map_values(picture(app), number), part)
     rms = [f"{math.sqrt((part.astype(float) ** 2).mean()):.4f}" for part in foot]
     assert list(metrics(app).values()) == rms
     assert rms[1] == "0.7071"
@@ -192,7 +196,7 @@ def test_the_foot_of_the_sentence_is_the_served_models(
     other = next(one for one in BOTH if one != stack)
     app.button_group(key="pe_stack").set_value(other).run()
     foot = positions.embedding_parts(translator.model, trace, other)
-    np.testing.assert_array_equal(drawn(picture(app), 2), foot.sum)
+    np.testing.assert_array_equal(map_values(picture(app), 2), foot.sum)
 
 
 def test_beyond_writes_what_the_model_writes_there(opened, translator: Translator) -> None:
@@ -230,7 +234,7 @@ def test_without_a_translation_a_view_of_the_sentence_says_so(serve, view: str) 
     app = serve(positions_page, pe_view=view, text="")
     assert texts(app)[-1] == "Without a translation there is nothing to draw."
     app = serve(positions_page, pe_view="Encoding", text="")
-    assert drawn(picture(app)).shape == (512, 128)  # the formula needs none
+    assert map_values(picture(app)).shape == (512, 128)  # the formula needs none
 
 
 def test_a_model_with_learned_positions_cannot_be_moved(
@@ -280,7 +284,7 @@ def test_a_learned_table_stands_beside_the_sinusoids(
     for number, one in enumerate((waves, table)):
         lengths = np.linalg.norm(one, axis=1)
         expected = one @ one.T / lengths / lengths[:, None]
-        np.testing.assert_allclose(drawn(picture(app), number), expected, atol=1e-5)
+        np.testing.assert_allclose(map_values(picture(app), number), expected, atol=1e-5)
     assert list(metrics(app).values()) == ["310.1 · 4.50", "37.1 · 4.50"]
 
 

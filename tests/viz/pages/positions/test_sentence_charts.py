@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.drawn import drawn
+from tests.viz.plotly_values import map_values
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 
 TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]
@@ -25,7 +25,7 @@ def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
     }
     figure = foot_figure(TOKENS, parts, 2.0)
     for number, (title, values) in enumerate(parts.items()):
-        np.testing.assert_array_equal(drawn(figure, number), values)
+        np.testing.assert_array_equal(map_values(figure, number), values)
         one = figure.data[number]
         assert (one.zmin, one.zmax) == (-2, 2)
         assert figure.layout.annotations[number].text == title
@@ -72,8 +72,8 @@ def test_each_piece_has_its_log_probability_under_each_edit() -> None:
         assert [row["place"] for row in found] == [0, 1, 2, 3]
     spec = chart.to_dict()
     assert spec["encoding"]["x"]["axis"]["labelExpr"].startswith('["The", "<b>dog"')
-    inks = spec["encoding"]["color"]["scale"]["range"]
-    assert len(set(inks)) == len(curves)
+    colors = spec["encoding"]["color"]["scale"]["range"]
+    assert len(set(colors)) == len(curves)
 
 
 def test_few_pieces_have_all_their_labels() -> None:

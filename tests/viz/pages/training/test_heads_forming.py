@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from tests.viz.made import HEADS, LAYERS, planted
+from tests.viz.planted_trace import HEADS, LAYERS, planted
 from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.viz.made import planted
+from tests.viz.planted_trace import planted
 from transformer import CheckpointError
 from viz.pages.training.probes import find, load, nearest
 

@@ -98,9 +98,11 @@ def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
     def touched(*_: object, **__: object) -> None:
         pytest.fail("a file was touched")
 
-    for name in ("stat", "lstat", "open", "listdir", "scandir", "readlink"):
-        monkeypatch.setattr(os, name, touched)
-    assert run_at(path, runs) is None
+    with monkeypatch.context() as patch:
+        for name in ("stat", "lstat", "open", "listdir", "scandir", "readlink"):
+            patch.setattr(os, name, touched)
+        found = run_at(path, runs)
+    assert found is None
 
 
 def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:

@@ -13,7 +13,7 @@ from viz.app.candidates import show_candidate
 from viz.app.formatting import format_number
 
 
-def translation_under(
+def rescaled_translation(
     translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
 ) -> None:
     """Say what is translated under some edits; words that the bar does not have are in bold.

@@ -1,4 +1,4 @@
-"""What happens where a mask is taken away: attention that leaks, and the loss on the next word."""
+"""What happens where a mask is removed: attention that leaks, and the loss on the next word."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MEANING: dict[Kind, str] = {
 }
 
 
-def passes(
+def leaks_with_and_without(
     translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
 ) -> tuple[Leak, Leak]:
     """The model with the mask of this kind, and without it."""
@@ -47,59 +47,59 @@ def passes(
     return one(True), one(False)
 
 
-def draw_shares(opened: Leak, kind: Kind) -> None:
+def draw_shares(unmasked: Leak, kind: Kind) -> None:
     """How much of each head's attention leaks."""
     st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
     st.altair_chart(
-        share_chart(opened.to_hidden, opened.to_padding),
+        share_chart(unmasked.to_hidden, unmasked.to_padding),
         alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
     )
 
 
-def draw_losses(batch: TraceBatch, kept: Leak, opened: Leak, sentence: int) -> None:
+def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, sentence: int) -> None:
     """The loss on each next token of one sentence, counted from 0, with the mask and without it."""
     st.subheader(
         f"Loss on each next token of sentence {sentence + 1}: "
-        f"{kept.mean_losses[sentence]:.3f} nats with the mask, "
-        f"{opened.mean_losses[sentence]:.3f} without it",
+        f"{masked.mean_losses[sentence]:.3f} nats with the mask, "
+        f"{unmasked.mean_losses[sentence]:.3f} without it",
         anchor=False,
     )
     st.altair_chart(
-        loss_chart(batch.target_tokens[sentence], kept.loss[sentence], opened.loss[sentence]),
+        loss_chart(batch.target_tokens[sentence], masked.loss[sentence], unmasked.loss[sentence]),
         alt="The loss on each next word, with the mask and without it.",
     )
 
 
-def explain_leak(kept: Leak, opened: Leak, kind: Kind) -> None:
+def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     """The numbers of the whole batch, and what they mean."""
     with st.container(key="mask-numbers", horizontal=True, gap="medium"):
-        st.metric("Loss with the mask", f"{kept.mean_loss:.3f} nats", width="content")
-        st.metric("Loss without it", f"{opened.mean_loss:.3f} nats", width="content")
+        st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
+        st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
         st.metric(
             f"Attention to {HIDDEN[kind]}",
-            f"{opened.to_hidden.mean():.1%}",
-            help=f"Mean over all heads without the mask; {opened.to_padding.mean():.1%} goes to "
-            f"padding. With the mask it is {kept.to_hidden.max():.4f} in every head.",
+            f"{unmasked.to_hidden.mean():.1%}",
+            help=f"Mean over all heads without the mask; {unmasked.to_padding.mean():.1%} goes to "
+            f"padding. With the mask it is {masked.to_hidden.max():.4f} in every head.",
             width="content",
         )
     explain(
-        f"{measured(kept, opened, kind)} {_MEANING[kind]} The mask of this kind is made True "
+        f"{measured(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made True "
         "everywhere in all layers; the others stay. The loss is −log p of the next piece in nats. "
         "Shares are means over real queries and losses over real pieces of the whole batch: what "
         f"padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
     )
 
 
-def measured(kept: Leak, opened: Leak, kind: Kind) -> str:
-    """What taking the mask away did to the loss, in the words that its sign asks for."""
-    if not opened.to_hidden.any():
+def measured(masked: Leak, unmasked: Leak, kind: Kind) -> str:
+    """What removing the mask did to the loss, in the words that its sign asks for."""
+    if not unmasked.to_hidden.any():
         reason = "has one position" if kind == "decoder_self" else "is padded"
         every = "Every" if kind == "decoder_self" else "No"
         return (
             f"{every} sentence of this batch {reason}, so this mask hides nothing: add one of "
             "another length."
         )
-    change = opened.mean_loss - kept.mean_loss
+    change = unmasked.mean_loss - masked.mean_loss
     if abs(change) < SAME:
         return "Without the mask the loss stays what it is."
     if change > 0:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viz.draw.palette import COLOR
-from viz.figures.inks import CURVES, GREY
+from viz.figures.colors import CURVE_COLORS, GREY
 
 THEME = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
 
@@ -24,12 +24,12 @@ def _contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("ink", [*CURVES, GREY])
+@pytest.mark.parametrize("ink", [*CURVE_COLORS, GREY])
 def test_a_curve_stands_out_on_the_paper_of_each_theme(ink: str, theme: str) -> None:
     # WCAG 2.2, 1.4.11: three to one for what a picture is read by
     assert _contrast(ink, THEME[theme]["backgroundColor"]) >= 3
 
 
 def test_no_two_inks_are_one_and_none_is_that_of_a_kind() -> None:
-    assert len({*CURVES, GREY}) == len(CURVES) + 1
-    assert not {*CURVES, GREY} & set(COLOR.values())
+    assert len({*CURVE_COLORS, GREY}) == len(CURVE_COLORS) + 1
+    assert not {*CURVE_COLORS, GREY} & set(COLOR.values())

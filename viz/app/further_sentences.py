@@ -10,10 +10,10 @@ from viz.app import sentence_bar, serving
 MORE = "more"
 """Name in the URL; the pages that need a batch share it."""
 
-MOST = 3
+MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
 
-MOST_LETTERS = 600
+MAX_CHARACTERS = 600
 """Of all further sentences: they share a link with the one in the bar."""
 
 _FIRST = "The old man is sleeping.\nA dog barks."
@@ -31,7 +31,7 @@ def traces() -> list[AttentionTrace]:
         key=MORE,
         bind="query-params",
         height=90,
-        max_chars=MOST_LETTERS,
+        max_chars=MAX_CHARACTERS,
     )
     if (first := sentence_bar.trace()) is None:
         return []
@@ -43,10 +43,14 @@ def traces() -> list[AttentionTrace]:
         for number, line in enumerate((typed or "").splitlines(), start=1)
         if line.strip()
     ]
-    if len(lines) > MOST:
-        st.text(f"The batch takes {MOST} further sentences; line {lines[MOST][0]} and later wait.")
+    if len(lines) > MAX_SENTENCES:
+        late = lines[MAX_SENTENCES][0]
+        st.text(
+            f"The batch takes {MAX_SENTENCES} further sentences: "
+            f"line {late} and later are left out."
+        )
     all_traces = [first]
-    for number, line in lines[:MOST]:
+    for number, line in lines[:MAX_SENTENCES]:
         try:
             translation = serving.translate(translator, line, st.session_state[sentence_bar.BEAM])
             all_traces.append(serving.trace(translator, translation))

@@ -24,27 +24,27 @@ STEPS, BATCH = 80, 16
 
 
 @pytest.fixture(scope="session")
-def taught_folder(
+def trained_folder(
     model: Transformer,
     tokenizer: Tokenizer,
     pairs: Sequence[tuple[str, str]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The taught model as a checkpoint folder; whoever wants to damage it takes a copy.
+    """The trained model as a checkpoint folder; whoever wants to damage it takes a copy.
 
     It is trained once: for all modules that import this fixture, and for all xdist workers.
     """
     session = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         session = session.parent  # each worker has a folder of its own in that of the session
-    folder = session / "taught-model"
-    with FileLock(session / "taught-model.lock"):
+    folder = session / "trained-model"
+    with FileLock(session / "trained-model.lock"):
         if not folder.exists():
-            checkpoint.save(folder, _taught(model, tokenizer, pairs), tokenizer)
+            checkpoint.save(folder, _trained(model, tokenizer, pairs), tokenizer)
     return folder
 
 
-def _taught(
+def _trained(
     model: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]
 ) -> Transformer:
     # in double precision no processor rounds its way to another translation

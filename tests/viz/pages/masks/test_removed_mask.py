@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer.analysis.leaks import Leak
-from viz.pages.masks.leak import measured
+from viz.pages.masks.removed_mask import measured
 
 
 def leak(loss: float, share: float = 0.0) -> Leak:

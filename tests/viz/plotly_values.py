@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def drawn(figure: Any, number: int = 0) -> np.ndarray:
+def map_values(figure: Any, number: int = 0) -> np.ndarray:
     """The values of one map of a figure, or of a figure's JSON."""
     spec = json.loads(figure) if isinstance(figure, str) else figure.to_plotly_json()
     z = spec["data"][number]["z"]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-CURVES = (
+CURVE_COLORS = (
     "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
     "#2E8B8B", "#A66A5C", "#7D8B1F", "#A57FB0",
 )  # fmt: skip
 """One for each curve of a chart; a line in it stands out on light paper and on dark."""
 
-VIOLET, OCHRE, PINK, SLATE = CURVES[:4]
+
+def curve_colors(count: int) -> list[str]:
+    """A colour for each of some curves; beyond eight they come again."""
+    return [CURVE_COLORS[n % len(CURVE_COLORS)] for n in range(count)]
+
+
+VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 
 GREY = "#80868E"
 """Of marks and words that stand back; read on light paper and on dark."""

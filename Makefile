@@ -9,8 +9,12 @@ WORKERS ?= 2
 VENV := .venv
 PY   := $(VENV)/bin/python
 
+# the JavaScript is checked where node is; nobody needs it to run anything
+NODE := $(shell command -v node)
+NODE_MODULES := $(if $(NODE),node_modules/.stamp)
+
 .DEFAULT_GOAL := help
-.PHONY: app test lint bench train clean help data-given
+.PHONY: app test lint scripts bench train clean help data-given
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
@@ -21,11 +25,15 @@ app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
 test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
 	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-lint: $(VENV)/.dev  ## style, types and the direction of imports
+lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
+	$(if $(NODE),npm run --silent lint,@echo "no node: the JavaScript is not checked")
+
+scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/draw/js
+	npm run --silent build
 
 bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
@@ -34,7 +42,7 @@ train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (
 	$(PY) -m training.train --config training/configs/demo.toml --data $(DATA) --out $(OUT)
 
 clean:  ## remove the environment and all caches, never runs/
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list
@@ -52,6 +60,10 @@ $(VENV)/.dev:   EXTRAS := [test,lint]
 $(VENV)/.dev:   COVERS := .app .train
 $(VENV)/.bench: EXTRAS := [bench]
 $(VENV)/.bench: COVERS := .app .train
+
+node_modules/.stamp: package.json package-lock.json
+	npm ci --ignore-scripts --no-fund --no-audit
+	@touch $@
 
 # the stamp comes last, so an install that was cut short is done again; a venv without a working pip
 # (Debian without python3-venv leaves one) is made anew

@@ -11,10 +11,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import numpy as np
 import pytest
 
-from transformer import Translator
+from tests.browser.spy import levels, map_on
+from transformer import KINDS, AttentionTrace, Translator
 from transformer.trace import Labels
 from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import shown
+from viz.draw.labels import SCREEN_NAMES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -70,29 +72,71 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     assert found == wanted
 
 
-def drawn(page: Page, key: str) -> dict[str, Any]:
-    """What a map has on the screen now."""
-    return page.locator(f".st-key-{key} .hl").evaluate(
-        "e => ({...e.__headlight, weights: Array.from(e.__headlight?.weights ?? [])})"
-    )
+def painted(page: Page, key: str) -> dict[str, Any] | None:
+    """What stands on the canvas of a map: see `map_on`."""
+    return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))
 
 
-def in_grid(page: Page, key: str = "grid") -> tuple[dict[str, list[int]], list[Any]]:
-    """The weights of each kind in the grid, one byte each, and the head that is outlined."""
-    found = page.locator(f".st-key-{key} .hl").evaluate(
-        "e => [e.__headlight.parts.map(p => [p.kind, [...p.weights]]), e.__headlight.selected]"
-    )
-    return dict(found[0]), found[1]
+# the colours in the middle of each square of each small map, by the name of its cell
+TILES = """(root, counts) => {
+    const canvas = root.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const ratio = canvas.width / parseFloat(canvas.style.width);
+    return Object.fromEntries([...root.querySelectorAll("[role=gridcell]")].map((node) => {
+        const name = node.getAttribute("aria-label");
+        const [rows, columns] = counts[name.split(",")[0]];
+        const squares = [];
+        for (let n = 0; n < rows * columns; n++) {
+            const [row, column] = [Math.floor(n / columns), n % columns];
+            const [wide, high] = [node.offsetWidth / columns, node.offsetHeight / rows];
+            const x = Math.floor((node.offsetLeft + (column + 0.5) * wide) * ratio);
+            const y = Math.floor((node.offsetTop + (row + 0.5) * high) * ratio);
+            const at = 4 * (y * canvas.width + x);
+            squares.push([...data.slice(at, at + 4)]);
+        }
+        return [name, squares];
+    }));
+}"""
+
+
+def expect_grid(page: Page, trace: AttentionTrace, key: str = "grid") -> None:
+    """The small maps come to show the weights of these heads, to a byte each."""
+    counts = {SCREEN_NAMES[kind]: trace.weights(kind).shape[2:] for kind in KINDS}
+
+    def same() -> bool:
+        found = page.locator(f".st-key-{key} .hl").evaluate(TILES, counts)
+        for kind in KINDS:
+            for layer, head in np.ndindex(trace.weights(kind).shape[:2]):
+                name = f"{SCREEN_NAMES[kind]}, layer {layer + 1}, head {head + 1}"
+                places, (which, _) = levels(found[name])
+                weights = trace.weights(kind)[layer, head].ravel()
+                if which != kind or np.abs(places - 255 * weights).max() > 1:
+                    return False
+        return True
+
+    until(page, same, True)
+
+
+def outlined(page: Page, key: str = "grid") -> list[str]:
+    """The names of the heads that the grid outlines: one, or none where it is not shown."""
+    cells = page.locator(f".st-key-{key} [role=gridcell][aria-selected=true]")
+    return [name or "" for name in cells.evaluate_all("all => all.map((e) => e.ariaLabel)")]
 
 
 def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> None:
     """The map comes to show these weights under these labels."""
 
     def read() -> tuple[list[str], list[str], bool]:
-        found = drawn(page, key)
-        there = np.array(found["weights"], np.float32)
-        same = there.size == weights.size and np.allclose(there, weights.ravel(), atol=1e-5)
-        return found.get("queries", []), found.get("keys", []), bool(same)
+        found = painted(page, key)
+        if found is None:
+            return [], [], False
+        there = found["levels"]
+        least = 128 if found["table"][0] == "difference" else 0
+        near = (
+            there.shape == weights.shape
+            and np.abs(there - least - (255 - least) * weights).max() <= 1
+        )
+        return found["queries"], found["keys"], bool(near)
 
     until(page, read, (shown(labels.queries), shown(labels.keys), True))
 

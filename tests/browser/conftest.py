@@ -13,14 +13,15 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks.browser import QUIET
+from tests.browser.spy import SPY
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -43,9 +44,17 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """One browser for all tests; each opens its own page, `browser.new_page(viewport=…)`."""
+    """One browser for all; each test opens its own page, with a spy: `browser.new_page(…)`."""
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=QUIET)
+        new_page = chromium.new_page
+
+        def spied(**options: Any) -> Page:
+            page = new_page(**options)
+            page.add_init_script(SPY)
+            return page
+
+        chromium.new_page = spied  # type: ignore[method-assign]
         yield chromium
         chromium.close()
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
+from tests.browser.spy import map_on
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.palette import table
@@ -42,24 +43,6 @@ with right:
         reads=READ if kind == "cross" else None,
     )
 st.text(f"runs {st.session_state.runs}")
-"""
-
-# where each word was drawn: its anchor and its two ends, from the canvas's own transform
-SPY = """
-window.words = [];
-const draw = CanvasRenderingContext2D.prototype.fillText;
-CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-  const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
-  const wide = this.measureText(text).width;
-  const before = { left: 0, center: wide / 2, right: wide }[this.textAlign];
-  const [anchor, start, end] = [0, -before, wide - before].map((by) => {
-    const at = this.getTransform().transformPoint({ x: x + by, y });
-    return [at.x / ratio, at.y / ratio];
-  });
-  const plain = text.replace(/[\\u2066-\\u2069]/g, "");
-  window.words.push({ text: plain, x: anchor[0], y: anchor[1], start, end });
-  return draw.apply(this, arguments);
-};
 """
 
 
@@ -101,8 +84,9 @@ def odd(tokens):
 class Maps:
     """A page with the map on it."""
 
-    def __init__(self, page):
+    def __init__(self, page, *, bare=False):
         self.page = page
+        self.bare = bare  # without Streamlit: the page holds the component as `view`
         self.frames: list[object] = []
         self.faults: list[object] = []
         page.on(
@@ -114,7 +98,6 @@ class Maps:
         self.tip = page.locator(".hl-frame .hl-tip")
 
     def open(self, address, query=""):
-        self.page.add_init_script(SPY)
         self.page.goto(f"{address}/?{query}")
         self.map.wait_for(timeout=30_000)
         self.settle()
@@ -133,18 +116,17 @@ class Maps:
     def runs(self):
         return self.page.get_by_text(re.compile(r"^runs \d+")).inner_text()
 
-    def drawn(self):
-        """What the component says that it drew."""
-        return self.map.evaluate(
-            """(node) => {
-                const { weights, ...rest } = node.closest(".hl").__headlight;
-                return { ...rest, weights: [...weights], palette: null };
-            }"""
-        )
+    def of_view(self, name):
+        """A field of the component, where the page holds what `render` returned."""
+        return self.page.evaluate(f"() => view.{name}")
+
+    def painted(self):
+        """What stands on the canvas."""
+        return map_on(self.map.locator("canvas"))
 
     def center(self, query, key):
         """A square's middle on the canvas, in CSS pixels."""
-        origin = self.drawn()["origin"]
+        origin = self.painted()["origin"]
         side = origin["square"]
         return origin["x"] + (key + 0.5) * side, origin["y"] + (query + 0.5) * side
 
@@ -154,16 +136,16 @@ class Maps:
 
     def colors(self, squares):
         found = self.map.evaluate(
-            """(node, squares) => {
+            """(node, places) => {
                 const canvas = node.querySelector("canvas");
                 const ratio = canvas.width / parseFloat(canvas.style.width);
-                const { x, y, square } = node.closest(".hl").__headlight.origin;
-                const at = (start, n) => Math.round((start + (n + 0.5) * square) * ratio);
                 const context = canvas.getContext("2d");
-                return squares.map(([query, key]) =>
-                    [...context.getImageData(at(x, key), at(y, query), 1, 1).data]);
+                return places.map((place) => {
+                    const [x, y] = place.map((n) => Math.round(n * ratio));
+                    return [...context.getImageData(x, y, 1, 1).data];
+                });
             }""",
-            squares,
+            [self.center(*square) for square in squares],
         )
         return {at: tuple(color) for at, color in zip(squares, found, strict=True)}
 
@@ -179,9 +161,11 @@ class Maps:
         """The row's word at a square's height and the column's word over it."""
         words = self.words()
         x, y = self.center(query, key)
-        origin = self.drawn()["origin"]
-        rows = [w for w in words if w["x"] < origin["left"] and w["y"] > origin["top"]]
-        columns = [w for w in words if w["x"] > origin["left"] and w["y"] < origin["top"]]
+        origin = self.painted()["origin"]
+        top = max(origin["y"], self.of_view("plan.top")) if self.bare else origin["y"]
+        left = max(origin["x"], self.of_view("plan.left")) if self.bare else origin["x"]
+        rows = [w for w in words if w["x"] < left and w["y"] > top]
+        columns = [w for w in words if w["x"] > left and w["y"] < top]
         return (
             min(rows, key=lambda word: abs(word["y"] - y))["text"],
             min(columns, key=lambda word: abs(word["x"] - x))["text"],
@@ -222,8 +206,7 @@ def bare_map(browser):
 
     def open_page(labels, kind="cross", **options):
         page = browser.new_page(offline=True, **options)
-        opened.append(Maps(page))
-        page.add_init_script(SPY)
+        opened.append(Maps(page, bare=True))
         page.goto("about:blank")
         weights = planted(labels, kind)[1, 2]
         content = encode_map(weights, labels, kind, title="L2 H3")

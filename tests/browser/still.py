@@ -3,22 +3,11 @@
 import re
 
 from tests.browser.components import COMPONENTS, js_bytes
+from tests.browser.spy import plain
 
 INK, PAPER = {"light": "#1F2123", "dark": "#E8E8E6"}, {"light": "#FCFCFB", "dark": "#131415"}
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-# where each word was drawn on a canvas that is on the page: the anchor, in CSS pixels of the canvas
-SPY = """
-window.drawnWords = [];
-const fillText = CanvasRenderingContext2D.prototype.fillText;
-CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-  const ratio = this.canvas.width / parseFloat(this.canvas.style.width);
-  const at = this.getTransform().transformPoint({ x, y });
-  window.drawnWords.push({ text, x: at.x / ratio, y: at.y / ratio });
-  return fillText.apply(this, arguments);
-};
-"""
 
 
 class Still:
@@ -32,7 +21,7 @@ class Still:
         page.on("pageerror", lambda fault: self.faults.append(fault))
         page.set_content(f"""<style>body {{ margin: 0;
             --st-text-color: {INK[theme]}; --st-background-color: {PAPER[theme]} }}</style>
-            <main></main><script type="module">{SPY}{COMPONENTS}
+            <main></main><script type="module">{COMPONENTS}
             window.show = (bytes) => {{
                 window.view = render(document.querySelector("main"), bytes);
             }};</script>""")
@@ -49,24 +38,27 @@ class Still:
         """A field of the component that `render` returned."""
         return self.page.evaluate(f"() => view.{name}")
 
+    @property
+    def theme(self):
+        return self.of_view("theme.name")
+
     def words(self, button=None):
         """All words on the canvas, drawn once more, without the marks that keep their direction.
 
         The page draws again when it is scrolled, or by the button of this name; all in one call,
         so that no drawing of its own (a size that came late) counts twice.
         """
-        words = self.page.evaluate(
+        return self.page.evaluate(
             """(name) => {
                 const button = [...document.querySelectorAll("button")]
                     .find((one) => one.textContent === name);
-                window.drawnWords.length = 0;
+                window.words.length = 0;
                 if (name) button.click();
                 else document.querySelector(".hl-scroll").dispatchEvent(new Event("scroll"));
-                return window.drawnWords;
+                return window.words;
             }""",
             button,
         )
-        return [{**word, "text": plain(word["text"])} for word in words]
 
     def color(self, x, y):
         """The canvas's colour at a place in CSS pixels; paper where nothing is painted."""
@@ -97,10 +89,6 @@ class Still:
         path = folder / download.value.suggested_filename
         download.value.save_as(path)
         return path
-
-
-def plain(text):
-    return re.sub("[\u2066-\u2069]", "", text)
 
 
 def number_of(node, name):

@@ -13,10 +13,10 @@ from tests.browser.app_page import (
     PATIENCE,
     SENTENCE,
     address,
-    drawn,
     expect_map,
     german,
     no_traceback,
+    painted,
     said,
     shared,
     tab,
@@ -218,7 +218,9 @@ def test_the_bundled_model_knows_its_german(browser: Browser, serve_streamlit) -
     expect(german(page)).not_to_be_empty(timeout=PATIENCE)
     page.get_by_label("English").fill("Two dogs are running through the snow.")
     expect(german(page)).to_contain_text("Hunde", timeout=PATIENCE)
-    keys = lambda: drawn(page, "translate-map")["keys"]  # noqa: E731
-    until(page, lambda: {"Two", "dogs", "snow", "</s>"} <= set(keys()), True)
-    assert "Hunde" in drawn(page, "translate-map")["queries"]
+    words = lambda: (painted(page, "translate-map") or {"keys": []})["keys"]  # noqa: E731
+    until(page, lambda: {"Two", "dogs", "snow", "</s>"} <= set(words()), True)
+    on_screen = painted(page, "translate-map")
+    assert on_screen is not None
+    assert "Hunde" in on_screen["queries"]
     page.close()

@@ -19,6 +19,7 @@ from tests.browser.map_page import (
     planted,
     planted_at,
 )
+from tests.browser.spy import level_of
 from viz.draw.labels import shown
 from viz.draw.palette import table
 
@@ -34,9 +35,10 @@ def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
     words = shown(labels.queries)[query], shown(labels.keys)[key]
     weights = planted(labels, kind)
 
-    drawn = maps.drawn()
-    assert drawn["weights"] == weights[1, 2].ravel().tolist()  # exact float32
-    assert (drawn["queries"], drawn["keys"]) == (shown(labels.queries), shown(labels.keys))
+    painted = maps.painted()
+    assert (painted["levels"] == level_of(weights[1, 2])).all()
+    assert painted["table"] == (kind, "light")
+    assert (painted["queries"], painted["keys"]) == (shown(labels.queries), shown(labels.keys))
 
     # from the pixels: of all squares the planted one has the deepest colour, and the right one
     colors = maps.colors(list(np.ndindex(len(labels.queries), len(labels.keys))))
@@ -55,6 +57,18 @@ def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
     assert "0.913" in maps.tip.inner_text()
 
 
+def bold(maps):
+    """The words in bold, row's first."""
+    return sorted((word["text"] for word in maps.words() if word["bold"]), key=SORTED.index)
+
+
+def said_by(maps):
+    return maps.page.locator("[aria-live=polite].hl-unseen").inner_text()
+
+
+SORTED = [*shown(GERMAN), *shown(ENGLISH)]
+
+
 def test_the_readout_needs_no_server(new_maps):
     maps = new_maps()
     query, key = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
@@ -64,24 +78,24 @@ def test_the_readout_needs_no_server(new_maps):
     text = maps.tip.inner_text()
     assert "0.913" in text
     assert READ[query].removeprefix("▁") in text  # what the decoder had read there
-    assert maps.drawn()["at"] == {"row": query, "key": key}
+    assert bold(maps) == [shown(GERMAN)[query]] * 2 + [shown(ENGLISH)[key]]
     maps.page.mouse.down()
     maps.page.mouse.up()
-    assert maps.drawn()["pinned"] == query
     maps.page.mouse.move(5, 5)
     assert maps.tip.is_hidden()
-    assert maps.drawn()["pinned"] == query
+    assert bold(maps) == [shown(GERMAN)[query]] * 2  # the row and its bars
 
     maps.map.focus()
     for press in ("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"):
         maps.page.keyboard.press(press)
-    assert maps.drawn()["at"] == {"row": 1, "key": 1}
-    assert maps.drawn()["pinned"] is None
-    said = maps.page.locator("[aria-live=polite].hl-unseen").inner_text()
+    assert bold(maps) == ["schwarze", "schwarze", "black"]  # nothing else is kept
+    said = said_by(maps)
     weight = planted(LABELS["cross"], "cross")[1, 2, 1, 1]
     assert re.sub("[\u2068\u2069]", "", said) == f"“schwarze” → “black” {weight:.3f}"
     maps.page.keyboard.press("Enter")
-    assert maps.drawn()["pinned"] == 1
+    maps.page.mouse.move(5, 5)
+    assert re.sub("[\u2068\u2069]", "", said_by(maps)) == "row “schwarze” kept"
+    assert bold(maps)[:1] == ["schwarze"]
     maps.page.wait_for_timeout(300)
     assert len(maps.frames) == sent
     assert maps.runs() == runs
@@ -149,7 +163,7 @@ def test_any_token_is_shown_as_text_and_breaks_nothing(bare_map, tokens):
 def test_a_map_of_many_words_scrolls_and_its_words_stay_with_their_squares(bare_map):
     tokens = [f"w{number}" for number in range(60)]
     maps = bare_map(odd(tokens), viewport={"width": 390, "height": 800})
-    assert maps.drawn()["origin"]["font"] == 10
+    assert {word["size"] for word in maps.words()} == {10}
     maps.map.focus()
     for press in ("ArrowRight", "End"):
         maps.page.keyboard.press(press)
@@ -187,16 +201,14 @@ def test_dark_and_light_and_the_change_between_them(new_maps):
     spot = planted_at(1 * HEADS + 2, LABELS["cross"], "cross")
 
     def shows(theme):
-        assert maps.drawn()["theme"] == theme
+        assert maps.painted()["table"] == ("cross", theme)
         assert maps.color(*spot) == ink("cross", theme)
 
     shows("dark")
     runs = maps.runs()
     maps.page.emulate_media(color_scheme="light")
-    maps.page.wait_for_function(
-        """() => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
-            (host) => host.shadowRoot.querySelector(".hl").__headlight.theme === "light")"""
-    )
+    while maps.painted()["table"] != ("cross", "light"):  # within the test's own time
+        maps.page.wait_for_timeout(50)
     shows("light")
     assert maps.runs() == runs
 

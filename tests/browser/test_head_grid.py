@@ -29,6 +29,8 @@ from viz.draw.head_grid import GridPart
 
 pytestmark = pytest.mark.browser
 
+MARGIN = 16  # paper around a saved grid
+
 
 @pytest.fixture
 def new_grid(browser):
@@ -196,7 +198,7 @@ def test_hover_names_the_head_and_no_map_is_without_words(new_grid):
 def test_a_badge_without_room_is_left_to_the_tip_and_not_cut(new_grid):
     badges = [["a badge that is far too long for its map"] * HEADS] * LAYERS
     page = new_grid(every(badges=badges), wide=358)
-    drawn = "() => document.querySelector('.hl').__headlight.plan.texts.map(({ text }) => text)"
+    drawn = "() => view.plan.texts.map(({ text }) => text)"
     assert badges[0][0] not in page.evaluate(drawn)
     page.locator("[role=gridcell]").first.hover()
     assert badges[0][0] in page.locator(".hl-tip").inner_text()
@@ -216,7 +218,7 @@ def test_no_word_is_cut_at_an_edge(new_grid, flow):
     order = [("cross", layer, 0) for layer in range(12)] if flow else None
     page = new_grid([deep], order=order, wide=358)
     beyond = page.evaluate("""() => {
-        const { texts, width, height } = document.querySelector(".hl").__headlight.plan;
+        const { texts, width, height } = view.plan;
         const pen = document.createElement("canvas").getContext("2d");
         const { fontFamily } = getComputedStyle(document.querySelector(".hl"));
         return texts.filter(({ text, x, y, size, bold, align = "start" }) => {
@@ -267,9 +269,10 @@ def test_the_saved_pictures_show_what_is_on_the_screen(new_grid, theme):
         name = label("encoder_self", *divmod(number, HEADS))
         left, top, wide, high = boxes[name]
         said = images(root)[name].attrib
-        assert [float(said[at]) for at in ("x", "y", "width", "height")] == boxes[name]
+        drawn = [float(said[at]) for at in ("x", "y", "width", "height")]
+        assert drawn == [left + MARGIN, top + MARGIN, wide, high]
         tile = pixels(base64.b64decode(said["href"].partition(",")[2]))
-        cut = image[2 * (top + 16) :, 2 * (left + 16) :][: 2 * high, : 2 * wide]
+        cut = image[2 * (top + MARGIN) :, 2 * (left + MARGIN) :][: 2 * high, : 2 * wide]
         query, key = planted_at(number, encoder.labels, "encoder_self")
         for picture in (tile, cut):
             assert picture.shape == (2 * high, 2 * wide, 3)
@@ -283,7 +286,10 @@ def test_the_saved_pictures_show_what_is_on_the_screen(new_grid, theme):
     # both on the page's paper, with the outline of the selected map in its ink
     paper, *_, around = [one.attrib for one in root.iter(f"{SVG}rect")]
     left, top, *_ = boxes[label(*SELECTED)]
-    assert (float(around["x"]), float(around["y"])) == (left - 2.25, top - 2.25)
+    assert (float(around["x"]), float(around["y"])) == (
+        left - 2.25 + MARGIN,
+        top - 2.25 + MARGIN,
+    )
     for color, at in [(paper["fill"], (0, 0)), (around["stroke"], (2 * top + 50, 2 * left + 28))]:
         assert color == "#" + bytes(image[at]).hex()
     assert (image[0, 0].mean() > 128) == (theme == "light")

@@ -14,8 +14,8 @@ from PIL import Image
 from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from transformer.trace import Labels
+from viz.draw.head_view import encode_view
 from viz.draw.labels import shown
-from viz.draw.packet import view_packet
 from viz.draw.palette import COLOR, head_colors
 
 pytestmark = pytest.mark.browser
@@ -49,8 +49,8 @@ def page(browser):
 def still(page):
     opened = []
 
-    def open_page(packet, **options):
-        opened.append(Still(page, "head_view.js", packet, **options))
+    def open_page(content, **options):
+        opened.append(Still(page, content, **options))
         return opened[-1]
 
     yield open_page
@@ -58,14 +58,25 @@ def still(page):
 
 
 def ribbons(page):
-    return [
-        (one["head"], one["query"], one["key"], round(one["weight"], 4))
-        for one in page.drawn["ribbons"]
-    ]
+    """Head, query, key and weight of each ribbon, from the marks that are drawn."""
+    found = page.page.evaluate(
+        """() => {
+            const { ribbons: { marks }, plan, shown, colors } =
+                view.scene(view.visible(), view.at);
+            const faint = shown ? 0.25 : Math.min(Math.max(20 / marks.length, 0.005), 0.08);
+            const row = (y) => Math.floor(y / plan.row);
+            return marks.map(({ d, stroke, opacity }) => {
+                const ys = [...d.matchAll(/[\\d.]+,([\\d.]+)/g)].map((pair) => Number(pair[1]));
+                const weight = (opacity - faint) / (0.95 - faint);
+                return [colors.indexOf(stroke), row(ys[0]), row(ys.at(-1)), weight];
+            });
+        }"""
+    )
+    return [(*place, round(weight, 4)) for *place, weight in found]
 
 
 def click(page, side, index):
-    plan = page.drawn["plan"]
+    plan = page.of_view("plan")
     page.move(*place(plan, side, index))
     page.page.mouse.down()
     page.page.mouse.up()
@@ -80,7 +91,7 @@ def place(plan, side, index):
 
 def rows(page, left):
     """The words of one side and the numbers beside them: `{row: [texts, from the left]}`."""
-    plan = page.drawn["plan"]
+    plan = page.of_view("plan")
     found: dict[int, list[str]] = {}
     middle = plan["width"] / 2
     for word in sorted(page.words(), key=lambda word: word["x"]):
@@ -91,7 +102,7 @@ def rows(page, left):
 
 def inked(page, side, index):
     """Whether a ribbon ends at this word, from the pixels just beside the words."""
-    plan = page.drawn["plan"]
+    plan = page.of_view("plan")
     x = plan["left"] + 8 if side == "queries" else plan["right"] - 8
     return page.color(x, (index + 0.5) * plan["row"]) != rgb(PAPER["light"])
 
@@ -100,8 +111,10 @@ def inked(page, side, index):
 def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = planted(labels, (query, key))
-    page = still(view_packet([("L1 H1", weights)], labels, kind))
-    assert page.drawn["weights"] == weights.ravel().tolist()  # exact float32
+    page = still(encode_view([("L1 H1", weights)], labels, kind))
+    assert (
+        page.page.evaluate("() => [...view.data.weights]") == weights.ravel().tolist()
+    )  # exact float32
     assert len(ribbons(page)) == len(labels.queries) + 1
     queries, keys = shown(labels.queries), shown(labels.keys)
     assert rows(page, left=True) == {n: [word] for n, word in enumerate(queries)}
@@ -109,7 +122,7 @@ def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, 
     assert all(inked(page, "queries", n) for n in range(len(queries)))
 
     click(page, "keys", key)  # seen from where it is looked at, it is the only one
-    assert page.drawn["picked"] == {"side": "keys", "index": key}
+    assert page.of_view("picked") == {"side": "keys", "index": key}
     assert ribbons(page) == [(0, query, key, HOT)]
     assert [n for n in range(len(keys)) if inked(page, "keys", n)] == [key]
     beside = {n: [word, "0"] for n, word in enumerate(queries)}
@@ -124,15 +137,15 @@ def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, 
     assert rows(page, left=False) == beside
 
     click(page, "queries", query)  # once more lets go
-    assert page.drawn["picked"] is None
+    assert page.of_view("picked") is None
     assert len(ribbons(page)) == len(labels.queries) + 1
 
 
 def test_hover_previews_and_a_pair_tells_every_head(still):
     labels = LABELS["cross"]
     heads = [("L1 H1", alone(labels, (2, 5), 0.5)), ("L2 H2", alone(labels, (2, 5), 0.125))]
-    page = still(view_packet(heads, labels, "cross", reads=READ))
-    plan = page.drawn["plan"]
+    page = still(encode_view(heads, labels, "cross", reads=READ))
+    plan = page.of_view("plan")
     page.move(*place(plan, "queries", 2))
     assert ribbons(page) == [(1, 2, 5, 0.125), (0, 2, 5, 0.5)]
     assert plain(page.tip.inner_text()) == "after reading “schwarze”"
@@ -152,21 +165,21 @@ def test_hover_previews_and_a_pair_tells_every_head(still):
 
 def test_the_keyboard_moves_picks_and_lets_go(still):
     labels = LABELS["cross"]
-    page = still(view_packet([("L1 H1", alone(labels, (2, 5)))], labels, "cross"))
+    page = still(encode_view([("L1 H1", alone(labels, (2, 5)))], labels, "cross"))
     page.press("ArrowDown", "ArrowDown", "ArrowDown")
-    assert page.drawn["at"] == {"side": "queries", "index": 2}
+    assert page.of_view("at") == {"side": "queries", "index": 2}
     live = page.page.locator("[aria-live]")
     assert plain(live.inner_text()) == "“Hun” → L1 H1 “·bee” 0.913"
     page.press("ArrowRight", "End", "ArrowUp", "Enter")
-    assert page.drawn["picked"] == {"side": "keys", "index": 5}
+    assert page.of_view("picked") == {"side": "keys", "index": 5}
     assert plain(live.inner_text()) == "“·bee” picked"
     page.press("ArrowLeft", "ArrowLeft")  # no further
-    assert page.drawn["at"] == {"side": "queries", "index": 4}
+    assert page.of_view("at") == {"side": "queries", "index": 4}
     page.press("Home", "ArrowUp")
-    assert page.drawn["at"] == {"side": "queries", "index": 0}
+    assert page.of_view("at") == {"side": "queries", "index": 0}
     assert plain(live.inner_text()) == "“Zwei” → “·bee” L1 H1 0"
     page.press("Escape")
-    assert (page.drawn["picked"], page.drawn["at"]) == (None, None)
+    assert (page.of_view("picked"), page.of_view("at")) == (None, None)
 
 
 def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
@@ -174,7 +187,7 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     spots = [(n % 5, (2 * n) % 7) for n in range(8)]
     names = [f"L{n} H{n}" for n in range(1, 9)]
     heads = [(name, alone(labels, at)) for name, at in zip(names, spots, strict=True)]
-    page = still(view_packet(heads, labels, "cross"))
+    page = still(encode_view(heads, labels, "cross"))
     assert {(head, (query, key)) for head, query, key, _ in ribbons(page)} == set(enumerate(spots))
     switches = page.page.get_by_role("checkbox")
     assert switches.count() == 8
@@ -189,16 +202,16 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     click(page, "queries", 4)
     # other weights of the same words: the pick stays, and so does what is switched off
     moved = [(name, alone(labels, (4, n % 7))) for n, name in enumerate(names)]
-    page.show(view_packet(moved, labels, "cross"))
-    assert page.drawn["picked"] == {"side": "queries", "index": 4}
+    page.show(encode_view(moved, labels, "cross"))
+    assert page.of_view("picked") == {"side": "queries", "index": 4}
     assert sorted(one[:3] for one in ribbons(page)) == [(n, 4, n % 7) for n in range(8) if n != 2]
     assert page.page.locator(".hl").count() == 1
     for switch in switches.all():
         switch.uncheck()
     assert ribbons(page) == []
     other = Labels(GERMAN, (*ENGLISH[:-1], "▁home"))
-    page.show(view_packet([("L1 H1", alone(other, (0, 0)))], other, "cross"))
-    assert page.drawn["picked"] is None
+    page.show(encode_view([("L1 H1", alone(other, (0, 0)))], other, "cross"))
+    assert page.of_view("picked") is None
     assert ribbons(page) == [(0, 0, 0, HOT)]  # a head alone is never off
 
 
@@ -206,11 +219,11 @@ def test_ribbons_begin_at_the_threshold_and_the_note_says_so(still):
     labels = LABELS["cross"]
     weights = alone(labels, (2, 5), 0.009)
     weights[1, 1], weights[3, 3] = 0.02, 0.2
-    page = still(view_packet([("L1 H1", weights)], labels, "cross"))
+    page = still(encode_view([("L1 H1", weights)], labels, "cross"))
     assert [one[1:3] for one in ribbons(page)] == [(1, 1), (3, 3)]
     note = page.page.locator(".hl-foot > span").first
     assert note.inner_text() == "Ribbons from 0.01 up; numbers are exact."
-    page.show(view_packet([("L1 H1", weights)], labels, "cross", threshold=0.1))
+    page.show(encode_view([("L1 H1", weights)], labels, "cross", threshold=0.1))
     assert [one[1:3] for one in ribbons(page)] == [(3, 3)]
     assert note.inner_text() == "Ribbons from 0.1 up; numbers are exact."
     click(page, "keys", 5)
@@ -220,7 +233,7 @@ def test_ribbons_begin_at_the_threshold_and_the_note_says_so(still):
 def test_the_table_names_each_heads_strongest_key(still):
     labels, (query, key) = LABELS["cross"], SPOTS["cross"]
     heads = [("L1 H1", planted(labels, (query, key))), ("L1 H2", alone(labels, (query, 3)))]
-    page = still(view_packet(heads, labels, "cross"))
+    page = still(encode_view(heads, labels, "cross"))
     table = page.page.locator(".hl-unseen table")
     cells = table.locator("tbody tr").nth(query).locator("td").all_text_contents()
     assert cells == ["Hun", "·bee 0.913", "run 0.913"]
@@ -231,19 +244,20 @@ def test_the_table_names_each_heads_strongest_key(still):
 def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     heads = [("L3 H5", alone(labels, (query, key))), ("L4 H1", alone(labels, (0, 0), 0.4))]
-    page = still(view_packet(heads, labels, kind))
+    page = still(encode_view(heads, labels, kind))
     path = page.save("SVG", tmp_path)
     assert path.name == f"headlight-l3-h5-l4-h1-{kind.replace('_', '-')}-view.svg"
     root = ET.parse(path).getroot()
     first, second = head_colors(kind, "light")[:2]
-    paths = {node.get("stroke"): node.get("d", "") for node in root.iter(f"{SVG}path")}
+    paths = {node.get("stroke"): node for node in root.iter(f"{SVG}path")}
     assert set(paths) == {first, second}
     words = words_of(root)
 
     def ends(color):
         """The words at both ends of a ribbon."""
-        numbers = [float(n) for n in re.findall(r"-?[\d.]+", paths[color])]
-        (x0, y0), (x1, y1) = numbers[:2], numbers[-2:]
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", paths[color].get("d"))]
+        dx, dy = map(float, re.findall(r"-?[\d.]+", paths[color].get("transform")))
+        (x0, y0), (x1, y1) = [(x + dx, y + dy) for x, y in (numbers[:2], numbers[-2:])]
         left = [word for word in words if word["x"] < x0]
         right = [word for word in words if word["x"] > x1]
         nearest = [
@@ -269,8 +283,8 @@ def test_long_lists_scroll_in_themselves_and_stay_quick(still):
     heads = [
         (f"H{n}", rng.dirichlet(np.ones(64) / 4, size=64).astype(np.float32)) for n in range(8)
     ]
-    page = still(view_packet(heads, labels, "encoder_self"), width=390)
-    assert page.drawn["plan"]["row"] == 16
+    page = still(encode_view(heads, labels, "encoder_self"), width=390)
+    assert page.of_view("plan")["row"] == 16
     assert page.scroll.bounding_box()["height"] == 800
     assert page.page.evaluate("() => document.documentElement.scrollWidth") <= 390
     page.press("ArrowDown", "End")

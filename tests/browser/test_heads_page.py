@@ -11,9 +11,9 @@ import pytest
 from tests.browser.app_page import (
     SENTENCE,
     address,
-    drawn,
+    expect_grid,
     expect_map,
-    in_grid,
+    outlined,
     shared,
     tab,
     translator,
@@ -23,7 +23,6 @@ from tests.browser.app_page import (
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis.axes import by_words, without_special
-from transformer.kinds import KINDS
 from transformer.trace import Labels
 
 __all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
@@ -35,11 +34,8 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Tran
     trace = translator.trace(SENTENCE)
     labels = trace.labels("decoder_self")
     expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)
-    parts, selected = in_grid(page)
-    assert selected == ["decoder_self", 1, 1]
-    for kind in KINDS:
-        there = np.array(parts[kind]) / 255
-        assert np.allclose(there, trace.weights(kind).ravel(), atol=1 / 255)
+    assert outlined(page) == ["decoder, layer 2, head 2"]
+    expect_grid(page, trace)
     page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
     expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
     # a map of another kind takes the menu of kinds with it
@@ -52,7 +48,7 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Tran
     page.get_by_role("combobox", name="Head", exact=True).click()
     page.get_by_role("option", name="2", exact=True).click()
     expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
-    until(page, lambda: in_grid(page)[1], ["decoder_self", 0, 1])
+    until(page, lambda: outlined(page), ["decoder, layer 1, head 2"])
 
 
 def test_the_kinds_have_their_colours(tab) -> None:
@@ -130,8 +126,9 @@ def test_sorted_heads_stand_in_their_order_and_open_what_they_show(
     weights = trace.encoder_self[..., :-1]  # the end token aside
     sure = weights.max(-1).mean(-1)  # [layer, head]
     best = np.unravel_index(int(sure.argmax()), sure.shape)
-    until(page, lambda: (drawn(page, "grid").get("order") or [None])[0] is not None, True)
-    kind, layer, head = drawn(page, "grid")["order"][0]
-    assert (kind, layer, head) == ("encoder_self", *best)
+    layer, head = best
+    name = f"encoder, layer {layer + 1}, head {head + 1}"
+    first = page.get_by_role("gridcell").first
+    until(page, lambda: first.get_attribute("aria-label"), name)
     page.get_by_role("gridcell").first.click()
     expect_map(page, "heads-map", trace.encoder_self[best], trace.labels("encoder_self"))

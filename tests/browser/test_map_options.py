@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.browser.spy import map_on
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
 from transformer.trace import Labels
+from viz.draw.attention_map import Scale, encode_map
 from viz.draw.labels import shown
-from viz.draw.packet import Scale, map_packet
 from viz.draw.palette import difference_table, table
 
 pytestmark = pytest.mark.browser
@@ -57,8 +58,8 @@ def page(browser):
 def still(page):
     opened = []
 
-    def open_page(packet, **options):
-        opened.append(Still(page, "attention_map.js", packet, **options))
+    def open_page(content, **options):
+        opened.append(Still(page, content, **options))
         return opened[-1]
 
     yield open_page
@@ -67,7 +68,7 @@ def still(page):
 
 def middle(page, query, key):
     """Of a square, on the canvas."""
-    origin = page.drawn["origin"]
+    origin = map_on(page.scroll.locator("canvas"))["origin"]
     side = origin["square"]
     return origin["x"] + (key + 0.5) * side, origin["y"] + (query + 0.5) * side
 
@@ -75,7 +76,7 @@ def middle(page, query, key):
 def words_at(page, query, key):
     """The words that stand beside a square's row and over its column."""
     x, y = middle(page, query, key)
-    top, left = page.drawn["origin"]["top"], page.drawn["origin"]["left"]
+    top, left = page.of_view("plan.top"), page.of_view("plan.left")
     words = page.words()
     rows = [word for word in words if word["x"] < left and word["y"] > top]
     columns = [word for word in words if word["x"] > left and word["y"] < top]
@@ -96,10 +97,10 @@ SCALES: dict[Scale, tuple[Callable[[np.float64], np.float64], str]] = {
 def test_a_scale_changes_colors_and_no_number(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = planted(labels, (query, key))
-    page = still(map_packet(weights, labels, kind, title="L1 H1"))
+    page = still(encode_map(weights, labels, kind, title="L1 H1"))
     for scale, (curve, says) in SCALES.items():
         page.page.mouse.move(1, 1)
-        page.show(map_packet(weights, labels, kind, title="L1 H1", scale=scale))
+        page.show(encode_map(weights, labels, kind, title="L1 H1", scale=scale))
         for column in (key, key - 1):
             level = round(float(255 * curve(np.float64(weights[query, column]))))
             color = page.color(*middle(page, query, column))
@@ -114,7 +115,7 @@ def test_a_scale_changes_colors_and_no_number(still, kind):
 def test_below_the_threshold_is_paper_and_hover_still_tells(still):
     labels, (query, key) = LABELS["cross"], SPOTS["cross"]
     weights = planted(labels, (query, key))
-    page = still(map_packet(weights, labels, "cross", title="", threshold=0.05))
+    page = still(encode_map(weights, labels, "cross", title="", threshold=0.05))
     drawn = {at for at in np.ndindex(weights.shape) if page.color(*middle(page, *at)) != paper()}
     assert drawn == {at for at in np.ndindex(weights.shape) if weights[at] >= 0.05}
     page.move(*middle(page, query, 0))
@@ -131,7 +132,7 @@ def test_a_difference_has_two_sides_around_a_neutral_nothing(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
     weights[query, key], weights[query, key - 1] = -HOT, HOT
-    page = still(map_packet(weights, labels, kind, title="", signed=True))
+    page = still(encode_map(weights, labels, kind, title="", signed=True))
     colors = difference_table("light")
     for column, value in ((key, -HOT), (key - 1, HOT)):
         expected = tuple(colors[128 + round(127 * value)])
@@ -162,7 +163,7 @@ def test_a_difference_has_two_sides_around_a_neutral_nothing(still, kind):
 def test_512_words_are_drawn_quickly_and_the_last_is_reached(still):
     labels = numbered(512)
     weights = np.eye(512, dtype=np.float32)
-    page = still(map_packet(weights, labels, "encoder_self", title="long"))
+    page = still(encode_map(weights, labels, "encoder_self", title="long"))
     page.press("ArrowRight", "End")
     page.scroll.evaluate("(node) => { node.scrollTop = 1e6; }")
     assert words_at(page, 511, 511) == ("w511", "k511")
@@ -178,16 +179,16 @@ def test_512_words_are_drawn_quickly_and_the_last_is_reached(still):
 
 def test_a_pin_outlives_new_weights_and_not_new_words(still):
     labels, spot = LABELS["cross"], SPOTS["cross"]
-    page = still(map_packet(planted(labels, spot), labels, "cross", title="L1 H1"))
+    page = still(encode_map(planted(labels, spot), labels, "cross", title="L1 H1"))
     page.press("ArrowRight", "ArrowDown", "Enter")
-    page.show(map_packet(planted(labels, (1, 3)), labels, "cross", title="L1 H2", scale="by row"))
-    assert page.drawn["pinned"] == 1
+    page.show(encode_map(planted(labels, (1, 3)), labels, "cross", title="L1 H2", scale="by row"))
+    assert page.of_view("pinned") == 1
     assert page.page.locator("h3").inner_text() == "L1 H2"
     assert page.page.locator(".hl").count() == 1
     assert page.color(*middle(page, 1, 3)) == tuple(table("cross", "light")[255])
     other = Labels((*GERMAN[:-1], "▁Schnee"), ENGLISH)
-    page.show(map_packet(planted(other, spot), other, "cross", title="L1 H2"))
-    assert page.drawn["pinned"] is None
+    page.show(encode_map(planted(other, spot), other, "cross", title="L1 H2"))
+    assert page.of_view("pinned") is None
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_a_pin_outlives_new_weights_and_not_new_words(still):
 )
 def test_saved_files_hold_the_square_under_its_words(still, tmp_path, kind, theme):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
-    packet = map_packet(
+    packet = encode_map(
         planted(labels, (query, key)), labels, kind, title="L3 H5 · cross", threshold=0.05
     )
     page = still(packet, theme=theme)
@@ -231,7 +232,7 @@ def test_a_file_has_what_is_scrolled_out_and_any_word_as_text(still, tmp_path):
     labels = Labels(odd, numbered(80).keys)
     weights = np.full((80, 80), 0.01, dtype=np.float32)
     weights[79, 78] = 1
-    page = still(map_packet(weights, labels, "cross", title="<i> & all"), width=360)
+    page = still(encode_map(weights, labels, "cross", title="<i> & all"), width=360)
     page.press("ArrowRight", "ArrowDown", "Enter")
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-i-all.svg"

@@ -7,11 +7,11 @@ one and on the ribbons.
 import numpy as np
 import pytest
 
+from tests.browser.spy import level_of, map_on, plain
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.labels import shown
-from viz.draw.palette import table
 from viz.notebook import show
 from viz.report import report
 
@@ -42,25 +42,26 @@ class Opened:
     def cell(self, kind, layer, head):
         return self.cells.nth((KINDS.index(kind) * LAYERS + layer) * HEADS + head)
 
-    def large(self):
-        """What the map and the view drew: title, labels and weights."""
-        return self.root.locator(".hl-explorer-open > div > .hl").evaluate_all(
-            """(roots) => roots.map(({ __headlight: { title, heads, queries, keys, weights } }) =>
-                ({ title, heads, queries, keys, weights: [...weights] }))"""
-        )
+    def title(self):
+        return self.root.locator(".hl-explorer-open h3").inner_text()
 
-    def pixel(self, query, key):
-        """The colour in the middle of a square of the large map."""
-        return self.root.locator(".hl-explorer-open .hl-scroll canvas").first.evaluate(
-            """(canvas, [query, key]) => {
-                const { origin: { x, y, square } } = canvas.closest(".hl").__headlight;
-                const ratio = canvas.width / parseFloat(canvas.style.width);
-                const at = (from, n) => Math.round((from + (n + 0.5) * square) * ratio);
-                const pen = canvas.getContext("2d");
-                return [...pen.getImageData(at(x, key), at(y, query), 1, 1).data];
-            }""",
-            [query, key],
-        )
+    def head(self):
+        """The head of the view."""
+        return self.root.locator(".hl-explorer-open .hl-switches").inner_text()
+
+    def painted(self):
+        """What stands on the canvas of the large map: see `map_on`."""
+        return map_on(self.root.locator(".hl-explorer-open .hl-scroll canvas").first)
+
+    def told(self, query, key):
+        """What the note says of a square of the large map."""
+        origin = self.painted()["origin"]
+        at = {
+            "x": origin["x"] + (key + 0.5) * origin["square"],
+            "y": origin["y"] + (query + 0.5) * origin["square"],
+        }
+        self.root.locator(".hl-explorer-open .hl-scroll canvas").first.hover(position=at)
+        return plain(self.root.locator(".hl-explorer-open .hl-tip").first.inner_text())
 
     def close(self):
         self.page.close()
@@ -88,14 +89,14 @@ def test_the_right_cell_lights_up_under_the_right_words(opened, kind):
         plain = described.replace("\u2068", "").replace("\u2069", "")
         assert f"“{labels[0][query]}” to “{labels[1][key]}”" in plain
         opened.select(kind, layer, head)
-        a_map, a_view = opened.large()
-        assert a_map["title"].startswith(f"L{layer + 1} H{head + 1} · {NAMES[kind]}")
-        assert a_view["heads"] == [f"L{layer + 1} H{head + 1}"]
-        for drawn in (a_map, a_view):
-            assert [drawn["queries"], drawn["keys"]] == labels
-            assert drawn["weights"] == weights.ravel().tolist()  # every bit of float32
-        level = round(255 * float(weights[query, key]))
-        assert opened.pixel(query, key) == [*table(kind, "light")[level].tolist(), 255]
+        assert opened.title().startswith(f"L{layer + 1} H{head + 1} · {NAMES[kind]}")
+        assert opened.head() == f"L{layer + 1} H{head + 1}"
+        painted = opened.painted()
+        assert [painted["queries"], painted["keys"]] == labels
+        assert painted["table"] == (kind, "light")
+        assert (painted["levels"] == level_of(weights)).all()
+        said = f"“{labels[0][query]}” → “{labels[1][key]}”{weights[query, key]:.3f}"
+        assert opened.told(query, key).startswith(said)
     assert opened.faults == []
 
 
@@ -111,7 +112,7 @@ def test_keys_move_and_enter_opens(opened):
     opened.cell("cross", 0, 0).focus()
     opened.page.keyboard.press("ArrowRight")
     opened.page.keyboard.press("Enter")
-    assert opened.large()[0]["title"].startswith("L1 H2 · cross")
+    assert opened.title().startswith("L1 H2 · cross")
 
 
 def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
@@ -119,7 +120,7 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
     assert page.page.title() == EVIL
     assert page.page.locator("img").count() == 0
     page.select("cross", 1, 1)
-    assert EVIL in page.large()[0]["keys"]
+    assert EVIL in page.painted()["keys"]
     assert page.faults == []
     page.close()
 
@@ -127,11 +128,12 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browser, tmp_path):
     text = report(planted(), selected=("decoder_self", 1, 2), special=False, theme="dark")
     page = Opened(browser, tmp_path / "report.html", text)
-    a_map = page.large()[0]
     axes, _ = without_special(by_pieces(planted(), "decoder_self"))
-    assert a_map["title"].startswith("L2 H3 · decoder")
-    assert a_map["queries"] == shown(axes.labels.queries)
-    assert a_map["weights"] == axes.weights[1, 2].ravel().tolist()
+    assert page.title().startswith("L2 H3 · decoder")
+    painted = page.painted()
+    assert painted["queries"] == shown(axes.labels.queries)
+    assert painted["table"] == ("decoder_self", "dark")
+    assert (painted["levels"] == level_of(axes.weights[1, 2])).all()
     page.close()
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from tests.browser.app_page import address, expect_map, in_grid, shared, tab, until, url
+from tests.browser.app_page import (
+    address,
+    expect_grid,
+    expect_map,
+    outlined,
+    shared,
+    tab,
+    until,
+    url,
+)
 from tests.viz.trained_model import trained_folder
-from transformer import KINDS, AttentionTrace
+from transformer import AttentionTrace
 from viz.pages.training.probes import Probes, find
 from viz.pages.training.runs import FORMING
 
@@ -21,27 +29,14 @@ def kept() -> Probes:
     return find(FORMING)[0]
 
 
-def expect_grid(page, trace: AttentionTrace) -> None:
-    """The grid comes to show these weights, to a byte each."""
-
-    def same() -> bool:
-        parts, _ = in_grid(page, "forming-grid")
-        return all(
-            np.allclose(np.array(parts[kind]) / 255, trace.weights(kind).ravel(), atol=1 / 255)
-            for kind in KINDS
-        )
-
-    until(page, same, True)
-
-
 def test_the_slider_walks_to_the_first_step_and_the_pictures_follow(tab, kept: Probes) -> None:
     page = tab("training", training_view="Heads forming", kind="encoder", forming_layer="1")
     last, first = (AttentionTrace.load(kept[step]) for step in (max(kept), min(kept)))
     expect_map(page, "forming-map", last.encoder_self[0, 0], last.labels("encoder_self"))
-    expect_grid(page, last)
+    expect_grid(page, last, "forming-grid")
     page.get_by_role("slider").press("Home")
     expect_map(page, "forming-map", first.encoder_self[0, 0], first.labels("encoder_self"))
-    expect_grid(page, first)
+    expect_grid(page, first, "forming-grid")
     assert url(page)["trained"] == "1"
 
 
@@ -51,7 +46,7 @@ def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Prob
     steps = list(kept)
     first, second = (AttentionTrace.load(kept[step]) for step in steps[:2])
     expect_map(page, "forming-map", first.decoder_self[1, 3], first.labels("decoder_self"))
-    until(page, lambda: in_grid(page, "forming-grid")[1], ["decoder_self", 1, 3])
+    until(page, lambda: outlined(page, "forming-grid"), ["decoder, layer 2, head 4"])
     page.get_by_role("slider").press("ArrowRight")
     expect_map(page, "forming-map", second.decoder_self[1, 3], second.labels("decoder_self"))
     assert {name: url(page)[name] for name in ("kind", "forming_layer", "forming_head")} == {

@@ -2,9 +2,7 @@
 
 import base64
 import gzip
-import json
 import re
-import struct
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,11 +10,12 @@ import numpy as np
 import pytest
 
 from tests.transformer.reference import is_one_sentence
+from tests.viz.draw.message import decode
 from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError
 from transformer.analysis.axes import by_words, without_special
 from viz.__main__ import main
-from viz.report import explorer_packet, report
+from viz.report import encode_explorer, report
 
 if TYPE_CHECKING:
     from viz.draw.head_grid import Head
@@ -24,57 +23,62 @@ if TYPE_CHECKING:
 TEXT = "The dog waits beside the river."
 
 
-def blocks(packet):
-    """The format once more, written from its description."""
-    run, at, found = gzip.decompress(base64.b64decode(packet)), 0, []
-    while at < len(run):
-        (length,) = struct.unpack_from("<I", run, at)
-        found.append(run[at + 4 : at + 4 + length])
-        at += 4 + length
-    return found
+def arrays_of(text):
+    _, arrays = decode(gzip.decompress(base64.b64decode(text)))
+    return arrays
 
 
-def header(block):
-    (length,) = struct.unpack_from("<I", block)
-    return json.loads(block[4 : 4 + length])
+def header(content):
+    """What a component's bytes say in words."""
+    meta, _ = decode(content.tobytes())
+    return meta
 
 
-def packet_of(page):
-    (packet,) = re.findall(r'id="weights">([^<]*)<', page)
-    return packet
+def text_of(page):
+    (text,) = re.findall(r'id="weights">([^<]*)<', page)
+    return text
 
 
 def test_the_page_carries_all_weights_exactly_with_their_labels():
     trace = planted()
-    grid, *rest = blocks(packet_of(report(trace, selected=("decoder_self", 1, 2))))
+    arrays = arrays_of(text_of(report(trace, selected=("decoder_self", 1, 2))))
+    grid = arrays["grid"]
     assert header(grid)["selected"] == ["decoder_self", 1, 2]
     assert [part["kind"] for part in header(grid)["parts"]] == list(KINDS)
-    for number, kind in enumerate(KINDS):
-        a_map, a_view, weights = rest[3 * number : 3 * number + 3]
-        assert weights == trace.weights(kind).astype("<f4").tobytes()
-        for said in (header(a_map), header(a_view)):
+    for kind in KINDS:
+        weights = arrays[f"{kind}.weights"]
+        assert weights.dtype == np.float32
+        assert (weights == trace.weights(kind)).all()
+        for said in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.view"])):
             assert said["kind"] == kind
             assert said["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert said["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
-    assert header(rest[6])["reads"] == ["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort"]
+    assert header(arrays["cross.map"])["reads"] == [
+        "<s>",
+        "Zwei",
+        "schwarze",
+        "Hunde",
+        "rennen",
+        "dort",
+    ]
 
 
 def test_words_without_special_tokens_reach_the_page(translator):
     trace = translator.trace(TEXT)
-    packet = explorer_packet(trace, selected=("cross", 0, 0), words=True, special=False)
-    a_map, _, weights = blocks(packet)[7:]
+    text = encode_explorer(trace, selected=("cross", 0, 0), words=True, special=False)
+    a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
     axes, _ = without_special(by_words(trace, "cross"))
     assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
-    assert weights == axes.weights.tobytes()
+    assert (weights == axes.weights).all()
     assert "sum to 1" not in header(a_map)["note"]
 
 
 def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     trace = translator.trace(TEXT)
     named = [
-        [part["badges"] for part in header(blocks(packet)[0])["parts"]]
-        for packet in (
-            explorer_packet(trace, selected=("cross", 0, 0), special=special)
+        [part["badges"] for part in header(arrays_of(text)["grid"])["parts"]]
+        for text in (
+            encode_explorer(trace, selected=("cross", 0, 0), special=special)
             for special in (True, False)
         )
     ]
@@ -154,4 +158,5 @@ def test_layers_and_heads_count_from_1(number, capsys):
 
 
 def test_the_numbers_of_a_long_sentence_stay_float32():
-    assert np.frombuffer(blocks(packet_of(report(planted())))[3], "<f4").max() > 0.91
+    weights = arrays_of(text_of(report(planted())))["encoder_self.weights"]
+    assert (weights.dtype, weights.max() > 0.91) == (np.float32, True)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import struct
-
 import numpy as np
 import pytest
 
+from tests.viz.draw.message import colors_of, decode
 from transformer.kinds import Kind
 from transformer.trace import Labels
-from viz.draw.head_grid import GridPart, _is_head, grid_packet
+from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
 from viz.draw.palette import table
 
 GERMAN, ENGLISH = ("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs")
 CROSS, SELF = Labels(GERMAN, ENGLISH), Labels(ENGLISH, ENGLISH)
 
 
-def unpack(packet):
-    """The format once more, written from its description."""
-    (length,) = struct.unpack_from("<I", packet)
-    header = json.loads(packet[4 : 4 + length])
-    at = 4 + length
-    colors, levels = {}, {}
-    for part in header["parts"]:
-        shape = [part[name] for name in ("layers", "heads", "rows", "columns")]
-        colors[part["kind"]] = np.frombuffer(packet, np.uint8, 1536, at).reshape(2, 256, 3)
-        levels[part["kind"]] = np.frombuffer(packet, np.uint8, np.prod(shape), at + 1536)
-        levels[part["kind"]] = levels[part["kind"]].reshape(shape)
-        at += 1536 + levels[part["kind"]].size
-    assert at == len(packet)
-    return header, colors, levels
+def unpack(content):
+    meta, arrays = decode(content)
+    kinds = [part["kind"] for part in meta["parts"]]
+    colors = {kind: colors_of(arrays, f"{kind}.") for kind in kinds}
+    return meta, colors, {kind: arrays[f"{kind}.weights"] for kind in kinds}
 
 
 def part_of(kind="cross", labels=CROSS, layers=2, heads=3, **options):
@@ -49,7 +38,7 @@ def long_part(queries, keys, at, kind="cross"):
 
 def test_each_part_has_its_own_colors_and_one_byte_a_weight():
     parts = [part_of("encoder_self", SELF), part_of()]
-    packet = grid_packet(parts, selected=("cross", 1, 2))
+    packet = encode_grid(parts, selected=("cross", 1, 2))
     header, colors, levels = unpack(packet)
     for part, said in zip(parts, header["parts"], strict=True):
         assert (colors[part.kind] == [table(part.kind, "light"), table(part.kind, "dark")]).all()
@@ -70,14 +59,14 @@ def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
         GridPart(kind, weights, labels, badges, np.ones((6, 8)))
         for kind in ("encoder_self", "decoder_self", "cross")
     ]
-    assert len(grid_packet(parts, selected=("cross", 0, 0))) < 2.4e6
+    assert len(encode_grid(parts, selected=("cross", 0, 0))) < 2.4e6
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(129, 128), (300, 200), (512, 512), (128, 385)])
 def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
     for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
         header, _, levels = unpack(
-            grid_packet([long_part(queries, keys, at)], selected=("cross", 0, 0))
+            encode_grid([long_part(queries, keys, at)], selected=("cross", 0, 0))
         )
         (said,) = header["parts"]
         down, across = said["block"]
@@ -90,7 +79,7 @@ def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
 
 
 def test_short_maps_travel_whole():
-    header, _, levels = unpack(grid_packet([long_part(128, 20, (3, 4))], selected=("cross", 0, 0)))
+    header, _, levels = unpack(encode_grid([long_part(128, 20, (3, 4))], selected=("cross", 0, 0)))
     assert header["parts"][0]["block"] == [1, 1]
     assert levels["cross"].shape == (1, 1, 128, 20)
 
@@ -100,7 +89,7 @@ def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
     weights[0, 0, 10, 1], weights[0, 0, 11, 2], weights[0, 0, 12, 3] = 0.5, 0.9, 0.8
     labels = Labels(("a",) * 300, ("b",) * 4)
     parts = [GridPart("cross", weights, labels), GridPart("encoder_self", weights, labels)]
-    header, _, levels = unpack(grid_packet(parts, selected=("cross", 0, 0), step=10))
+    header, _, levels = unpack(encode_grid(parts, selected=("cross", 0, 0), step=10))
     cross, encoder = header["parts"]
     assert cross["block"] == [3, 1]  # rows 9, 10 and 11
     assert np.argwhere(levels["cross"][0, 0]).tolist() == [[3, 1]]
@@ -115,7 +104,7 @@ def test_badges_and_values_travel_as_they_are_read():
     badges = [["", "aligns", ""], ["", "", "<b>"]]
     part = part_of(badges=badges, values=values)
     order: list[tuple[Kind, int, int]] = [("cross", 1, 2), ("cross", 0, 1)]
-    header, _, _ = unpack(grid_packet([part], selected=("cross", 0, 0), order=order, step=1))
+    header, _, _ = unpack(encode_grid([part], selected=("cross", 0, 0), order=order, step=1))
     assert header["parts"][0]["badges"] == badges
     assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
     assert header["order"] == [list(head) for head in order]
@@ -140,7 +129,7 @@ def test_badges_and_values_travel_as_they_are_read():
 )
 def test_what_does_not_belong_together_is_refused(parts, options, message):
     with pytest.raises(ValueError, match=message):
-        grid_packet(parts, selected=("cross", 0, 0), **options)
+        encode_grid(parts, selected=("cross", 0, 0), **options)
 
 
 @pytest.mark.parametrize(
@@ -163,5 +152,12 @@ def test_what_does_not_belong_together_is_refused(parts, options, message):
 )
 def test_what_a_browser_sends_is_a_head_or_nothing(sent):
     shapes: dict[Kind, tuple[int, ...]] = {"cross": (2, 3)}
-    assert not _is_head(sent, shapes)
-    assert _is_head(["cross", 1, 2], shapes)
+    assert head_of(sent, shapes) is None
+    assert head_of(["cross", 1, 2], shapes) == ("cross", 1, 2)
+
+
+def test_the_selection_travels_apart_from_the_maps():
+    content = encode_selection("grid", ("cross", 1, 2))
+    meta, arrays = decode(content)
+    assert meta == {"component": "selection", "key": "grid", "head": ["cross", 1, 2]}
+    assert not arrays

@@ -1,30 +1,27 @@
 """What travels for the head view, and that Streamlit mounts it."""
 
-import json
-import struct
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.draw.message import decode
 from transformer.trace import Labels
-from viz.draw.packet import view_packet
+from viz.draw.head_view import encode_view
 from viz.draw.palette import head_colors
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 FIRST = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
 
 
-def unpack(packet):
-    """The format once more, written from its description."""
-    (length,) = struct.unpack_from("<I", packet)
-    return json.loads(packet[4 : 4 + length]), np.frombuffer(packet, "<f4", offset=1540 + length)
+def unpack(content):
+    meta, arrays = decode(content)
+    return meta, arrays["weights"]
 
 
 def test_the_exact_weights_of_each_head_travel_in_order():
     heads = [("L1 H1", FIRST), ("L1 H2", 1 - FIRST)]
-    header, weights = unpack(view_packet(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
-    assert weights.reshape(2, 3, 2).tolist() == [FIRST.tolist(), (1 - FIRST).tolist()]
+    header, weights = unpack(encode_view(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
+    assert weights.tolist() == [FIRST.tolist(), (1 - FIRST).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark")[:2])
     assert (header["rows"], header["columns"]) == (
@@ -39,7 +36,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     ("threshold", "drawn", "said"), [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
 )
 def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
-    header, _ = unpack(view_packet([("a", FIRST)], LABELS, "cross", threshold=threshold))
+    header, _ = unpack(encode_view([("a", FIRST)], LABELS, "cross", threshold=threshold))
     assert header["from"] == drawn
     assert header["note"] == f"Ribbons from {said} up; numbers are exact."
 
@@ -56,13 +53,13 @@ def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
 )
 def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
     with pytest.raises(ValueError, match=message):
-        view_packet(heads, LABELS, "cross")
+        encode_view(heads, LABELS, "cross")
 
 
 SCRIPT = """
 import numpy as np
 from tests.viz.draw.test_head_view import FIRST, LABELS
-from viz.draw.head_view import head_view
+from viz.app.mounts import head_view
 
 head_view([("L1 H1", FIRST), ("L1 H2", FIRST)], LABELS, "cross", key="view", threshold=0.05)
 """

@@ -1,4 +1,5 @@
-// Every component by the name that Python calls it by: how its data are read, and what shows them.
+// Every component by the name that Python calls it by: how its data are read, what shows them, and
+// whether Python hears what the reader selects.
 
 import { read as readMap } from "./attention_map/data.js";
 import { AttentionMap } from "./attention_map/view.js";
@@ -14,11 +15,14 @@ import { HeadView } from "./head_view/view.js";
 /** @typedef {import("./core/wire.js").Message} Message */
 /** @typedef {import("./core/view.js").View<any>} View */
 
-/** @type {Record<string, {Component: new () => View, read: (message: Message) => any}>} */
+/**
+ * @type {Record<string, {Component: new () => View, read: (message: Message) => any,
+ *   sends?: boolean}>}
+ */
 const COMPONENTS = {
   attention_map: { Component: AttentionMap, read: readMap },
   explorer: { Component: Explorer, read: readExplorer },
-  head_grid: { Component: HeadGrid, read: readGrid },
+  head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
 };
 
@@ -30,6 +34,9 @@ const COMPONENTS = {
  * @returns {View}
  */
 export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
+
+/** @param {Message} message */
+export const sends = ({ meta }) => Boolean(COMPONENTS[meta.component].sends);
 
 /**
  * @param {Element | ShadowRoot} element

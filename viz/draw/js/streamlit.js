@@ -1,6 +1,6 @@
 // The script that Streamlit loads, once for all components; `render` serves any other page.
 
-import { render, renderMessage } from "./components.js";
+import { render, renderMessage, sends } from "./components.js";
 import { forget, say } from "./core/store.js";
 import { decode } from "./core/wire.js";
 
@@ -21,7 +21,7 @@ export default function show({ data, parentElement, setTriggerValue }) {
   const message = decode(data);
   if (message.meta.component === "selection") return select(message.meta);
   const onSelect = (/** @type {unknown} */ value) => setTriggerValue("picked", value);
-  const view = renderMessage(parentElement, message, { onSelect });
+  const view = renderMessage(parentElement, message, sends(message) ? { onSelect } : {});
   return () => view.remove();
 }
 

@@ -4,7 +4,7 @@
 import { cssColor } from "../core/raster.js";
 import { rect, text } from "../core/scene.js";
 import { within } from "../core/text.js";
-import { averageRow, rowOf } from "./data.js";
+import { rowOf } from "./data.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
 
@@ -18,10 +18,10 @@ const FAINT = 0.35; // bars of the average
  * @param {import("./marks.js").MapScene} scene
  * @returns {Mark[]}
  */
-export function barMarks({ data, plan, theme, origin, at, pinned, measure }) {
+export function barMarks({ data, plan, theme, average, origin, at, pinned, measure }) {
   const colors = data.palette[theme.name];
   const row = pinned ?? at?.row;
-  const weights = row == null ? averageRow(data) : rowOf(data, row);
+  const weights = row == null ? average : rowOf(data, row);
   const tallest = data.signed ? plan.bars / 2 - NUMBER - 4 : plan.bars - NUMBER - 4;
   const floor = data.signed ? plan.top - plan.bars / 2 : plan.top - 4;
   const bars = Array.from(weights, (weight, key) => {

@@ -19,6 +19,7 @@ import { leveller } from "./scale.js";
  * @property {import("../core/theme.js").Theme} theme
  * @property {import("../core/theme.js").Measure} measure
  * @property {import("../core/raster.js").Raster} raster what `mapRaster` gives
+ * @property {Float32Array} average row
  * @property {import("./plan.js").MapAt | null} at the pointer or the cursor
  * @property {number | null} pinned row
  * @property {{x: number, y: number, edge: number}} origin what `originOf` gives

@@ -6,7 +6,7 @@ import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { difference, number, quote, within } from "../core/text.js";
-import { rowOf } from "./data.js";
+import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
 import { hitMap, originOf, planMap } from "./plan.js";
 import { HIGH, legend } from "./scale.js";
@@ -33,6 +33,8 @@ export class AttentionMap extends PictureView {
     this.amount = number; // writes a weight
     /** @type {import("../core/raster.js").Raster} */
     this.raster;
+    /** @type {Float32Array} */
+    this.average;
   }
 
   update() {
@@ -46,6 +48,7 @@ export class AttentionMap extends PictureView {
     this.axes.replaceChildren(...axes(data).map(([name, text]) =>
       make("div", {}, make("span", {}, name), make("span", {}, text))));
     this.note.textContent = data.note;
+    this.average = averageRow(data);
     this.amount = data.signed ? difference : number;
     this.describe();
   }
@@ -95,10 +98,10 @@ export class AttentionMap extends PictureView {
 
   /** @param {Visible} visible @param {MapAt | null} at */
   scene(visible, at) {
-    const { data, plan, theme, measure, raster, pinned } = this;
+    const { data, plan, theme, measure, raster, average, pinned } = this;
     const { width, height } = visible;
     const origin = originOf(plan, visible);
-    return { data, plan, theme, measure, raster, pinned, at, origin, width, height };
+    return { data, plan, theme, measure, raster, average, pinned, at, origin, width, height };
   }
 
   /** Nothing is scrolled out of it and nothing is pointed at. */

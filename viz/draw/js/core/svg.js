@@ -80,7 +80,10 @@ function svgText(mark, dx, dy, { measure }) {
   const [x, y] = [tidy(mark.x + dx), tidy(mark.y + dy)];
   /** @type {Attributes} */
   const place = mark.angle
-    ? { x: 0, y: down, transform: `translate(${x},${y}) rotate(${tidy(degrees(mark.angle))})` }
+    ? {
+      x: 0, y: tidy(down),
+      transform: `translate(${x},${y}) rotate(${tidy(degrees(mark.angle))})`,
+    }
     : { x, y: tidy(mark.y + dy + down) };
   return element("text", {
     ...place, "text-anchor": mark.anchor ?? "start", "font-size": mark.size,

@@ -30,16 +30,20 @@ const ruler = () => (pen ??= penOf(make("canvas")));
  * @returns {Theme}
  */
 export function readTheme(root, forced) {
-  const style = getComputedStyle(root);
+  // only an element of the page knows which colour `Canvas` or a variable is there
+  const probe = make("span", { hidden: "" });
+  root.append(probe);
   /** @param {string} name */
   const color = (name) => {
+    probe.style.color = `var(${name})`;
     const context = ruler();
-    context.fillStyle = style.getPropertyValue(name).trim();
+    context.fillStyle = getComputedStyle(probe).color;
     return String(context.fillStyle); // the canvas writes any opaque CSS colour as #rrggbb
   };
-  const [paper, ink] = [color("--hl-paper"), color("--hl-ink")];
+  const [paper, ink, line] = [color("--hl-paper"), color("--hl-ink"), color("--hl-line")];
+  probe.remove();
   return {
-    paper, ink, line: color("--hl-line"), quiet: quietInk(ink, paper), font: style.fontFamily,
+    paper, ink, line, quiet: quietInk(ink, paper), font: getComputedStyle(root).fontFamily,
     name: forced ?? (brightness(paper) < 128 ? "dark" : "light"),
   };
 }

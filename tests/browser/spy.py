@@ -1,0 +1,120 @@
+"""What is painted on a page's canvases, seen from outside: the components tell nothing of it.
+
+`SPY` runs before the page's own scripts. Each canvas then has `painted`, what was painted on it
+since it was last cleared, in CSS pixels of the canvas: its `words`, and the `picture`, a part of a
+raster with the place where it was put. `window.words` holds the words of all canvases, in order.
+"""
+
+import re
+
+import numpy as np
+
+from viz.draw.palette import COLOR, difference_table, table
+
+SPY = """
+(() => {
+    window.words = [];
+    const { prototype } = CanvasRenderingContext2D;
+    const before = (name, act) => {
+        const original = prototype[name];
+        prototype[name] = function (...given) {
+            act(this, ...given);
+            return original.apply(this, given);
+        };
+    };
+    const place = (context, x, y) => {
+        const ratio = context.canvas.width / parseFloat(context.canvas.style.width);
+        const at = context.getTransform().transformPoint({ x, y });
+        return [at.x / ratio, at.y / ratio];
+    };
+    const painted = ({ canvas }) => (canvas.painted ??= { words: [], picture: null });
+    before("clearRect", (context) => { context.canvas.painted = null; });
+    before("fillText", (context, text, x, y) => {
+        const wide = context.measureText(text).width;
+        const left = { left: 0, center: wide / 2, right: wide }[context.textAlign];
+        const [anchor, start, end] = [0, -left, wide - left].map((by) =>
+            place(context, x + by, y));
+        const word = {
+            text: text.replace(/[\\u2066-\\u2069]/g, ""), x: anchor[0], y: anchor[1], start, end,
+            size: parseFloat(/([\\d.]+)px/.exec(context.font)[1]),
+            bold: context.font.startsWith("600"),
+        };
+        painted(context).words.push(word);
+        window.words.push(word);
+    });
+    before("drawImage", (context, raster, left, top, wide, high, x, y, width, height) => {
+        if (height === undefined) return; // a layer or a tile
+        const [from, to] = [place(context, x, y), place(context, x + width, y + height)];
+        painted(context).picture = { raster, left, top, wide, high, from, to };
+    });
+})();
+"""
+
+# the picture on a canvas: where its first square stands (if it were not scrolled away), the side of
+# a square, and what of the raster is there, as rows of colours
+PICTURE = """(canvas) => {
+    const picture = canvas.painted?.picture;
+    if (!picture) return null;
+    const { raster, left, top, wide, high, from: [x, y], to: [right] } = picture;
+    const square = (right - x) / wide;
+    const { data } = raster.getContext("2d").getImageData(left, top, wide, high);
+    return {
+        square, x: x - left * square, y: y - top * square, wide, high, colors: [...data],
+        words: canvas.painted.words,
+    };
+}"""
+
+
+def levels(colors):
+    """`[…, 4]` colours as their places in the one table that has them all; 0 where there is none.
+
+    Returns:
+        The places, and the name of the table: a kind or `difference`.
+    """
+    tables = {(kind, theme): table(kind, theme) for kind in COLOR for theme in ("light", "dark")}
+    tables |= {("difference", theme): difference_table(theme) for theme in ("light", "dark")}
+    colors = np.asarray(colors, dtype=int)
+    opaque = colors[..., 3] == 255
+    found = {}
+    for name, entries in tables.items():
+        far = np.abs(colors[..., None, :3] - entries.astype(int)).sum(-1)  # […, entry]
+        found[name] = (far.min(-1)[opaque].sum(), np.where(opaque, far.argmin(-1), 0))
+    best = min(found, key=lambda name: found[name][0])
+    assert found[best][0] == 0, "a colour of no table"
+    return found[best][1], best
+
+
+def level_of(weights):
+    """The places of weights in the table of their kind, as the browser rounds them."""
+    return np.floor(255 * weights.astype(np.float64) + 0.5)
+
+
+def map_on(canvas):
+    """The large map on a canvas (a locator): its words, and the level of each square.
+
+    Returns:
+        None if nothing is painted; else `origin` {x, y, square}, `queries`, `keys` and `levels`.
+    """
+    found = canvas.evaluate(PICTURE)
+    if found is None:
+        return None
+    shape = found["high"], found["wide"]
+    x, y = found["x"], found["y"]
+    words = found["words"]
+    head = min((word["y"] for word in words), default=0)
+    sides = {
+        "queries": [one for one in words if one["x"] < x and one["y"] > y],
+        "keys": [one for one in words if one["x"] >= x and one["y"] == head],
+    }
+    places, which = levels(np.reshape(found["colors"], (*shape, 4)))
+    return {
+        "origin": {"x": x, "y": y, "square": found["square"]},
+        "queries": [word["text"] for word in sides["queries"]],
+        "keys": [word["text"] for word in sides["keys"]],
+        "levels": places,
+        "table": which,
+    }
+
+
+def plain(text):
+    return re.sub("[\u2066-\u2069]", "", text)

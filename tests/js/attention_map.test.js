@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { averageRow } from "../../viz/draw/js/attention_map/data.js";
+import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
+import { hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
+import { leveller } from "../../viz/draw/js/attention_map/scale.js";
+import { moved } from "../../viz/draw/js/attention_map/view.js";
+import { mapData, measure, palette, theme } from "./made.js";
+
+const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
+
+/** All marks of a list, those of groups too. @param {any[]} marks @returns {any[]} */
+const flat = (marks) => marks.flatMap((mark) => (mark.type === "group" ? flat(mark.marks) : mark));
+
+test("squares shrink until the map fits, and no further than a pointer can hit", () => {
+  const sizes = [2, 10, 20, 40, 100, 400].map((count) =>
+    planMap(mapData(count, count), 720, measure).square);
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  assert.equal(sizes[0], 46);
+  assert.equal(sizes.at(-1), 14);
+  for (const count of [2, 10, 20, 40]) {
+    assert.ok(planMap(mapData(count, count), 720, measure).width <= 720);
+  }
+});
+
+test("words lie where they have room, then slant, then stand", () => {
+  const angles = [1, 12, 45].map((letters) =>
+    planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, measure).angle);
+  assert.deepEqual(angles.map((angle) => Math.round((angle * 180) / Math.PI)), [0, 45, 45]);
+  assert.equal(planMap(mapData(3, 60), 390, measure).angle, Math.PI / 2);
+});
+
+test("each square is hit where it is drawn, scrolled or not", () => {
+  const data = mapData(30, 60);
+  const plan = planMap(data, 390, measure);
+  for (const visible of [WHOLE, { x: 100, y: 50, width: 390, height: 300 }]) {
+    const { x, y, edge } = originOf(plan, visible);
+    for (const [row, key] of [[10, 20], [20, 15]]) {
+      const [left, top] = [x + key * plan.square, y + row * plan.square];
+      for (const [dx, dy] of [[0.1, 0.1], [plan.square - 0.1, plan.square - 0.1]]) {
+        assert.deepEqual(hitMap(data, plan, left + dx, top + dy, visible), { row, key });
+      }
+      assert.deepEqual(hitMap(data, plan, edge - 1, top + 1, visible), { row, key: null });
+    }
+    assert.equal(hitMap(data, plan, edge + 1, plan.top - 1, visible), null);
+    assert.equal(hitMap(data, plan, x + 60 * plan.square + 1, plan.top + 1, visible), null);
+  }
+});
+
+test("the raster has each weight's colour, and nothing where the future is hidden", () => {
+  const weights = Float32Array.of(1, 0, 0.25, 0.75);
+  const { pixels } = mapRaster(mapData(2, 2, { kind: "decoder_self", weights }), palette.light);
+  const colors = [255, 255, 255, 255, 0, 0, 0, 0, 64, 64, 64, 255, 191, 191, 191, 255];
+  assert.deepEqual([...pixels], colors);
+  const few = mapRaster(mapData(2, 2, { weights, threshold: 0.5 }), palette.light);
+  assert.deepEqual([3, 7, 11, 15].map((n) => few.pixels[n]), [255, 0, 0, 255]);
+});
+
+test("a scale changes levels and keeps their order", () => {
+  const weights = Float32Array.of(0.04, 0.16, 0.25, 0.5);
+  const levels = (/** @type {any} */ scale) => {
+    const level = leveller(mapData(2, 2, { weights, scale }));
+    return [...weights].map((weight, n) => level(weight, n >> 1));
+  };
+  assert.deepEqual(levels("linear"), [10, 41, 64, 128]);
+  assert.deepEqual(levels("square root"), [51, 102, 128, 180]);
+  assert.deepEqual(levels("by row"), [64, 255, 128, 255]);
+});
+
+test("the marks hold each word once, and the bars of the row that is pointed at", () => {
+  const weights = Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5);
+  const data = mapData(2, 3, { weights });
+  const plan = planMap(data, 720, measure);
+  const scene = {
+    data, plan, theme, measure, raster: mapRaster(data, palette.light), average: averageRow(data),
+    at: null, pinned: null, origin: originOf(plan, WHOLE), width: 720, height: 800,
+  };
+  const texts = (/** @type {any} */ more) => flat(mapMarks({ ...scene, ...more }))
+    .filter(({ type }) => type === "text").map((mark) => mark.text.replace(/[\u2068\u2069]/g, ""));
+  assert.deepEqual(texts({}), ["q0", "q1", "k0", "k1", "k2", "average"]);
+  assert.deepEqual(texts({ pinned: 1 }),
+    ["q0", "q1", "k0", "k1", "k2", "0.50", "0.30", "0.20", "q1"]);
+  const outline = flat(mapMarks({ ...scene, at: { row: 1, key: 2 } })).at(-1);
+  const { x, y } = scene.origin;
+  assert.deepEqual([outline.x, outline.y], [x + 2 * plan.square, y + plan.square]);
+});
+
+test("only the squares in the frame are drawn", () => {
+  const data = mapData(512, 512);
+  const plan = planMap(data, 720, measure);
+  const visible = { x: 3000, y: 2000, width: 720, height: 800 };
+  const marks = flat(mapMarks({
+    data, plan, theme, measure,
+    raster: { width: 512, height: 512, pixels: new Uint8ClampedArray() },
+    average: averageRow(data), at: null, pinned: null, origin: originOf(plan, visible),
+    width: 720, height: 800,
+  }));
+  const { part } = marks.find(({ type }) => type === "picture");
+  assert.ok(part[2] < 60 && part[3] < 60, String(part));
+  assert.ok(marks.filter(({ type }) => type === "text").length < 130);
+});
+
+test("arrow keys stay on the map", () => {
+  const at = { row: 0, key: 0 };
+  assert.deepEqual(moved(at, "ArrowUp", 2, 3), at);
+  assert.deepEqual(moved(at, "ArrowDown", 2, 3), { row: 1, key: 0 });
+  assert.deepEqual(moved(at, "End", 2, 3), { row: 0, key: 2 });
+  assert.deepEqual(moved({ row: 1, key: null }, "End", 2, 3), { row: 1, key: 0 });
+  assert.equal(moved(at, "Tab", 2, 3), undefined);
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cellOf, notesOn } from "../../viz/draw/js/head_grid/data.js";
+import { isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
+import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
+import { nearest } from "../../viz/draw/js/head_grid/view.js";
+import { gridPart, measure } from "./made.js";
+
+const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
+
+test("every head has one place, no two overlap, and all lie on the page", () => {
+  for (const width of [300, 460, 900, 1600]) {
+    const { cells, width: wide, height } = planGrid({ parts: PARTS, order: null }, width, measure);
+    assert.equal(new Set(cells.map(({ id }) => id)).size, 3 * 3 * 8);
+    for (const one of cells) {
+      assert.ok(one.x >= 0 && one.y >= 0, String(width));
+      assert.ok(one.x + one.wide <= wide && one.y + one.high <= height, String(width));
+      assert.ok(cells.every((other) => other === one
+        || other.x >= one.x + one.wide || other.x + other.wide <= one.x
+        || other.y >= one.y + one.high || other.y + other.high <= one.y), String(width));
+    }
+  }
+});
+
+test("an order of its own is read line by line", () => {
+  /** @type {import("../../viz/draw/js/head_grid/data.js").Head[]} */
+  const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];
+  const { cells, groups } = planGrid({ parts: PARTS, order }, 150, measure);
+  assert.deepEqual(cells.map(({ id }) => id), ["cross 2 1", "encoder_self 0 7", "cross 0 0"]);
+  assert.deepEqual(groups.map(({ rows }) => rows.flat().length), [3]);
+});
+
+/** @param {any} more @param {number} ratio */
+function tile(more, ratio) {
+  const part = gridPart("cross", 1, 1, 4, 4, more);
+  const cell = { ...cellOf(part, 0, 0), x: 0, y: 0, wide: 2, high: 2 };
+  return tileOf(cell, "light", ratio);
+}
+
+test("where cells share a pixel the largest counts, and a large pixel is one cell", () => {
+  const weights = new Uint8Array(16);
+  [weights[3], weights[13]] = [200, 90];
+  const reds = (/** @type {any} */ { pixels, width, height }) =>
+    Array.from({ length: width * height }, (_, n) => pixels[4 * n]);
+  assert.deepEqual(reds(tile({ weights }, 1)), [0, 200, 90, 0]);
+  assert.deepEqual(reds(tile({ weights }, 2)), [...weights]);
+});
+
+test("rows after the step are paper and rows before it are faded", () => {
+  const { pixels } = tile({ weights: new Uint8Array(16).fill(9), last: 2 }, 2);
+  const rows = Array.from({ length: 4 }, (_, row) => pixels[16 * row + 3]);
+  assert.deepEqual(rows, [140, 140, 255, 0]);
+});
+
+test("the note says what is joined and what is folded", () => {
+  const parts = [gridPart("cross", 1, 1, 100, 100, { block: [3, 2], last: 4 })];
+  const plan = planGrid({ parts, order: null }, 200, measure);
+  const notes = notesOn({ key: "", selected: null, order: null, step: 12, parts },
+    isFolded(plan, 1));
+  assert.deepEqual(notes.map((note) => note.split(" ")[0]), ["Step", "Small", "More"]);
+  assert.ok(!isFolded(plan, 2));
+});
+
+test("arrows go straight on before askew and never leave their row", () => {
+  const [from, right, askew, below] = [[0, 0], [40, 0], [20, 15], [0, 60]].map(([x, y]) =>
+    ({ x, y, wide: 10, high: 10 }));
+  const cells = [from, right, askew, below];
+  assert.equal(nearest(cells, from, [1, 0]), right);
+  assert.equal(nearest(cells, from, [0, 1]), askew);
+  assert.equal(nearest(cells, from, [-1, 0]), null);
+});

@@ -1,0 +1,63 @@
+// Small data for the tests, and a font in which every letter is half as wide as it is high.
+
+/** @type {import("../../viz/draw/js/core/theme.js").Measure} */
+export const measure = (text, size) => text.length * size * 0.5;
+
+/** @type {import("../../viz/draw/js/core/theme.js").Theme} */
+export const theme = {
+  name: "light", paper: "#ffffff", ink: "#000000", line: "#cccccc", quiet: "rgb(80,80,80)",
+  font: "sans-serif",
+};
+
+/** Entry n is (n, n, n) in light and (255 - n, 0, 0) in dark. */
+export const palette = {
+  light: Uint8Array.from({ length: 768 }, (_, n) => Math.floor(n / 3)),
+  dark: Uint8Array.from({ length: 768 }, (_, n) => (n % 3 ? 0 : 255 - n / 3)),
+};
+
+/** @param {string} letter @param {number} count */
+export const words = (letter, count) => Array.from({ length: count }, (_, n) => letter + n);
+
+/**
+ * @param {number} queries
+ * @param {number} keys
+ * @param {Partial<import("../../viz/draw/js/attention_map/data.js").MapData>} [more]
+ * @returns {import("../../viz/draw/js/attention_map/data.js").MapData}
+ */
+export const mapData = (queries, keys, more = {}) => ({
+  kind: "cross", title: "L1 H1", rows: "rows", columns: "columns", note: "", reads: null,
+  queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
+  signed: false, weights: new Float32Array(queries * keys), palette, ...more,
+});
+
+/**
+ * @param {number} heads
+ * @param {number} queries
+ * @param {number} keys
+ * @param {Partial<import("../../viz/draw/js/head_view/data.js").ViewData>} [more]
+ * @returns {import("../../viz/draw/js/head_view/data.js").ViewData}
+ */
+export const viewData = (heads, queries, keys, more = {}) => ({
+  kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
+  colors: { light: words("#l", heads), dark: words("#d", heads) }, reads: null,
+  queries: words("q", queries), keys: words("k", keys),
+  weights: new Float32Array(heads * queries * keys).fill(0.5), ...more,
+});
+
+/**
+ * @param {string} kind
+ * @param {number} layers
+ * @param {number} heads
+ * @param {number} rows
+ * @param {number} columns
+ * @param {Partial<import("../../viz/draw/js/head_grid/data.js").Part>} [more]
+ * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
+ */
+export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
+  kind, name: kind, color: "#123456", layers, heads, rows, columns, block: [1, 1], last: null,
+  queries: words("q", rows), keys: words("k", columns),
+  badges: Array.from({ length: layers }, () => Array(heads).fill("")),
+  values: Array.from({ length: layers }, () => Array(heads).fill("")),
+  strongest: Array.from({ length: layers }, () => Array(heads).fill([0, 0, 1])),
+  palette, weights: new Uint8Array(layers * heads * rows * columns), ...more,
+});

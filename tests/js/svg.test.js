@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { drawingOf } from "../../viz/draw/js/core/save.js";
+import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
+import { svgOf } from "../../viz/draw/js/core/svg.js";
+import { measure, theme } from "./made.js";
+
+const tools = { measure, address: () => "data:picture" };
+
+/** @param {import("../../viz/draw/js/core/scene.js").Mark[]} marks */
+const svg = (marks) => svgOf({ width: 100, height: 50, marks, font: "'A & B'" }, tools);
+
+test("words are text whatever they hold, and what no XML may hold is replaced", () => {
+  const file = svg([text({ text: "<b>&\"\ud83d\u0007", x: 1, y: 2, size: 10, fill: "#000" })]);
+  assert.match(file, />&lt;b&gt;&amp;&quot;\ufffd\ufffd<\/text>/);
+  assert.match(file, /font-family="'A &amp; B'"/);
+  assert.match(file, /viewBox="0 0 100 50"/);
+});
+
+test("groups move what is in them, groups too", () => {
+  const inner = group([rect({ x: 1, y: 2, width: 3, height: 4, fill: "red" })], { x: 10 });
+  const file = svg([group([inner, circle({ x: 0, y: 0, radius: 2, fill: "blue" })], { y: 20 })]);
+  assert.match(file, /<rect x="11" y="22" width="3" height="4" fill="red"\/>/);
+  assert.match(file, /<circle cx="0" cy="20" r="2"/);
+  const moved = svg([group([path({ d: "M0,0L1,1", stroke: "red", opacity: 0.5 })], { x: 5 })]);
+  assert.match(moved, /<path d="M0,0L1,1" transform="translate\(5 0\)" fill="none" stroke="red"/);
+  assert.match(moved, /opacity="0.5"/);
+});
+
+test("few large pixels are squares, many or small ones stay one picture", () => {
+  const pixels = Uint8ClampedArray.of(1, 2, 3, 255, 0, 0, 0, 0);
+  const raster = { width: 2, height: 1, pixels };
+  const large = svg([picture({ raster, x: 5, y: 0, width: 20, height: 10 })]);
+  assert.equal(large.match(/<rect/g)?.length, 1); // the transparent one is none
+  assert.match(large, /x="5" y="0" width="10" height="10" fill="rgb\(1,2,3\)"/);
+  const small = svg([picture({ raster, x: 5, y: 0, width: 2, height: 1, title: "a < b" })]);
+  assert.match(small, /<image[^>]*href="data:picture"[^>]*><title>a &lt; b<\/title><\/image>/);
+});
+
+test("a word without room is squeezed and not cut; a turned one turns around its place", () => {
+  const word = { text: "abcdef", x: 1, y: 2, size: 10, fill: "#000" }; // 30 wide
+  assert.match(svg([text({ ...word, room: 20 })]), /textLength="20"/);
+  assert.doesNotMatch(svg([text({ ...word, room: 30 })]), /textLength/);
+  const turned = svg([group([text({ ...word, angle: -Math.PI / 2, middle: true })], { x: 4 })]);
+  assert.match(turned, /x="0" y="3.4" transform="translate\(5,2\) rotate\(-90\)"/);
+});
+
+test("a sheet has room for its title, lines, note and legend, and is named after itself", () => {
+  const sheet = {
+    name: "L3 H5 · cross", title: "a title", lines: ["one", "two"], note: "note", theme,
+    width: 60, height: 40, marks: [rect({ x: 0, y: 0, width: 60, height: 40, fill: "red" })],
+    legend: ["weight 0", { width: 30, marks: [] }, "1"],
+  };
+  const drawing = drawingOf(sheet, measure);
+  assert.equal(drawing.name, "headlight-l3-h5-cross");
+  const height = 16 + 21 * 3 + 10 + 40 + 10 + 42 + 21 + 16; // the legend takes two lines
+  assert.deepEqual([drawing.width, drawing.height], [92, height]);
+  const file = svgOf({ ...drawing, font: theme.font }, tools);
+  for (const words of ["a title", "one", "two", "note", "weight 0", ">1<"]) {
+    assert.ok(file.includes(words), words);
+  }
+});

@@ -1,0 +1,72 @@
+"""The JavaScript's own tests, and that the two ends of the wire agree.
+
+Without node they are skipped, or fail where HEADLIGHT_REQUIRE_NODE=1 says that it must not be
+missing.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from viz.draw.wire import DTYPES, encode
+
+HERE = Path(__file__).parent
+TESTS = sorted(HERE.glob("*.test.js"))
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    if found := shutil.which("node"):
+        return found
+    message = "no node on this machine"
+    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def test_there_are_tests():
+    assert len(TESTS) >= 6
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
+def test_under_node(node, path):
+    run = subprocess.run([node, "--test", str(path)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def decoded(node, folder, meta, arrays):
+    path = folder / "message"
+    path.write_bytes(encode(meta, arrays))
+    command = [node, str(HERE / "decode.mjs"), str(path)]
+    run = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(run.stdout)
+
+
+TYPED = {name: f"{name.capitalize()}Array" for name in DTYPES}
+
+
+def test_javascript_reads_what_python_writes(node, tmp_path):
+    arrays = {name: np.array([[0, 1, 100]], dtype=name) for name in DTYPES}
+    arrays |= {
+        "empty": np.zeros((0, 5), dtype=np.float32),
+        "one": np.array(0.1),
+        "transposed": np.arange(6, dtype=np.int16).reshape(2, 3).T,
+        "other end first": np.array([1, 256], dtype=">u2"),
+        "exact": np.array([1 / 3, 1e-38, -0.0], dtype=np.float32),
+    }
+    said = decoded(node, tmp_path, {}, arrays)["arrays"]
+    for name, array in arrays.items():
+        assert said[name]["type"] == TYPED[array.dtype.name]
+        assert said[name]["shape"] == list(array.shape)
+        there = np.array([float(value) for value in said[name]["values"]])
+        assert (there == array.astype(np.float64).ravel()).all(), name
+
+
+def test_any_text_arrives_as_it_is(node, tmp_path):
+    meta = {"texts": ["é", "👩‍🚀", "\ud83d", "\ude80 \ud83d", '"\\\n\u2028', "שלום"], "none": None}
+    assert decoded(node, tmp_path, meta, {})["meta"] == meta

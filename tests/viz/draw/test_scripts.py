@@ -1,0 +1,28 @@
+"""What no script and no style sheet of a component may do."""
+
+import re
+from pathlib import Path
+
+import viz.draw
+
+FOLDER = Path(viz.draw.__file__).parent / "js"
+
+
+def test_no_module_can_read_text_as_html_or_reach_the_network():
+    for path in FOLDER.rglob("*.js"):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)  # types
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval\(|Function\(",
+            text,
+        )
+        # the names of two languages, which nobody opens
+        for name in ("2000/svg", "1998/Math/MathML"):
+            text = text.replace(f"http://www.w3.org/{name}", "")
+        assert not re.search(r"https?:|fetch\(|import\(|XMLHttpRequest|WebSocket", text)
+
+
+def test_every_rule_of_the_style_sheet_keeps_to_our_own_classes():
+    for path in FOLDER.rglob("*.css"):
+        css = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for selectors in re.findall(r"([^{}]+)\{", css):
+            assert all(one.strip().startswith(".hl") for one in selectors.split(","))

@@ -1,0 +1,40 @@
+import struct
+
+import numpy as np
+import pytest
+
+from tests.viz.draw.message import decode
+from viz.draw.wire import encode
+
+
+def test_arrays_come_back_with_their_shapes_wherever_they_stand():
+    arrays = {
+        "levels": np.arange(5, dtype=np.uint8),
+        "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(1, 2, 3),
+        "none": np.zeros((0, 4), dtype=np.float64),
+    }
+    meta, there = decode(encode({"title": "L1 H1", "order": None}, arrays))
+    assert meta == {"title": "L1 H1", "order": None}
+    for name, array in arrays.items():
+        assert there[name].shape == array.shape
+        assert (there[name] == array).all()
+
+
+def test_each_array_begins_at_a_multiple_of_8():
+    for length in range(20):
+        arrays = {"bytes": np.zeros(length, dtype=np.uint8), "floats": np.ones(1)}
+        content = encode({"x": "y" * length}, arrays)
+        (n,) = struct.unpack_from("<I", content, 4)
+        assert (len(content) - (8 + n + -(8 + n) % 8)) % 8 == 0
+        assert content[-8:] == struct.pack("<d", 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int64, np.bool_, object])
+def test_numbers_that_a_browser_has_no_array_for_are_refused(dtype):
+    with pytest.raises(ValueError, match="weights is of"):
+        encode({}, {"weights": np.zeros(2, dtype=dtype)})
+
+
+def test_a_header_that_no_json_can_say_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode({"threshold": float("nan")}, {})

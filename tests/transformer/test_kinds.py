@@ -12,12 +12,8 @@ from transformer.kinds import KINDS, attention_name
 
 
 def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) -> None:
-    named = {
-        attention_name(kind, layer): kind for kind in KINDS for layer in range(model.config.N)
-    }
-    modules = {
-        name for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)
-    }
+    named = {attention_name(kind, layer): kind for kind in KINDS for layer in range(model.config.N)}
+    modules = {name for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)}
     assert named.keys() == modules
 
 

@@ -23,7 +23,7 @@ from benchmarks.plain import PlainLoop
 from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe, RunConfig
 from training.corpus import EncodedText, Sentences
-from training.devices import Placement, place
+from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
@@ -143,29 +143,29 @@ def measure(setting: Setting) -> Turn:
     """One turn: build the side, warm up, time its updates on the same batches."""
     config = _config(setting.preset, setting.N)
     if setting.side == "ours":
-        placement = place()
-        update = _ours(config, setting, placement)
+        process = set_up_distributed()
+        update = _ours(config, setting, process)
     else:
-        placement = Placement(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-        update = PlainLoop(config, placement.device, bf16=setting.side == SIDES[2]).update
-    batches = _batches(config, setting, placement.length_multiple)
+        process = ProcessInfo(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+        update = PlainLoop(config, process.device, bf16=setting.side == SIDES[2]).update
+    batches = _batches(config, setting, process.length_multiple)
     for batch in batches[: setting.warmup]:
         update(batch)
-    _wait(placement)
+    _wait(process)
     started = time.perf_counter()
     for batch in batches[setting.warmup :]:
         update(batch)
-    _wait(placement)
+    _wait(process)
     seconds = time.perf_counter() - started
     tokens = sum(batch.tokens() for batch in batches[setting.warmup :])
-    return Turn(tokens / seconds, _peak_gib(placement))
+    return Turn(tokens / seconds, _peak_gib(process))
 
 
-def _ours(config: TransformerConfig, setting: Setting, placement: Placement) -> Any:
+def _ours(config: TransformerConfig, setting: Setting, process: ProcessInfo) -> Any:
     torch.manual_seed(1)
-    model = Transformer(config).to(placement.device).train()
+    model = Transformer(config).to(process.device).train()
     recipe = Recipe(batch_tokens=setting.batch_tokens, compile=setting.compile)
-    updater = Updater(model, RunConfig(model=config, recipe=recipe), placement)
+    updater = Updater(model, RunConfig(model=config, recipe=recipe), process)
     steps = iter(range(1, 10_000))
     return lambda batch: updater.update(next(steps), [batch], batch.tokens())
 
@@ -194,13 +194,13 @@ def _batches(config: TransformerConfig, setting: Setting, multiple: int) -> list
     return [make_batch(text, batch, multiple) for batch in rows[: setting.steps + setting.warmup]]
 
 
-def _wait(placement: Placement) -> None:
-    if placement.device.type == "cuda":
+def _wait(process: ProcessInfo) -> None:
+    if process.device.type == "cuda":
         torch.cuda.synchronize()
 
 
-def _peak_gib(placement: Placement) -> float:
-    if placement.device.type == "cuda":
+def _peak_gib(process: ProcessInfo) -> float:
+    if process.device.type == "cuda":
         return torch.cuda.max_memory_allocated() / 2**30
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30

@@ -14,13 +14,13 @@ from transformer.checkpoint import Checkpoint
 from transformer.errors import CheckpointError, HeadlightError, unwritable
 
 CHECKPOINTS = "checkpoints"
-"""Where in its folder a run saves them."""
+"""The folder of a run that holds them."""
 
 
 def checkpoints(run: Path) -> list[Path]:
-    """The whole checkpoints of a run, oldest first.
+    """The complete checkpoints of a run, oldest first.
 
-    What a kill left half-written bears a longer name.
+    One that was not finished when the run was killed has a longer name.
     """
     return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
@@ -86,8 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.average: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        said = unwritable(error, options.out)
-        print(f"training.average: {said} Make room, or choose another --out.", file=sys.stderr)
+        message = unwritable(error, options.out)
+        print(f"training.average: {message} Make room, or choose another --out.", file=sys.stderr)
         return 2
     return 0
 

@@ -11,16 +11,17 @@ from torch import Tensor
 
 from training.corpus import EncodedText
 from transformer.config import BOS, EOS, PAD
+from transformer.padding import pad_sequences, round_up
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences side by side, padded on the right.
+    """Sentence pairs as tensors, padded on the right.
 
     Args:
         source: `[batch, source]`, ending with `</s>`.
         target: `[batch, target]`, beginning with `<s>`: what the decoder reads (§3.1).
-        labels: `[batch, target]`, ending with `</s>`: what it is to predict.
+        labels: `[batch, target]`, ending with `</s>`: what the decoder is to predict.
     """
 
     source: Tensor
@@ -28,48 +29,36 @@ class Batch:
     labels: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
+        """A copy on another device."""
         return Batch(
             *(t.to(device, non_blocking=True) for t in (self.source, self.target, self.labels))
         )
 
     def pin_memory(self) -> Batch:
-        """The same in memory from which a GPU copies beside its work."""
+        """A copy in pinned memory, from which a GPU copies asynchronously."""
         return Batch(*(t.pin_memory() for t in (self.source, self.target, self.labels)))
 
     def tokens(self) -> int:
-        """Real target tokens, `</s>` included."""
+        """Target tokens, `</s>` included, padding not counted."""
         return int((self.labels != PAD).sum())
 
 
 def make_batch(text: EncodedText, rows: Sequence[int] | np.ndarray, multiple: int = 1) -> Batch:
-    """Pad these sentences to their longest, and on to a multiple of a length."""
-    source = _pad([[*text.source[i], EOS] for i in rows], multiple)
-    target = _pad([[BOS, *text.target[i]] for i in rows], multiple)
-    labels = _pad([[*text.target[i], EOS] for i in rows], multiple)
+    """The batch of these sentence pairs; lengths are padded to a multiple of `multiple`."""
+    source = pad_sequences([[*text.source[i], EOS] for i in rows], multiple)
+    target = pad_sequences([[BOS, *text.target[i]] for i in rows], multiple)
+    labels = pad_sequences([[*text.target[i], EOS] for i in rows], multiple)
     return Batch(source, target, labels)
 
 
-def _pad(sequences: list[list[int]], multiple: int) -> Tensor:
-    length = _round_up(max(map(len, sequences)), multiple)
-    padded = np.full((len(sequences), length), PAD, dtype=np.int64)
-    for row, ids in enumerate(sequences):
-        padded[row, : len(ids)] = ids
-    return torch.from_numpy(padded)
-
-
-def _round_up(length: int, multiple: int) -> int:
-    return -(-length // multiple) * multiple
-
-
 class TokenBatches:
-    """Cuts a text into batches, anew for each epoch.
+    """Groups sentence pairs of similar length into batches, anew for each epoch.
 
     Args:
         text: the encoded sentences.
-        batch_tokens: neither side of a batch holds more tokens, padding included.
-        seed: decides, with the number of the epoch, which sentences meet and in which order.
-        multiple: as `make_batch` will be told.
+        batch_tokens: at most so many tokens on each side of a batch, padding included.
+        seed: decides, with the number of the epoch, the grouping and its order.
+        multiple: as it will be passed to `make_batch`.
     """
 
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
@@ -92,7 +81,7 @@ class TokenBatches:
         start, longest = 0, 0
         for end, row in enumerate(order):
             length = int(max(self.source_lengths[row], self.target_lengths[row]))
-            padded = _round_up(max(longest, length), self.multiple)
+            padded = round_up(max(longest, length), self.multiple)
             if end > start and padded * (end - start + 1) > self.batch_tokens:
                 batches.append(order[start:end])
                 start, longest = end, 0

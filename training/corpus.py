@@ -16,7 +16,7 @@ from transformer.errors import HeadlightError
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
-AT_ONCE = 50_000  # sentences that are Python lists at one time
+CHUNK = 50_000  # sentences that are held as Python lists at one time
 
 
 class CorpusError(HeadlightError):
@@ -129,11 +129,13 @@ class EncodedText:
 
     Args:
         source, target: the ids of each sentence.
+        lines: the line of the text, from 0, that each pair was.
         left_out: how many pairs were empty or too long.
     """
 
     source: Sentences
     target: Sentences
+    lines: Sequence[int] = ()
     left_out: int = 0
 
     def __len__(self) -> int:
@@ -143,7 +145,7 @@ class EncodedText:
 def encode(
     text: ParallelText, tokenizer: Tokenizer, max_pieces: int, *, progress: bool = False
 ) -> EncodedText:
-    """Encode every pair; leave out, and count, those with an empty or an overlong side.
+    """Encode every pair; those with an empty or overlong side are left out and counted.
 
     Args:
         progress: show a bar on a terminal, if it takes a while.
@@ -151,22 +153,23 @@ def encode(
     Raises:
         CorpusError: if no pair is left.
     """
-    source, target = Sentences(), Sentences()
-    starts = range(0, len(text), AT_ONCE)
+    source, target, lines = Sentences(), Sentences(), array("q")
+    starts = range(0, len(text), CHUNK)
     for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):
-        some = slice(start, start + AT_ONCE)
+        chunk = slice(start, start + CHUNK)
         pairs = zip(
-            tokenizer.encode_all(text.source[some]),
-            tokenizer.encode_all(text.target[some]),
+            tokenizer.encode_all(text.source[chunk]),
+            tokenizer.encode_all(text.target[chunk]),
             strict=True,
         )
-        for s, t in pairs:
+        for line, (s, t) in enumerate(pairs, start=start):
             if 0 < len(s) < max_pieces and 0 < len(t) < max_pieces:
                 source.append(s)
                 target.append(t)
+                lines.append(line)
     if not source:
         raise CorpusError(
             f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: "
             f"raise max_pieces or check the files."
         )
-    return EncodedText(source, target, len(text) - len(source))
+    return EncodedText(source, target, lines, len(text) - len(source))

@@ -1,9 +1,10 @@
-"""The attention of a few sentences, kept every so often, for watching heads form."""
+"""The attention of a few probe sentences, saved at some steps, for watching heads form."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from training.evaluation_mode import evaluation_mode
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 from transformer.trace import trace, with_end
@@ -15,7 +16,7 @@ PROBES = (
 )
 
 
-def is_early(step: int) -> bool:
+def is_probe_step(step: int) -> bool:
     """Whether a step is a power of two: heads form in the first steps, long before a validation."""
     return step.bit_count() == 1
 
@@ -23,15 +24,13 @@ def is_early(step: int) -> bool:
 def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
 
-    A file takes its name when it is whole: the Training page reads the folder of a run going on.
+    A file gets its name when it is complete: the Training page reads the folder during the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    was_training = model.training
-    model.eval()
-    for number, (source, target) in enumerate(PROBES, start=1):
-        pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-        path = folder / f"step-{step:08d}-sentence-{number}.npz"
-        new = path.with_name(path.name + ".new")
-        trace(model, source, target, *pieces).save(new)
-        new.replace(path)
-    model.train(was_training)
+    with evaluation_mode(model):
+        for number, (source, target) in enumerate(PROBES, start=1):
+            pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
+            path = folder / f"step-{step:08d}-sentence-{number}.npz"
+            new = path.with_name(path.name + ".new")
+            trace(model, source, target, *pieces).save(new)
+            new.replace(path)

@@ -1,4 +1,4 @@
-"""What a run needs to go on as if nothing had happened: safetensors and JSON, never pickle."""
+"""The state of a run, from which it resumes exactly: safetensors and JSON, never pickle."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
-from training.devices import Placement
-from transformer.atomic import before, replace_folder
+from training.devices import ProcessInfo
+from transformer.atomic import backup_path, replace_folder
 from transformer.errors import CheckpointError
 
-TENSORS, PLACE = "state.safetensors", "state.json"
+TENSORS, STATE_JSON = "state.safetensors", "state.json"
+PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
 MAY_CHANGE = ("steps", "cooldown")  # a run may be made longer, and be brought to its end
 
 
 @dataclass(frozen=True)
-class Place:
+class Progress:
     """How far a run has come.
 
     Args:
@@ -35,7 +36,7 @@ class Place:
         batch: micro-batches of that epoch that are done.
         seconds: time spent on steps so far.
         best_loss: lowest validation loss yet; None before the first validation.
-        without_gain: validations since then.
+        without_gain: validations since then that were not better.
     """
 
     step: int = 0
@@ -48,34 +49,34 @@ class Place:
 
 def has_state(folder: Path) -> bool:
     """Whether a run got as far as saving its state there."""
-    return folder.exists() or before(folder).exists()
+    return folder.exists() or backup_path(folder).exists()
 
 
 def save_state(
     folder: Path,
-    place: Place,
+    progress: Progress,
     model: nn.Module,
     optimizer: Optimizer,
     config: Mapping[str, Mapping[str, Any]],
-    placement: Placement,
+    process: ProcessInfo,
 ) -> None:
-    """Write weights, optimiser, random states and place; the state before is kept beside it.
+    """Write weights, optimiser, random states and progress; the last state is kept as a backup.
 
-    Every process calls it, for its own random state; the first one writes.
+    Every process calls it, for its own random state; the main process writes.
     """
-    random_states = _gather_random_states(placement)
-    if not placement.leads:
+    random_states = _gather_random_states(process)
+    if not process.is_main_process:
         return
     tensors = safetensors.torch.save({**_tensors(model, optimizer), **random_states})
     written = {
-        "place": asdict(place),
+        PROGRESS_KEY: asdict(progress),
         "config": config,
         "random": _python_and_numpy(),
         "sha256": hashlib.sha256(tensors).hexdigest(),
     }
-    with replace_folder(folder, keep_before=True) as new:
+    with replace_folder(folder, keep_backup=True) as new:
         (new / TENSORS).write_bytes(tensors)
-        (new / PLACE).write_text(json.dumps(written), "utf-8")
+        (new / STATE_JSON).write_text(json.dumps(written), "utf-8")
 
 
 def load_state(
@@ -83,13 +84,13 @@ def load_state(
     model: nn.Module,
     optimizer: Optimizer,
     config: Mapping[str, Mapping[str, Any]],
-    placement: Placement,
-) -> tuple[Place, str]:
+    process: ProcessInfo,
+) -> tuple[Progress, str]:
     """Put weights, optimiser and random states back.
 
     Returns:
-        The place, and a sentence to tell when the last state was damaged and the one before
-        it was taken; empty otherwise.
+        The progress, and a warning to print when the last state was damaged and its backup was
+        loaded; empty otherwise.
 
     Raises:
         CheckpointError: if both states are damaged, or the configuration changed.
@@ -99,22 +100,22 @@ def load_state(
         written, tensors = _read(folder)
     except CheckpointError as error:
         try:
-            written, tensors = _read(before(folder))
+            written, tensors = _read(backup_path(folder))
         except CheckpointError as older:
             raise CheckpointError(f"{error} {older} Start a new run.") from older
-        warning = f"{error} The state before it is whole: going on from there."
+        warning = f"{error} Its backup is undamaged: resuming from there."
     _refuse_changes(written["config"], config)
     _restore(tensors, model, optimizer)
-    torch.set_rng_state(tensors[f"random.{placement.rank}.cpu"])
-    if placement.device.type == "cuda":
-        torch.cuda.set_rng_state(tensors[f"random.{placement.rank}.cuda"])
+    torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
+    if process.device.type == "cuda":
+        torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
     _restore_python_and_numpy(written["random"])
-    return Place(**written["place"]), warning
+    return Progress(**written[PROGRESS_KEY]), warning
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
-        written = json.loads((folder / PLACE).read_text("utf-8"))
+        written = json.loads((folder / STATE_JSON).read_text("utf-8"))
         content = (folder / TENSORS).read_bytes()
         if hashlib.sha256(content).hexdigest() != written["sha256"]:
             raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")
@@ -122,17 +123,17 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     except OSError as error:
         raise CheckpointError(f"{error.filename} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-        raise CheckpointError(f"{folder / PLACE} is damaged.") from error
+        raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
 
 def _refuse_changes(
-    then: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
+    saved: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
 ) -> None:
     for table, fields in now.items():
         for name, value in fields.items():
-            if name not in MAY_CHANGE and then.get(table, {}).get(name) != value:
+            if name not in MAY_CHANGE and saved.get(table, {}).get(name) != value:
                 raise CheckpointError(
-                    f"[{table}] {name} was {then.get(table, {}).get(name)!r} when the run began "
+                    f"[{table}] {name} was {saved.get(table, {}).get(name)!r} when the run began "
                     f"and is {value!r} now: resume with what it began with, or start a new run."
                 )
 
@@ -157,16 +158,16 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: Optimizer)
         }
 
 
-def _gather_random_states(placement: Placement) -> dict[str, Tensor]:
+def _gather_random_states(process: ProcessInfo) -> dict[str, Tensor]:
     """The state of torch's generators in each process, by rank."""
-    mine = {f"random.{placement.rank}.cpu": torch.get_rng_state()}
-    if placement.device.type == "cuda":
-        mine[f"random.{placement.rank}.cuda"] = torch.cuda.get_rng_state()
-    if placement.world == 1:
-        return mine
-    all_: list[dict[str, Tensor]] = [{}] * placement.world
-    distributed.all_gather_object(all_, mine)
-    return {name: state for states in all_ for name, state in states.items()}
+    local = {f"random.{process.rank}.cpu": torch.get_rng_state()}
+    if process.device.type == "cuda":
+        local[f"random.{process.rank}.cuda"] = torch.cuda.get_rng_state()
+    if process.world_size == 1:
+        return local
+    gathered: list[dict[str, Tensor]] = [{}] * process.world_size
+    distributed.all_gather_object(gathered, local)
+    return {name: state for states in gathered for name, state in states.items()}
 
 
 def _python_and_numpy() -> dict[str, Any]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from torch import distributed
 
+from training.block_expansion import initialise_from
 from training.config import RunConfig
 from training.corpus import ParallelText, read_training_text, read_validation_text
-from training.deepen import begin_from
-from training.devices import Placement, place
+from training.devices import ProcessInfo, set_up_distributed
 from training.state import has_state
 from training.trainer import STATE, Trainer
 from transformer import checkpoint
@@ -34,9 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.train: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        # what cannot be read has sentences of its own
-        said = unwritable(error, options.out)
-        print(f"training.train: {said} Make room, or choose another --out.", file=sys.stderr)
+        # what cannot be read raises a HeadlightError
+        message = unwritable(error, options.out)
+        print(f"training.train: {message} Make room, or choose another --out.", file=sys.stderr)
         return 2
     finally:
         if distributed.is_initialized():
@@ -52,21 +52,21 @@ def train(
     steps: int | None = None,
     start_from: Path | None = None,
 ) -> None:
-    """Train, or go on training, and average the last checkpoints in the end.
+    """Train, or resume training, and average the last checkpoints in the end.
 
     Args:
         config_path: the run's TOML file.
         data: folders of parallel text.
         out: the run's folder.
-        resume: go on from where the run stopped.
+        resume: resume the run of that folder.
         steps: instead of the configuration's.
-        start_from: a checkpoint whose weights and vocabulary the run begins with; the run may be
+        start_from: a checkpoint whose weights and vocabulary the run starts with; the run may be
             deeper.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
-    placement = place()
+    process = set_up_distributed()
     config = RunConfig.load(config_path)
     if steps is not None:
         config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
@@ -76,29 +76,46 @@ def train(
     if given:
         _refuse_another_shape(given, config.model, config_path)
     tokenizer = _tokenizer(
-        out, text, config.model.vocab_size, resume, placement, given.tokenizer if given else None
+        out, text, config.model.vocab_size, resume, process, given.tokenizer if given else None
     )
-    trainer = Trainer(config, tokenizer, text, validation, out, placement)
+    trainer = Trainer(config, tokenizer, text, validation, out, process)
     if given:
-        begin_from(given.model, trainer.model)
-    if resume and (warning := trainer.resume()) and placement.leads:
+        initialise_from(given.model, trainer.model)
+    if resume and (warning := trainer.resume()) and process.is_main_process:
         print(warning, file=sys.stderr)
-    if placement.leads:
-        print(
-            f"{len(trainer.feed.encoded):,} sentence pairs "
-            f"({trainer.feed.encoded.left_out:,} left out as empty or too long), "
-            f"{trainer.model.number_of_parameters():,} parameters, {placement.device.type}, "
-            f"{placement.world} process(es), step {trainer.place.step:,} of {config.recipe.steps:,}"
-        )
+    if process.is_main_process:
+        print(_description(trainer))
     if trainer.run():
-        if placement.leads:
+        if process.is_main_process:
             print(f"Done. The average of the last checkpoints is in {trainer.average()}.")
-    elif placement.leads:
-        print(f"Stopped at step {trainer.place.step:,}. Go on with the same command and --resume.")
+    elif process.is_main_process:
+        print(
+            f"Stopped at step {trainer.progress.step:,}. Go on with the same command and --resume."
+        )
+
+
+def _description(trainer: Trainer) -> str:
+    """What is about to be trained, and what is not as the files or the configuration say."""
+    recipe, process, text = trainer.recipe, trainer.process, trainer.stream.encoded
+    lines = [
+        f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "
+        f"{trainer.model.number_of_parameters():,} parameters, {process.device.type}, "
+        f"{process.world_size} process(es), step {trainer.progress.step:,} of {recipe.steps:,}"
+    ]
+    if left_out := trainer.validation.encoded.left_out:
+        lines.append(
+            f"{left_out:,} validation pairs are left out as empty or longer than the model accepts."
+        )
+    if recipe.bf16 and not trainer.updater.bf16:
+        lines.append(
+            "Training in float32: this processor would have to emulate bfloat16, which is far "
+            "slower."
+        )
+    return "\n".join(lines)
 
 
 def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Path) -> None:
-    """Weights fit one shape but for a further depth; dropout and smoothing may be chosen anew."""
+    """Weights fit one shape, or a multiple of its depth; dropout and smoothing may differ."""
     theirs, ours = given.model.config.to_dict(), wanted.to_dict()
     for name in sorted(theirs.keys() - {"P_drop", "epsilon_ls"}):
         multiple = name == "N" and wanted.N % given.model.config.N == 0
@@ -115,30 +132,31 @@ def _tokenizer(
     text: ParallelText,
     vocab_size: int,
     resume: bool,
-    placement: Placement,
+    process: ProcessInfo,
     given: Tokenizer | None,
 ) -> Tokenizer:
-    """Learn the vocabulary on the training text alone, or take up that of the run.
+    """Learn the vocabulary on the training text alone, or load that of the run.
 
-    `given` is that of the checkpoint that the run starts from.
+    Args:
+        given: that of the checkpoint that the run starts from.
     """
     path = out / checkpoint.TOKENIZER
-    begun = has_state(out / STATE)
-    if resume and not begun:
-        raise ConfigError(f"{out} holds no run to resume: leave --resume away.")
-    if begun and not resume:
+    has_run = has_state(out / STATE)
+    if resume and not has_run:
+        raise ConfigError(f"{out} holds no run to resume: leave out --resume.")
+    if has_run and not resume:
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
-    if not resume and placement.leads:
+    if not resume and process.is_main_process:
         out.mkdir(parents=True, exist_ok=True)
-        tokenizer = given or _learnt(text, vocab_size)
+        tokenizer = given or _learn_vocabulary(text, vocab_size)
         path.write_bytes(tokenizer.model)
-    if placement.world > 1:
+    if process.world_size > 1:
         distributed.barrier()
     return Tokenizer.load(path)
 
 
-def _learnt(text: ParallelText, vocab_size: int) -> Tokenizer:
-    """A vocabulary of the training text; of millions of lines it takes a while, so say so."""
+def _learn_vocabulary(text: ParallelText, vocab_size: int) -> Tokenizer:
+    """Learn it, and say so: on millions of lines it takes a while."""
     print(f"Learning a vocabulary of {vocab_size:,} pieces from {2 * len(text):,} lines.")
     return Tokenizer.train(text.source + text.target, vocab_size)
 
@@ -157,12 +175,12 @@ def _parser() -> argparse.ArgumentParser:
         "a folder named twice counts twice",
     )
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
-    parser.add_argument("--resume", action="store_true", help="go on from where the run stopped")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out")
     parser.add_argument(
         "--start-from",
         type=Path,
         metavar="CHECKPOINT",
-        help="begin with the weights and the vocabulary of a checkpoint folder: fine-tuning; where "
+        help="start with the weights and the vocabulary of a checkpoint folder: fine-tuning; where "
         "the configuration has more layers, these add nothing at first (not in the paper)",
     )
     parser.add_argument("--steps", type=int, help="instead of the steps of the configuration")

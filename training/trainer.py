@@ -15,13 +15,13 @@ from tqdm import tqdm
 
 from training import runlog
 from training.average import CHECKPOINTS, checkpoints, write_average
+from training.batch_stream import BatchStream, UpdateBatches
 from training.config import RunConfig
 from training.corpus import ParallelText
-from training.devices import Placement
-from training.feed import Feed, Step
-from training.probes import is_early, save_probes
+from training.devices import ProcessInfo
+from training.probes import is_probe_step, save_probes
 from training.runlog import Record, RunLog
-from training.state import Place, load_state, save_state
+from training.state import Progress, load_state, save_state
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer import checkpoint
@@ -45,7 +45,7 @@ class Trainer:
         text: the training text.
         validation: text to measure on as the run goes.
         out: the run's folder.
-        placement: this process among those of the run.
+        process: this process among those of the run.
     """
 
     def __init__(
@@ -55,48 +55,48 @@ class Trainer:
         text: ParallelText,
         validation: ParallelText,
         out: Path,
-        placement: Placement,
+        process: ProcessInfo,
     ) -> None:
         self.config, self.recipe = config, config.recipe
-        self.tokenizer, self.out, self.placement = tokenizer, out, placement
-        self.feed = Feed(text, tokenizer, self.recipe, placement)
+        self.tokenizer, self.out, self.process = tokenizer, out, process
+        self.stream = BatchStream(text, tokenizer, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
-        self.model = Transformer(config.model).to(placement.device).train()
-        torch.manual_seed(self.recipe.seed + placement.rank)  # dropout of each process for itself
+        self.model = Transformer(config.model).to(process.device).train()
+        torch.manual_seed(self.recipe.seed + process.rank)  # dropout of each process for itself
         self.validation = Validation(
             validation, tokenizer, self.model, self.recipe.validate_sentences
         )
-        self.updater = Updater(self.model, config, placement)
-        self.place = Place()
-        self.signalled = False  # somebody asked this process to stop
-        self.stop_asked = False  # all processes know
+        self.updater = Updater(self.model, config, process)
+        self.progress = Progress()
+        self.signalled = False  # a signal asked this process to stop
+        self.stop_asked = False  # all processes have agreed to stop
 
     def resume(self) -> str:
-        """Go back to the last state that is whole.
+        """Load the last undamaged state.
 
         Returns:
-            A sentence to tell if that was not the last one; empty otherwise.
+            A warning to print if that was not the last one; empty otherwise.
 
         Raises:
             CheckpointError: if there is none, or the configuration changed.
         """
-        self.place, warning = load_state(
-            self.out / STATE, self.model, self.updater.optimizer, self._identity(), self.placement
+        self.progress, warning = load_state(
+            self.out / STATE, self.model, self.updater.optimizer, self._identity(), self.process
         )
-        if self.placement.leads:
+        if self.process.is_main_process:
             for folder in checkpoints(self.out):
-                if int(folder.name.removeprefix("step-")) > self.place.step:
+                if int(folder.name.removeprefix("step-")) > self.progress.step:
                     shutil.rmtree(folder)
         return warning
 
     def run(self) -> bool:
-        """Train until the last step, until nothing is gained, or until somebody asks to stop.
+        """Train until the last step, until patience runs out, or until a signal asks to stop.
 
         Returns:
             Whether the run is complete.
 
         Raises:
-            TrainingError: if the loss is no longer finite, or the disk is full.
+            TrainingError: if loss, gradients or weights are not finite, or the disk is full.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
@@ -114,50 +114,51 @@ class Trainer:
         return self.out / AVERAGED
 
     def _run(self) -> None:
-        log = self._open_log() if self.placement.leads else None
+        log = self._open_log() if self.process.is_main_process else None
         bar = tqdm(
-            total=self.recipe.steps, initial=self.place.step, unit="step", mininterval=1.0,
-            disable=not self.placement.leads, smoothing=0.02,
+            total=self.recipe.steps, initial=self.progress.step, unit="step", mininterval=1.0,
+            disable=not self.process.is_main_process, smoothing=0.02,
         )  # fmt: skip
         tokens, seconds, started = 0, 0.0, time.monotonic()
-        steps = self.feed.steps(self.place)
+        updates = self.stream.updates(self.progress.epoch, self.progress.batch)
         while not self._finished() and not self.stop_asked:
-            step = next(steps)
-            self._update(step)
-            tokens += step.tokens
+            update = next(updates)
+            self._update(update)
+            tokens += update.tokens
             if self._due(self.recipe.log_every):
                 loss = self.updater.take_summed_loss() / tokens
             self._agree_to_stop()
             elapsed = time.monotonic() - started
             seconds += elapsed
-            self.place = replace(self.place, seconds=self.place.seconds + elapsed)
+            self.progress = replace(self.progress, seconds=self.progress.seconds + elapsed)
             bar.update()
             if self._due(self.recipe.log_every):
                 bar.set_postfix_str(self._log(log, loss, tokens / seconds))
                 tokens, seconds = 0, 0.0
             if self._due(self.recipe.validate_every):
                 self._validate(log, bar)
-            if self._due(self.recipe.validate_every) or is_early(self.place.step):
-                self._keep_probes()
+            if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
+                self._save_probes()
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
         bar.close()
         if self.stop_asked:
+            self._check_before_saving()
             self._save_state()
 
     def _open_log(self) -> RunLog:
         try:
-            log = RunLog(self.out / LOG, self.place.step)
+            log = RunLog(self.out / LOG, self.progress.step)
         except ValueError as error:
             raise CheckpointError(str(error)) from error
         planned, logged = self._plan(), runlog.plan(runlog.read(log.path))
         if planned != {name: value for name, value in logged.items() if name != "step"}:
-            log.write(step=self.place.step, **planned)
+            log.write(step=self.progress.step, **planned)
         return log
 
     def _plan(self) -> Record:
-        """What a reader needs to draw the planned schedule beside the one that was used."""
+        """The planned schedule and how it is computed, for readers of the log."""
         return {
             "parameters": self.model.number_of_parameters(),
             "d_model": self.config.model.d_model,
@@ -165,110 +166,127 @@ class Trainer:
             "lr_factor": self.recipe.lr_factor,
             "steps": self.recipe.steps,
             "cooldown": self.recipe.cooldown,
-            "batch_tokens": self.recipe.batch_tokens * self.feed.group,
+            "batch_tokens": self.recipe.batch_tokens * self.stream.batches_per_update,
+            "precision": "bf16" if self.updater.bf16 else "float32",
+            "left_out": self.stream.encoded.left_out,
+            "validation_left_out": self.validation.encoded.left_out,
         }
 
-    def _update(self, step: Step) -> None:
-        number = self.place.step + 1
-        self.updater.update(number, step.batches, step.tokens)
-        self.place = replace(
-            self.place, step=number, epoch=step.place.epoch, batch=step.place.batch
+    def _update(self, update: UpdateBatches) -> None:
+        step = self.progress.step + 1
+        self.updater.update(step, update.batches, update.tokens)
+        self.progress = replace(
+            self.progress, step=step, epoch=update.epoch, batch=update.batches_done
         )
-        # reading it waits for a GPU, so there it is read at each line of the log
-        if self.placement.device.type == "cpu" or self._due(self.recipe.log_every):
-            self._refuse_bad_step()
+        # reading a value waits for a GPU: there only log lines and saves do
+        if not self.process.is_asynchronous or self._due(self.recipe.log_every):
+            self._raise_if_not_finite()
 
-    def _refuse_bad_step(self) -> None:
-        if bad := int(self.updater.first_bad_step):
-            saved = [int(f.name.removeprefix("step-")) for f in checkpoints(self.out)]
-            last = f"step {max(saved):,}" if saved else "the beginning"
+    def _raise_if_not_finite(self) -> None:
+        """Stop at a bad step; all processes see the same one, and so stop together."""
+        if step := int(self.updater.first_bad_step):
             raise TrainingError(
-                f"The loss or a gradient is not finite at step {bad:,} (epoch {self.place.epoch}, "
-                f"batch {self.place.batch}); the weights were left as they were. The last good "
-                f"checkpoint is that of {last}: lower lr_factor and train again."
+                f"The loss or a gradient is not finite at step {step:,} (epoch "
+                f"{self.progress.epoch}, batch {self.progress.batch}); the weights were left as "
+                f"they were. {self._advice()}"
             )
 
+    def _check_before_saving(self) -> None:
+        """Stop instead of saving weights that nobody should go on with."""
+        self._raise_if_not_finite()
+        if not self.updater.weights_are_finite():
+            raise TrainingError(
+                f"The weights are not finite after step {self.progress.step:,} and were not "
+                f"saved. {self._advice()}"
+            )
+
+    def _advice(self) -> str:
+        saved = [int(folder.name.removeprefix("step-")) for folder in checkpoints(self.out)]
+        last = f"step {max(saved):,}" if saved else "the beginning"
+        return f"The last good checkpoint is that of {last}: lower lr_factor and train again."
+
     def _due(self, every: int) -> bool:
-        return self.place.step % every == 0 or self.place.step >= self.recipe.steps
+        return self.progress.step % every == 0 or self.progress.step >= self.recipe.steps
 
     def _finished(self) -> bool:
         patience = self.recipe.patience
-        tired = patience > 0 and self.place.without_gain >= patience
-        return self.place.step >= self.recipe.steps or tired
+        out_of_patience = patience > 0 and self.progress.without_gain >= patience
+        return self.progress.step >= self.recipe.steps or out_of_patience
 
     def _log(self, log: RunLog | None, loss: float, speed: float) -> str:
-        rate = self.updater.rate(self.place.step)
+        rate = self.updater.rate(self.progress.step)
         if log:
             log.write(
-                step=self.place.step,
-                epoch=self.place.epoch,
+                step=self.progress.step,
+                epoch=self.progress.epoch,
                 loss=round(loss, 5),
                 lr=rate,
                 tokens_per_second=round(speed, 1),
-                seconds=round(self.place.seconds, 1),
+                seconds=round(self.progress.seconds, 1),
             )
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
     def _validate(self, log: RunLog | None, bar: tqdm) -> None:
         """Measure; every process measures the loss, so that all stop at the same validation."""
         loss = self.validation.loss()
-        gained = self.place.best_loss is None or loss < self.place.best_loss
-        self.place = replace(
-            self.place,
-            best_loss=loss if gained else self.place.best_loss,
-            without_gain=0 if gained else self.place.without_gain + 1,
+        improved = self.progress.best_loss is None or loss < self.progress.best_loss
+        self.progress = replace(
+            self.progress,
+            best_loss=loss if improved else self.progress.best_loss,
+            without_gain=0 if improved else self.progress.without_gain + 1,
         )
         if log is None:
             return
         result = self.validation.score()
         log.write(
-            step=self.place.step,
+            step=self.progress.step,
             validation_loss=round(loss, 5),
             validation_perplexity=round(perplexity(loss), 4),
             validation_bleu=round(result.bleu, 2),
             validation_chrf=round(result.chrf, 2),
         )
         bar.write(
-            f"step {self.place.step:,}: validation loss {loss:.3f}, "
+            f"step {self.progress.step:,}: validation loss {loss:.3f}, "
             f"perplexity {perplexity(loss):.2f}, BLEU {result.bleu:.1f} (greedy)"
         )
 
-    def _keep_probes(self) -> None:
-        if self.placement.leads:
-            save_probes(self.out / PROBES, self.place.step, self.model, self.tokenizer)
+    def _save_probes(self) -> None:
+        if self.process.is_main_process:
+            save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
 
     def _save(self) -> None:
-        if self.placement.leads:
-            folder = self.out / CHECKPOINTS / f"step-{self.place.step:08d}"
+        self._check_before_saving()
+        if self.process.is_main_process:
+            folder = self.out / CHECKPOINTS / f"step-{self.progress.step:08d}"
             checkpoint.save(folder, self.model, self.tokenizer)
         self._save_state()
-        if self.placement.leads:
-            # last: whatever moment the run is cut at, the checkpoints to average are there
+        if self.process.is_main_process:
+            # last: at whatever moment the run is killed, the checkpoints to average are there
             for old in checkpoints(self.out)[: -self.recipe.average]:
                 shutil.rmtree(old)
 
     def _save_state(self) -> None:
         save_state(
             self.out / STATE,
-            self.place,
+            self.progress,
             self.model,
             self.updater.optimizer,
             self._identity(),
-            self.placement,
+            self.process,
         )
 
     def _identity(self) -> dict[str, dict[str, Any]]:
-        """What must be the same for a run to be the same run."""
-        return {**self.config.to_dict(), "run": {"processes": self.placement.world}}
+        """The settings that a resumed run must share with the saved one."""
+        return {**self.config.to_dict(), "run": {"processes": self.process.world_size}}
 
     def _ask_to_stop(self, *_: object) -> None:
         self.signalled = True
 
     def _agree_to_stop(self) -> None:
-        """Stop if a signal came; several processes, signalled apart, stop at the same step."""
-        if self.placement.world == 1:
+        """Stop if a signal came to any process; all of them stop at the same step."""
+        if self.process.world_size == 1:
             self.stop_asked = self.signalled
         elif self._due(self.recipe.log_every):
-            asked = torch.tensor(int(self.signalled), device=self.placement.device)
+            asked = torch.tensor(int(self.signalled), device=self.process.device)
             distributed.all_reduce(asked)
             self.stop_asked = bool(asked)

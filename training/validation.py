@@ -1,10 +1,9 @@
-"""How good a model is on text that it was not trained on: loss, perplexity, BLEU."""
+"""How good a model is on text that it was not trained on: loss, perplexity, BLEU, chrF."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import sacrebleu
@@ -12,11 +11,13 @@ import torch
 
 from training.batching import TokenBatches, make_batch
 from training.corpus import EncodedText, ParallelText, encode
+from training.evaluation_mode import evaluation_mode
 from training.loss import label_smoothed_loss
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
 from transformer.masks import padding_mask
 from transformer.model import Transformer
+from transformer.padding import pad_sequences
 from transformer.tokenizer import Tokenizer
 
 Search = Callable[[torch.Tensor], list[Hypothesis]]
@@ -32,7 +33,10 @@ class Score:
 
 
 class Validation:
-    """Measures a model in training on a fixed text, and leaves no trace of having done so.
+    """Measures a model in training on a fixed text; the training is not affected.
+
+    Pairs that are empty or too long for the model are in neither the loss nor BLEU; they are
+    counted in `encoded.left_out`.
 
     Args:
         text: sentences and references.
@@ -45,33 +49,25 @@ class Validation:
         self, text: ParallelText, tokenizer: Tokenizer, model: Transformer, sentences: int
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
+        # the lines as they were written: decoded pieces would be normalised, unknown ones lost
+        self.references = [text.target[line] for line in self.encoded.lines[:sentences]]
         self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
 
     def loss(self) -> float:
         """Mean cross-entropy without smoothing and dropout, in nats."""
-        with _evaluating(self.model):
+        with evaluation_mode(self.model):
             return mean_loss(self.model, self.encoded)
 
     def score(self) -> Score:
         """BLEU and chrF of greedy translations of the first sentences."""
-        with _evaluating(self.model):
+        with evaluation_mode(self.model):
             translations = translate_all(
                 self.encoded.source[: self.sentences],
                 lambda source: greedy(self.model, source),
                 self.tokenizer,
                 self.model.device,
             )
-        references = [self.tokenizer.decode(t) for t in self.encoded.target[: self.sentences]]
-        return score(translations, references)
-
-
-@contextmanager
-def _evaluating(model: Transformer) -> Iterator[None]:
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train()
+        return score(translations, self.references)
 
 
 @torch.inference_mode()
@@ -101,13 +97,11 @@ def translate_all(
     batch_tokens: int = 2_000,
     progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda batches: batches,
 ) -> list[str]:
-    """Translate encoded sentences, longest first, and give them back in their own order."""
+    """Translate encoded sentences, longest first; the results are in the order of `sources`."""
     order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
     translations = [""] * len(sources)
     for rows in progress(_cut(order, sources, batch_tokens)):
-        longest = max(len(sources[i]) for i in rows)
-        padded = [[*sources[i], EOS, *[0] * (longest - len(sources[i]))] for i in rows]
-        found = search(torch.tensor(padded, device=device))
+        found = search(pad_sequences([[*sources[i], EOS] for i in rows]).to(device))
         for row, hypothesis in zip(rows, found, strict=True):
             translations[row] = tokenizer.decode(hypothesis.tokens)
     return translations

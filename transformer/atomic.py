@@ -1,4 +1,4 @@
-"""Folders that appear on disk whole or not at all."""
+"""Replace a folder on disk atomically: it is there whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def before(folder: Path) -> Path:
+def backup_path(folder: Path) -> Path:
     """Where the folder that `replace_folder` replaced is kept."""
+    # the suffix stands in the folders of runs that are to be resumed
     return folder.with_name(folder.name + ".before")
 
 
 @contextmanager
-def replace_folder(folder: Path, *, keep_before: bool = False) -> Iterator[Path]:
-    """Fill a temporary folder inside the `with` block; it takes the name when the block ends well.
+def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]:
+    """Yield a temporary folder, which replaces `folder` when the `with` block succeeds.
 
-    What stood there is whole until then. A machine that stops at any moment leaves the old
-    folder, the new one, or, for the instant between two renames, the old one under `before`.
+    The old folder is untouched until then. A crash at any moment leaves the old folder, the new
+    one, or, for the instant between two renames, the old one under its backup path.
 
     Args:
-        folder: the name to take.
-        keep_before: keep the folder that stood there as `before(folder)`.
+        folder: the folder to replace.
+        keep_backup: keep the old folder as `backup_path(folder)`.
     """
-    new, old = folder.with_name(folder.name + ".new"), before(folder)
+    new, backup = folder.with_name(folder.name + ".new"), backup_path(folder)
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     try:
@@ -37,16 +38,16 @@ def replace_folder(folder: Path, *, keep_before: bool = False) -> Iterator[Path]
         shutil.rmtree(new, ignore_errors=True)
         raise
     if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
+        shutil.rmtree(backup, ignore_errors=True)
+        folder.rename(backup)
     new.rename(folder)
     _sync(folder.parent)
-    if not keep_before:
-        shutil.rmtree(old, ignore_errors=True)
+    if not keep_backup:
+        shutil.rmtree(backup, ignore_errors=True)
 
 
 def _sync(path: Path) -> None:
-    """Wait until the disk has it: a rename could survive a crash that its content does not."""
+    """Flush to disk: a rename could survive a crash that the content does not."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

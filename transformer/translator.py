@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from transformer import checkpoint, decoding
 from transformer.checkpoint import Checkpoint
-from transformer.config import PAD, UNK
+from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.errors import InputError
 from transformer.files import ASSETS
 from transformer.model import Transformer
+from transformer.padding import pad_sequences
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace, trace, with_end
 
@@ -177,8 +176,7 @@ class Translator:
             raise InputError(f"A beam of {beam_size} finds nothing: it must be at least 1.")
         if not rows:
             return []
-        longest = max(map(len, rows))
-        source = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+        source = pad_sequences(rows)
         return decoding.beam_search(self.model, source.to(self.model.device), beam_size=beam_size)
 
     def _candidate(self, hypothesis: Hypothesis) -> Candidate:

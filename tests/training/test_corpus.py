@@ -62,6 +62,7 @@ def test_what_is_too_long_or_empty_is_left_out_and_counted(data: Path) -> None:
     odd = text + ParallelText(["", "The dog " * 50], ["Ein Hund.", "Der Hund."])
     encoded = encode(odd, tokenizer, max_pieces=40)
     assert (len(encoded), encoded.left_out) == (300, 2)
+    assert list(encoded.lines) == list(range(300))
     assert tokenizer.decode(encoded.target[0]) == text.target[0]
     with pytest.raises(CorpusError, match="No sentence pair has between 1 and 1 pieces"):
         encode(text, tokenizer, max_pieces=2)
@@ -83,8 +84,9 @@ def test_a_text_is_encoded_alike_some_at_a_time(
     text = read_training_text([data])
     tokenizer = Tokenizer.train(text.source + text.target, 120)
     whole = encode(text, tokenizer, max_pieces=40)
-    monkeypatch.setattr(corpus, "AT_ONCE", 7)  # 300 is no multiple of it
+    monkeypatch.setattr(corpus, "CHUNK", 7)  # 300 is no multiple of it
     parts = encode(text, tokenizer, max_pieces=40)
     assert whole.source[:] == parts.source[:]
     assert whole.target[:] == parts.target[:]
+    assert list(whole.lines) == list(parts.lines)
     assert len(whole) == 300

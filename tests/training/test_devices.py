@@ -1,16 +1,19 @@
-"""Where a run computes, and what it asks of the libraries below."""
+"""What a run asks of its device and of the libraries below."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from training.devices import _cpu_has_bf16
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 # what matrix products of ever other shapes leave in the heap, in MiB
 SCRIPT = """
 import ctypes, json, torch
-from training.devices import place
+from training.devices import set_up_distributed
 
 class Heap(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in (
@@ -19,7 +22,7 @@ class Heap(ctypes.Structure):
 
 libc = ctypes.CDLL(None)
 libc.mallinfo2.restype = Heap
-place()
+set_up_distributed()
 weight = torch.randn(256, 256).bfloat16()
 def used(first, last):
     for n in range(first, last):
@@ -37,11 +40,44 @@ def _used(**environment: str) -> tuple[float, float]:
     return before, after
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads the heap of glibc")
+@pytest.mark.skipif(
+    sys.platform != "linux" or not _cpu_has_bf16(),
+    reason="reads the heap of glibc, after bf16 products that a processor has instructions for",
+)
 def test_the_kernels_of_shapes_that_are_gone_are_forgotten() -> None:
     many = _used(**dict.fromkeys(CACHES, "1024"))  # what is set already stays
     few = _used()
     grown = many[1] - many[0]
-    if grown < 10:
-        pytest.skip("this processor's bf16 products leave nothing behind")
-    assert few[1] - few[0] < grown / 10
+    # a processor whose products leave nothing behind leaves nothing behind either way
+    assert few[1] - few[0] < max(grown / 10, 1)
+
+
+@pytest.mark.parametrize("given", [{}, dict.fromkeys(CACHES, "7")], ids=["unset", "set"])
+def test_the_size_of_the_kernel_caches_is_set_unless_the_user_has(given: dict[str, str]) -> None:
+    script = (
+        "import os; from training.devices import set_up_distributed; set_up_distributed(); "
+        f"print(*(os.environ[name] for name in {CACHES}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [given.get(name, "100") for name in CACHES]
+
+
+@pytest.mark.parametrize(
+    ("flags", "native"),
+    [
+        ("fpu sse4_2 avx2 f16c", False),
+        ("avx2 avx512f avx512_bf16", True),
+        ("avx512f amx_bf16 amx_tile", True),
+        ("fp asimd i8mm bf16", True),
+        ("fp asimd", False),
+    ],
+)
+def test_bf16_is_native_where_the_processor_says_so(
+    flags: str, native: bool, tmp_path: Path
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"model name\t: Some processor\nflags\t\t: {flags}\n")
+    assert _cpu_has_bf16(cpuinfo) is native
+    assert _cpu_has_bf16(tmp_path / "no such file")  # a system that does not say

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from training.probes import PROBES, is_early, save_probes
+from training.probes import PROBES, is_probe_step, save_probes
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
 from transformer.trace import trace, with_end
 
 
 def test_early_steps_are_the_powers_of_two() -> None:
-    assert [step for step in range(1, 70) if is_early(step)] == [1, 2, 4, 8, 16, 32, 64]
+    assert [step for step in range(1, 70) if is_probe_step(step)] == [1, 2, 4, 8, 16, 32, 64]
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import safetensors.torch
 import torch
 
-from tests.training.conftest import RECIPE
+from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
 from training import runlog
+from training.batching import Batch
+from training.devices import ProcessInfo
 from training.state import has_state
 from training.train import main
-from transformer import checkpoint
+from training.update import Updater
+from transformer import KINDS, AttentionTrace, checkpoint
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,19 +157,21 @@ def _stamp(file: Path) -> object:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
-    number: signal.Signals, finished: Path, data: Path, recipe: Path, tmp_path: Path
+    number: signal.Signals, data: Path, recipe: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "stopped"
-    process = _start(recipe, data, out)
+    process = _start(recipe, data, out, "--steps", "100000")  # no signal comes after the last step
     _wait_for(process, out / "run.jsonl")
     process.send_signal(number)
     printed, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    if "Done." not in printed:  # a slow signal may come after the last step
-        assert "--resume" in printed
-        assert "Traceback" not in errors
-        assert main(_command(recipe, data, out, "--resume")) == 0
-    assert _same(_weights(out), _weights(finished))
+    assert "Traceback" not in errors
+    stopped = re.search(r"Stopped at step (\d+)\. .*--resume", printed)
+    assert stopped, printed
+    more = ["--steps", str(int(stopped[1]) + 4)]
+    assert main(_command(recipe, data, out, "--resume", *more)) == 0
+    assert main(_command(recipe, data, tmp_path / "whole", *more)) == 0
+    assert _same(_weights(out), _weights(tmp_path / "whole"))
 
 
 def _interrupted(data: Path, recipe: Path, out: Path) -> None:
@@ -201,7 +209,7 @@ def test_a_damaged_state_falls_back_to_the_one_before(
     path = out / "state" / name
     path.write_bytes(path.read_bytes()[:-20])
     assert main(_command(recipe, data, out, "--resume")) == 0
-    assert "The state before it is whole" in capsys.readouterr().err
+    assert "Its backup is undamaged" in capsys.readouterr().err
     assert _same(_weights(out), _weights(finished))
 
 
@@ -249,6 +257,100 @@ def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(
     assert "last good checkpoint" in error
     for folder in (tmp_path / "out").glob("checkpoints/*"):
         assert all(p.isfinite().all() for p in checkpoint.load(folder).model.parameters())
+
+
+@pytest.mark.parametrize("planted", ["weights", "step"])
+def test_nothing_is_saved_that_is_not_finite(
+    planted: str,
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recipe.write_text(RECIPE.replace("log_every = 4", "log_every = 24"))
+    monkeypatch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
+    update = Updater.update
+
+    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
+        if step == 15 and planted == "step":
+            self.summed_loss += float("nan")
+        update(self, step, batches, tokens)
+        if step == 16 and planted == "weights":
+            with torch.no_grad():
+                self.parameters[0][5] = float("inf")
+
+    monkeypatch.setattr(Updater, "update", spoiled)
+    assert main(_command(recipe, data, tmp_path / "out")) == 2
+    error = capsys.readouterr().err
+    expected = {
+        "weights": "The weights are not finite after step 16 and were not saved",
+        "step": "The loss or a gradient is not finite at step 15",
+    }
+    assert expected[planted] in error
+    assert "The last good checkpoint is that of step 8" in error
+    assert [f.name for f in (tmp_path / "out" / "checkpoints").iterdir()] == ["step-00000008"]
+    state = json.loads((tmp_path / "out" / "state" / "state.json").read_text())
+    assert state["place"]["step"] == 8
+
+
+def test_probes_are_read_from_a_model_whose_layers_are_compiled(
+    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # traced as on a GPU, but run by PyTorch itself: no C++ compiler is needed
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
+    text = RECIPE.replace("steps = 24", "steps = 4").replace(
+        "validate_every = 12", "validate_every = 4"
+    )
+    recipe.write_text(text + "compile = true\n")
+    assert main(_command(recipe, data, tmp_path / "compiled")) == 0
+    recipe.write_text(text)
+    assert main(_command(recipe, data, tmp_path / "plain")) == 0
+    for number in (1, 2, 3):
+        name = f"probes/step-00000004-sentence-{number}.npz"
+        compiled, plain = (
+            AttentionTrace.load(tmp_path / run / name) for run in ("compiled", "plain")
+        )
+        for kind in KINDS:
+            np.testing.assert_allclose(compiled.weights(kind), plain.weights(kind), atol=1e-3)
+            np.testing.assert_allclose(compiled.weights(kind).sum(-1), 1, atol=1e-5)
+    measured = [
+        r for r in runlog.read(tmp_path / "compiled" / "run.jsonl") if "validation_bleu" in r
+    ]
+    assert [r["step"] for r in measured] == [4]
+
+
+def test_bf16_that_would_be_emulated_is_float32_and_said(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for native, precision in ((False, "float32"), (True, "bf16")):
+        monkeypatch.setattr(ProcessInfo, "has_native_bf16", native)
+        recipe.write_text(RECIPE.replace("bf16 = false", "bf16 = true"))
+        assert main(_command(recipe, data, tmp_path / precision, "--steps", "2")) == 0
+        assert (
+            runlog.plan(runlog.read(tmp_path / precision / "run.jsonl"))["precision"] == precision
+        )
+        said = "would have to emulate bfloat16" in capsys.readouterr().out
+        assert said is not native
+    recipe.write_text(RECIPE)
+    assert main(_command(recipe, data, tmp_path / "asked", "--steps", "2")) == 0
+    assert "bfloat16" not in capsys.readouterr().out
+    assert _same(_weights(tmp_path / "asked"), _weights(tmp_path / "float32"))
+
+
+def test_validation_pairs_that_are_left_out_are_told_of_once(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pairs(tmp_path / "train", sentence_pairs(300))
+    write_pairs(tmp_path / "valid", [("", "Der Hund."), *sentence_pairs(9, seed=2)])
+    assert main(_command(recipe, tmp_path, tmp_path / "out", "--steps", "2")) == 0
+    assert capsys.readouterr().out.count("1 validation pairs are left out") == 1
+    plan = runlog.plan(runlog.read(tmp_path / "out" / "run.jsonl"))
+    assert (plan["left_out"], plan["validation_left_out"]) == (0, 1)
 
 
 def test_no_run_to_resume_and_a_run_in_the_way_are_said(
@@ -303,8 +405,8 @@ def test_two_processes_give_the_curve_of_one_with_twice_the_batch(
     twice.write_text(recipe.read_text() + "accumulate = 2\n")
     assert main(_command(twice, data, tmp_path / "one")) == 0
     launched = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29517",
-         "-m", "training.train", *_command(recipe, data, tmp_path / "two")],
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m",
+         "training.train", *_command(recipe, data, tmp_path / "two")],
         cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
         check=False, timeout=100,
     )  # fmt: skip
@@ -317,8 +419,9 @@ def test_two_processes_give_the_curve_of_one_with_twice_the_batch(
 
 @pytest.mark.parametrize("flag", ["r_drop = 5.0", "bpe_dropout = 0.2", "bf16 = true"])
 def test_options_train_and_resume_like_the_rest(
-    flag: str, data: Path, recipe: Path, tmp_path: Path
+    flag: str, data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
     text = RECIPE.replace("bf16 = false", "") if "bf16" in flag else RECIPE
     recipe.write_text(text + flag)
     assert main(_command(recipe, data, tmp_path / "whole")) == 0

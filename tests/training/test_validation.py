@@ -154,6 +154,22 @@ def test_validation_leaves_the_model_as_it_was(
     assert all(p.grad is None for p in training.parameters())
 
 
+def test_bleu_compares_with_the_lines_of_the_references(
+    text: ParallelText, tokenizer: Tokenizer, model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # © is no piece of the vocabulary, and of two spaces the pieces hold one: decoded, both are lost
+    lines = [f"©  {line}" for line in text.target]
+    odd = ParallelText(["The dog " * 200, *text.source], ["Der Hund " * 200, *lines])
+    given: list[list[str]] = []
+    monkeypatch.setattr(
+        "training.validation.score", lambda _, references: given.append(list(references))
+    )
+    validation = Validation(odd, tokenizer, Transformer(model.config), sentences=4)
+    validation.score()
+    assert given == [lines[:4]]
+    assert validation.encoded.left_out == 1
+
+
 def test_an_error_while_measuring_leaves_the_model_training(
     text: ParallelText, tokenizer: Tokenizer, model: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,9 +33,9 @@ def test_what_stood_there_is_whole_until_then_and_gone_after(tmp_path):
 
 def test_what_stood_there_can_be_kept(tmp_path):
     for text in ("first", "second", "third"):
-        fill(tmp_path / "model", text, keep_before=True)
+        fill(tmp_path / "model", text, keep_backup=True)
     assert (tmp_path / "model" / "file").read_text() == "third"
-    assert (atomic.before(tmp_path / "model") / "file").read_text() == "second"
+    assert (atomic.backup_path(tmp_path / "model") / "file").read_text() == "second"
     assert everything(tmp_path) == {"model/file", "model.before/file"}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from transformer.config import BOS, PAD
 from transformer.errors import InputError
+from transformer.padding import pad_sequences
 from transformer.tokenizer import SPECIAL
 from transformer.trace import AttentionTrace
 
@@ -46,18 +46,13 @@ def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
         raise InputError("There is no sentence to put into a batch: type one.")
     written = [[piece.id for piece in trace.target_pieces] for trace in traces]
     return TraceBatch(
-        source=_padded([[piece.id for piece in trace.source_pieces] for trace in traces]),
-        target=_padded([[BOS, *row[:-1]] for row in written]),
-        written=_padded(written),
+        source=pad_sequences([[piece.id for piece in trace.source_pieces] for trace in traces]),
+        target=pad_sequences([[BOS, *row[:-1]] for row in written]),
+        written=pad_sequences(written),
         source_tokens=_padded_tokens([trace.source_tokens for trace in traces]),
         decoder_tokens=_padded_tokens([trace.decoder_tokens for trace in traces]),
         target_tokens=_padded_tokens([trace.target_tokens for trace in traces]),
     )
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
 
 
 def _padded_tokens(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

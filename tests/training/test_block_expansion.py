@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from training.deepen import begin_from
+from training.block_expansion import initialise_from
 from transformer.config import Positions, TransformerConfig
 from transformer.model import Transformer
 
@@ -30,7 +30,7 @@ def _small(positions: Positions = "sinusoidal") -> Transformer:
 
 def _deepened(small: Transformer, N: int) -> Transformer:
     deep = Transformer(replace(small.config, N=N))
-    begin_from(small, deep)
+    initialise_from(small, deep)
     return deep
 
 

@@ -5,19 +5,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from training.batch_stream import BatchStream
 from training.config import Recipe
 from training.corpus import read_training_text
-from training.devices import Placement
-from training.feed import Feed
-from training.state import Place
+from training.devices import ProcessInfo
 from transformer.tokenizer import Tokenizer
 
 
 def test_on_a_gpu_lengths_are_multiples_of_8_and_hold_the_same_tokens(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Placement(torch.device("cuda")).length_multiple == 8
-    here = Placement(torch.device("cpu"))
+    assert ProcessInfo(torch.device("cuda")).length_multiple == 8
+    here = ProcessInfo(torch.device("cpu"))
     assert here.length_multiple == 1
     text = read_training_text([data])
     tokenizer = Tokenizer.train(text.source + text.target, 120)
@@ -26,18 +25,18 @@ def test_on_a_gpu_lengths_are_multiples_of_8_and_hold_the_same_tokens(
     def tokens_of_an_epoch() -> tuple[int, set[int]]:
         found = 0
         lengths: set[int] = set()
-        for step in Feed(text, tokenizer, recipe, here).steps(Place()):
-            if step.place.epoch:
+        for update in BatchStream(text, tokenizer, recipe, here).updates(0, 0):
+            if update.epoch:
                 return found, lengths
-            (batch,) = step.batches
-            assert step.tokens == batch.tokens()
+            (batch,) = update.batches
+            assert update.tokens == batch.tokens()
             assert max(batch.source.numel(), batch.target.numel()) <= 400
-            found += step.tokens
+            found += update.tokens
             lengths |= {batch.source.size(1), batch.target.size(1)}
         raise AssertionError("the stream has no end")
 
     tokens, lengths = tokens_of_an_epoch()
-    monkeypatch.setattr(Placement, "length_multiple", 8)
+    monkeypatch.setattr(ProcessInfo, "length_multiple", 8)
     padded_tokens, padded_lengths = tokens_of_an_epoch()
     assert padded_tokens == tokens
     assert {length % 8 for length in padded_lengths} == {0}

@@ -15,8 +15,7 @@ from tests.browser.spy import levels, map_on
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.trace import Labels
 from viz.app.serving import CHECKPOINT_VARIABLE
-from viz.draw.labels import shown
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES, shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -34,7 +34,7 @@ __all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtur
 pytestmark = pytest.mark.browser
 
 FEED_FORWARD = BY_NAME["decoder.feed_forward"]
-OPEN = {"text": SENTENCE, "arch_layer": "2", "arch_box": FEED_FORWARD.opened}
+OPEN = {"text": SENTENCE, "arch_layer": "2", "arch_box": FEED_FORWARD.heading}
 # the strip of one box as the screen has it: a pixel at each place of a grid of values
 PIXELS = """(canvas, [rows, columns]) => {
   const context = canvas.getContext("2d");

@@ -35,7 +35,7 @@ def traces() -> list[AttentionTrace]:
     )
     if (first := sentence_bar.trace()) is None:
         return []
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, _ = found
     lines = [

@@ -18,20 +18,20 @@ MAX_LINK_CHARACTERS = 8_000
 """Characters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
 
 _ASKED = "sentence_bar.asked"
-_FOUND = "sentence_bar.found"
+_TRANSLATED = "sentence_bar.translated"
 _IN_LINK = "sentence_bar.in_link"
 _PAGE = "sentence_bar.page"
 
 
 def show(page: str) -> None:
-    """Draw the bar, translate what stands in it, and keep the result for the page below.
+    """Draw the bar, translate what stands in it, and store the result for the page below.
 
     Args:
         page: what tells the page below from the others.
     """
     _carry_to_page(page)
     # what the last run found must not be drawn for a text that now fails
-    st.session_state[_FOUND] = None
+    st.session_state[_TRANSLATED] = None
     with st.container(key="sentence-bar", gap="small"):
         text, beam_size = _inputs()
         with st.container(key="german", gap=None):
@@ -41,15 +41,15 @@ def show(page: str) -> None:
                 st.text("The text is too long for a link: reloading the page loses it.")
 
 
-def found() -> tuple[Translator, Translation] | None:
+def translated() -> tuple[Translator, Translation] | None:
     """What this run translated, or None where the bar has said why it could not."""
-    result: tuple[Translator, Translation] | None = st.session_state.get(_FOUND)
+    result: tuple[Translator, Translation] | None = st.session_state.get(_TRANSLATED)
     return result
 
 
 def trace() -> AttentionTrace | None:
     """The attention on this run's sentence; None after saying on the page why there is none."""
-    if (result := found()) is None:
+    if (result := translated()) is None:
         with st.container(key="no-picture"):
             st.text("Without a translation there is nothing to draw.")
         return None
@@ -72,7 +72,10 @@ def _carry_to_page(page: str) -> None:
     if before == page:
         return
     allowed = {str(beam_size): beam_size for beam_size in BEAMS}
-    for name, linked in ((TEXT, asked.get(TEXT)), (BEAM, allowed.get(asked.get(BEAM, "")))):
+    for name, linked in (
+        (TEXT, asked.get(TEXT)),
+        (BEAM, allowed.get(asked.get(BEAM, ""))),
+    ):
         if name in st.query_params:
             continue
         if name in st.session_state:
@@ -122,7 +125,7 @@ def _answer(text: str, beam_size: int) -> None:
     except HeadlightError as error:
         _line("", str(error), "problem")
         return
-    st.session_state[_FOUND] = translator, translation
+    st.session_state[_TRANSLATED] = translator, translation
     pieces = len(translation.best.pieces)
     count = f"{pieces} {'piece' if pieces == 1 else 'pieces'}"
     _line(

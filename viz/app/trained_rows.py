@@ -1,4 +1,4 @@
-"""The rows of Table 3 that were trained here: small twins of the paper's models, and their logs."""
+"""The rows of Table 3 that were trained here, as small models, with their logs."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ class Box:
     Args:
         name: in the URL and in the drawing's plan; the stack comes first.
         title: on the box.
-        opened: the title where it is open.
+        heading: the title where it is open.
         value: name of what is drawn in it, as in `Flow.values`, with `{}` for the layer; "" where
             only tokens stand.
         module: dotted name of the module or parameter that learns; "" where nothing does.
         equation: as LaTeX.
-        says: a sentence or two, in Markdown of our own.
+        text: a sentence or two, in Markdown of our own.
         code: what computes it.
         pages: URL paths of the pages that explain it.
         kind: of the attention, which gives the colour.
@@ -38,11 +38,11 @@ class Box:
 
     name: str
     title: str
-    opened: str
+    heading: str
     value: str
     module: str
     equation: str
-    says: str
+    text: str
     code: tuple[Callable[..., object], ...]
     pages: tuple[str, ...] = ()
     kind: Kind | None = None
@@ -65,34 +65,34 @@ def _foot(stack: Stack, read: str) -> list[Box]:
         Box(
             name=f"{stack}.tokens",
             title="English" if stack == "encoder" else "German, shifted right",
-            opened=f"What the {stack} reads",
+            heading=f"What the {stack} reads",
             value="",
             module="",
             equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
-            says=read,
+            text=read,
             code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
             pages=() if stack == "encoder" else ("masks",),
         ),
         Box(
             name=f"{stack}.embedding",
             title="Embedding",
-            opened=f"Embedding of the {stack}",
+            heading=f"Embedding of the {stack}",
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}",
-            says="A row of the table for each token, times √d_model (§3.4). Both embeddings and "
+            text="A row of the table for each token, times √d_model (§3.4). Both embeddings and "
             "the projection before the softmax are one and the same matrix.",
             code=(Embedding.forward,),
         ),
         Box(
             name=f"{stack}.positions",
             title="Positions",
-            opened=f"Positions of the {stack}",
+            heading=f"Positions of the {stack}",
             value=f"{embedding}.hook_positions",
             module=f"{embedding}.positions",
             equation=r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            says="Where each token stands (§3.5): waves of different length, or learnt; without "
+            text="Where each token stands (§3.5): waves of different length, or learnt; without "
             "them the order of the words would be unknown.",
             code=(sinusoidal_positions,),
             pages=("positions",),
@@ -100,27 +100,27 @@ def _foot(stack: Stack, read: str) -> list[Box]:
         Box(
             name=f"{stack}.sum",
             title="Sum",
-            opened=f"What the first layer of the {stack} reads",
+            heading=f"What the first layer of the {stack} reads",
             value=f"{embedding}.hook_sum",
             module="",
             equation=r"\text{Dropout}(E[x]\sqrt{d_\text{model}} + PE)",
-            says="Token and position added; in training, dropout follows (§5.4).",
+            text="Token and position added; in training, dropout follows (§5.4).",
             code=(Embedding.forward,),
             pages=("positions",),
         ),
     ]  # fmt: skip
 
 
-def _attention(stack: Stack, name: str, kind: Kind, title: str, says: str, *pages: str) -> Box:
+def _attention(stack: Stack, name: str, kind: Kind, title: str, text: str, *pages: str) -> Box:
     module = f"{stack}.layers.{{}}.{name}"
     return Box(
         name=f"{stack}.{name}",
         title=title,
-        opened=f"{title} of the {stack}",
+        heading=f"{title} of the {stack}",
         value=f"{module}.hook_pattern",
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
-        says=says,
+        text=text,
         code=(attention_scores, MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
         kind=kind,
@@ -133,11 +133,11 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
     return Box(
         name=f"{stack}.{name}_norm",
         title="Add & norm",
-        opened=f"Add & norm after {after} of the {stack}",
+        heading=f"Add & norm after {after} of the {stack}",
         value=f"{module}.hook_normalised",
         module=module,
         equation=r"\text{LayerNorm}(x + \text{Sublayer}(x))",
-        says="What came in is added to what the sub-layer made of it, then each token is "
+        text="What came in is added to what the sub-layer made of it, then each token is "
         "normalised by itself (§3.1): post-norm, as in the paper.",
         code=(AddAndNorm.forward,),
     )
@@ -148,11 +148,11 @@ def _feed_forward(stack: Stack) -> Box:
     return Box(
         name=f"{stack}.feed_forward",
         title="Feed forward",
-        opened=f"Feed forward of the {stack}",
+        heading=f"Feed forward of the {stack}",
         value=f"{layer}.feed_forward_norm.hook_sublayer",
         module=f"{layer}.feed_forward",
         equation=r"\max(0,\, xW_1 + b_1)\,W_2 + b_2",
-        says="Two linear maps with a ReLU between them, the same for each position and each "
+        text="Two linear maps with a ReLU between them, the same for each position and each "
         "position by itself (§3.3, equation 2).",
         code=(FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
@@ -204,11 +204,11 @@ BOXES: tuple[Box, ...] = (
     Box(
         name="decoder.linear",
         title="Linear",
-        opened="Linear",
+        heading="Linear",
         value=LOGITS,
         module="shared_embedding",
         equation=r"xE^\top",
-        says="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
+        text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
         "pieces that the translation is made of. The matrix is that of the embeddings.",
         code=(Transformer.logits,),
         pages=("training",),
@@ -216,11 +216,11 @@ BOXES: tuple[Box, ...] = (
     Box(
         name="decoder.softmax",
         title="Softmax",
-        opened="Softmax",
+        heading="Softmax",
         value=PROBABILITIES,
         module="",
         equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
-        says="The probability of each piece to come next (§3.4); drawn are the columns of the "
+        text="The probability of each piece to come next (§3.4); drawn are the columns of the "
         "pieces that the translation is made of, which the search chose among all.",
         code=(Transformer.logits,),
         pages=("translate",),
@@ -229,4 +229,4 @@ BOXES: tuple[Box, ...] = (
 """Encoder and then decoder, each from its foot up."""
 
 BY_NAME: dict[str, Box] = {box.name: box for box in BOXES}
-BY_OPENED: dict[str, Box] = {box.opened: box for box in BOXES}
+BY_HEADING: dict[str, Box] = {box.heading: box for box in BOXES}

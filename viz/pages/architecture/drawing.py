@@ -18,7 +18,7 @@ from viz.app.memory import memo_per_trace
 from viz.app.mounts import architecture, attention_map, tensor_strip
 from viz.draw.architecture import DrawnBox
 from viz.draw.labels import SCREEN_NAMES, shown
-from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
 BOX = "arch_box"
@@ -49,7 +49,7 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
             key="arch-drawing",
         )
     with beside:
-        _opened(box, model, found, trace, layer)
+        _open_box(box, model, found, trace, layer)
     explain(
         "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
         "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
@@ -61,20 +61,20 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
 def _controls(layers: int) -> tuple[int, Box]:
     """Which layer is drawn, from 0, and which box is open."""
     layer = pick_layer(LAYER, layers)
-    opened = st.selectbox(
+    heading = st.selectbox(
         "Open box",
-        list(BY_OPENED),
-        index=list(BY_OPENED).index(BY_NAME[FIRST].opened),
+        list(BY_HEADING),
+        index=list(BY_HEADING).index(BY_NAME[FIRST].heading),
         key=BOX,
         bind="query-params",
         width=380,
     )
-    return layer, BY_OPENED[opened]
+    return layer, BY_HEADING[heading]
 
 
 def _open(name: str) -> None:
     """Let the menu follow a click in the drawing."""
-    st.session_state[BOX] = BY_NAME[name].opened
+    st.session_state[BOX] = BY_NAME[name].heading
 
 
 def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
@@ -85,7 +85,7 @@ def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox
         name=box.name,
         title=box.title,
         shape=shape,
-        says=f"{box.opened}{of}: {shape}",
+        says=f"{box.heading}{of}: {shape}",
         values=values,
         kind=box.kind,
     )
@@ -112,12 +112,12 @@ def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
     return trace.target_tokens if box.value in _OVER_VOCABULARY else trace.decoder_tokens
 
 
-def _opened(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
+def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
     """The open box: what it computes, its shapes, what it learns, its code, and the way on."""
     of = f", layer {layer + 1}" if box.layered else ""
-    st.subheader(f"{box.opened}{of}", anchor=False)
+    st.subheader(f"{box.heading}{of}", anchor=False)
     st.latex(box.equation)
-    st.markdown(box.says)
+    st.markdown(box.text)
     _facts(_shapes(box, found, trace, layer) | _parameters(box, model, layer))
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
@@ -141,7 +141,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
         tensor_strip(
             values,
             _rows(box, trace),
-            title=box.opened,
+            title=box.heading,
             columns=found.columns if box.value in _OVER_VOCABULARY else None,
             key="arch-tensor",
         )
@@ -191,14 +191,14 @@ def _links(box: Box, layer: int) -> None:
         choices[KIND] = SCREEN_NAMES[box.kind]
     with st.container(key="arch-way-on", gap=None):
         for path in box.pages:
-            navigation.link(path, _WHY[path], choices if box.kind else {})
+            navigation.link(path, _LINK_REASONS[path], choices if box.kind else {})
 
 
 def _to_norms(name: str) -> None:
     st.session_state[VIEW], st.session_state[NORM] = NORMS, name
 
 
-_WHY = {
+_LINK_REASONS = {
     "heads": "every head of this layer",
     "inside": "the arithmetic of one of them",
     "masks": "who may see whom, and the shift right",

@@ -29,7 +29,7 @@ from viz.pages.architecture.norms_chart import spread_chart
 
 def short(box: Box) -> str:
     """What a norm is called where only norms are: `after self-attention of the encoder`."""
-    return box.opened.removeprefix(f"{box.title} ")
+    return box.heading.removeprefix(f"{box.title} ")
 
 
 LAYER = "arch_layer"
@@ -42,7 +42,7 @@ NAMES = {short(box): box for box in BOXES if box.name.endswith("_norm")}
 
 def show(row: DeltaGenerator) -> None:
     """Draw the view; its controls go into the row that is given."""
-    if (found := sentence_bar.found()) is None:
+    if (found := sentence_bar.translated()) is None:
         sentence_bar.trace()  # says why there is nothing
         return
     model = found[0].model

@@ -34,6 +34,6 @@ def show() -> None:
 
 
 def _drawing(row: DeltaGenerator) -> None:
-    trace, found = sentence_bar.trace(), sentence_bar.found()
+    trace, found = sentence_bar.trace(), sentence_bar.translated()
     if trace is not None and found is not None:
         drawing.show(row, found[0].model, trace)

@@ -79,7 +79,7 @@ def _presets() -> dict[str, TransformerConfig]:
         "big": TransformerConfig.big(),
         "demo": TransformerConfig.demo(),
     }
-    if (found := sentence_bar.found()) is not None:
+    if (found := sentence_bar.translated()) is not None:
         presets[SERVED_MODEL] = found[0].model.config
     return presets
 
@@ -123,7 +123,7 @@ def _counted(config: TransformerConfig) -> dict[str, int]:
 
 def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
     total, built = sum(formula.values()), sum(real.values())
-    paper = "".join(f" Table 3 says {said} M." for preset, said in PAPER if preset == config)
+    paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
     agree = "the same" if real == formula else "which is another number"
     st.text(f"{total:,} by formula; {built:,} in the real model, {agree}.{paper}")

@@ -50,7 +50,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
     )  # fmt: skip
     totals = pd.DataFrame(
         [
-            {"model": model, "count": sum(parts.values()), "said": millions(sum(parts.values()))}
+            {"model": model, "count": sum(parts.values()), "label": millions(sum(parts.values()))}
             for model, parts in models.items()
         ]
     )
@@ -86,6 +86,6 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
     words = (
         alt.Chart(totals)
         .mark_text(align="left", dx=6, fontSize=13, color=GREY)
-        .encode(x=alt.X("count:Q", scale=scale), y=y, text="said:N")
+        .encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")
     )
     return bars + words

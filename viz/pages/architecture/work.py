@@ -120,7 +120,7 @@ def _measured(quantity: str) -> None:
             for layer, rows in found["layers"].items()
         }
         chart = growth_chart(curves, quantity=title, dots=True)
-        said = (
+        caption = (
             f"One layer each, d = {found['d']}, h = {found['h']}, k = {found['k']}, one sequence, "
             f"median of {found['repeats']}, {found['threads']} thread: {found['machine']}."
         )
@@ -131,7 +131,7 @@ def _measured(quantity: str) -> None:
         )
         return
     st.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
-    st.text(said)
+    st.text(caption)
 
 
 def _table(sizes: Sizes) -> None:

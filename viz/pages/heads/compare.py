@@ -12,7 +12,7 @@ from viz.app.head_picker import UrlNames, pick
 from viz.draw.open_head import OpenMap, heads, open_map
 from viz.pages.heads.controls import Controls
 
-With = Literal["another head", "another sentence", "another checkpoint"]
+ComparedWith = Literal["another head", "another sentence", "another checkpoint"]
 SECOND = UrlNames("layer2", "head2")
 OTHER_TEXT = "text2"
 """Names in the URL."""
@@ -24,7 +24,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
         other = st.selectbox(
-            "Compare with", list(get_args(With)), key="with", bind="query-params", width=200
+            "Compare with", list(get_args(ComparedWith)), key="with", bind="query-params", width=200
         )
         try:
             if other == "another head":
@@ -52,7 +52,7 @@ def _another_sentence(controls: Controls) -> OpenMap | None:
         bind="query-params",
         autocomplete="off",
     )
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     assert found is not None  # there is a first map
     translator, _ = found
     translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])

@@ -23,7 +23,7 @@ from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import DESCENDING, LAYER_ORDER, Controls
 from viz.pages.heads.downloads import download_menu
 
-_WHAT: dict[Kind, str] = {
+_ROWS_AND_COLUMNS: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
     "decoder_self": (
         "each position of the decoder (row, named by the token that it reads) looks at itself "
@@ -252,9 +252,9 @@ def _numbers(trace: AttentionTrace, controls: Controls) -> None:
 def _explain(trace: AttentionTrace, kind: Kind) -> None:
     layers, count = trace.cross.shape[:2]
     explain(
-        f"{SCREEN_NAMES[kind].capitalize()} attention: {_WHAT[kind]}. One small map for each of "
-        f"the {layers} × {count} heads of each kind, all on one scale from 0 to 1; the word under "
-        f"it says what the head does most on this sentence. A row is "
+        f"{SCREEN_NAMES[kind].capitalize()} attention: {_ROWS_AND_COLUMNS[kind]}. One small map "
+        f"for each of the {layers} × {count} heads of each kind, all on one scale from 0 to 1; the "
+        f"word under it says what the head does most on this sentence. A row is "
         f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
         f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
     )

@@ -60,7 +60,7 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (trace := sentence_bar.trace()) is None:
         return
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
     chosen = _choices(trace)
@@ -78,7 +78,7 @@ def show() -> None:
         if chosen.as_trained:
             st.text("Another scale or temperature: what it does to the translation stands here.")
         else:
-            rescaled_translation(translator, translation, edits, _said(chosen))
+            rescaled_translation(translator, translation, edits, _scale_in_words(chosen))
 
 
 def _choices(trace: AttentionTrace) -> Choices:
@@ -241,7 +241,7 @@ def _explain() -> None:
     )
 
 
-def _said(chosen: Choices) -> str:
+def _scale_in_words(chosen: Choices) -> str:
     """The scale in words, as the line under the controls has it."""
     scale = "no scale" if chosen.scale == "none" else shown_scale(chosen.scale)
     by = "" if chosen.temperature == 1 else f" and temperature {chosen.temperature:g}"

@@ -35,8 +35,8 @@ MASKS: dict[str, MaskName | None] = {
 }
 """The menu of masks; the first is the one that the model uses."""
 
-LOOKS = BOOLEANS, NUMBERS = "booleans", "numbers"
-VIEW, WHICH, LOOK, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
+STYLES = BOOLEANS, NUMBERS = "booleans", "numbers"
+VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""
 
 _DEFAULT = "decoder"
@@ -45,7 +45,7 @@ _NAMES: dict[MaskName, str] = {
     "causal": "causal mask",
     "both": "padding and causal mask",
 }
-_WHO: dict[Kind, str] = {
+_WHICH_MASK: dict[Kind, str] = {
     "encoder_self": "Every English token may see the whole sentence, so the encoder has the "
     "padding mask alone.",
     "decoder_self": "A position of the decoder may not see what it has still to write, so it has "
@@ -103,7 +103,7 @@ def _grids(
     labels = masking.labels(made, kind)
     with row:
         which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or MODEL_MASKS[kind]
-        look = _choice("Drawn as", LOOKS, LOOK)
+        style = _choice("Drawn as", STYLES, STYLE)
     with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence = _number("Sentence", SENTENCE, len(labels))
         query = _number("Row", ROW, len(labels[sentence].queries))
@@ -120,7 +120,7 @@ def _grids(
             [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
             kind,
             title=title,
-            numbers=look == NUMBERS,
+            numbers=style == NUMBERS,
             chosen=(sentence, query),
             on_pick=_choose,
             key="mask-grids",
@@ -149,7 +149,7 @@ def _explain_grids(kind: Kind) -> None:
         "Each row is a token that looks, each column one that it may see or not. Sentences of one "
         "batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
         "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
-        f"(§3.2.3). {_WHO[kind]} {code_line(padding_mask)}, {code_line(causal_mask)}, "
+        f"(§3.2.3). {_WHICH_MASK[kind]} {code_line(padding_mask)}, {code_line(causal_mask)}, "
         f"{code_line(padding_and_causal_mask)}, {code_line(attention_scores)}."
     )
 
@@ -181,7 +181,7 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     picture = losses.container(key="mask-losses")
     with losses:
         traces = further_sentences.traces()
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     if not traces or found is None:
         return
     made = batch_traces(traces)

@@ -19,7 +19,7 @@ from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
 from viz.pages.positions.sentence import pick_stack
 
 PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row.learned)}
-"""The paper's rows by the names of the small twins that were trained alike here."""
+"""The paper's rows by the names of the small models that were trained here with the same change."""
 
 
 def learned() -> None:
@@ -61,7 +61,7 @@ def learned() -> None:
 
 
 def _results() -> None:
-    """What the two twins reached, beside what the paper says of its own."""
+    """What the two small models reached, beside what the paper says of its own."""
     for name, paper in PAPER.items():
         row = read(ROWS / name)
         if isinstance(row, TrainedRow):

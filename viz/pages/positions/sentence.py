@@ -192,7 +192,7 @@ def _candidate(
 
 
 def _found() -> tuple[Translator, Translation]:
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     assert found is not None  # there is a trace
     return found
 

@@ -20,7 +20,7 @@ RUNS_VARIABLE = "HEADLIGHT_RUNS"
 
 BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
 FORMING = ASSETS / "forming"
-"""The small one: a run from its first step, with the attention that it kept on the way."""
+"""The small one: a run from its first step, with the attention that it saved on the way."""
 
 LIVE_FOR = 120.0
 """Seconds since its last line in which a run counts as going on."""

@@ -23,7 +23,7 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (trace := sentence_bar.trace()) is None:
         return
-    found = sentence_bar.found()
+    found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
     picture, beside = st.columns([2, 1], gap="large")

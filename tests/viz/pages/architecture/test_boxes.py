@@ -7,7 +7,7 @@ from transformer.analysis.counting import parameter_shapes
 from transformer.analysis.flow import LOGITS, PROBABILITIES
 from viz.app.explanations import code_line
 from viz.app.navigation import TITLES
-from viz.pages.architecture.boxes import BOXES, BY_NAME, BY_OPENED, Box
+from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box
 from viz.pages.architecture.norms import NAMES
 
 
@@ -32,6 +32,6 @@ def test_what_a_box_shows_is_a_place_of_the_model(model: Transformer, box: Box) 
 
 
 def test_no_two_boxes_can_be_taken_for_each_other() -> None:
-    assert len(BY_NAME) == len(BY_OPENED) == len(BOXES) == 20
+    assert len(BY_NAME) == len(BY_HEADING) == len(BOXES) == 20
     assert {box.kind for box in BOXES if box.kind} == {"encoder_self", "decoder_self", "cross"}
     assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]

@@ -68,9 +68,9 @@ def facts(app: AppTest) -> dict[str, str]:
 def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
     opened, translator: Translator, box
 ) -> None:
-    app = opened(arch_box=box.opened, arch_layer="2")
+    app = opened(arch_box=box.heading, arch_layer="2")
     heading = app.subheader[0].value
-    assert heading == box.opened + (", layer 2" if box.layered else "")
+    assert heading == box.heading + (", layer 2" if box.layered else "")
     trace, model = translator.trace(SENTENCE), translator.model
     n, m, d, vocab = len(trace.source_tokens), len(trace.target_tokens), 32, model.config.vocab_size
     rows = n if box.stack == "encoder" else m
@@ -182,7 +182,7 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
     assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
-    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "said" in row}
+    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
     assert (ends["this model"], ends["the served model"]) == (total, served)
 
 

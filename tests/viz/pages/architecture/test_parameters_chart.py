@@ -38,7 +38,7 @@ def test_every_part_of_every_model_is_drawn() -> None:
     assert [(row["model"], row["count"]) for row in words] == [
         (name, sum(parameters_by_formula(config).values())) for name, config in CONFIGS.items()
     ]
-    assert words[0]["said"] == "63.05 M"
+    assert words[0]["label"] == "63.05 M"
     assert chart["layer"][0]["encoding"]["y"]["sort"] == list(CONFIGS)
     # the words at the end of the longest bar have room
     domain = chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
@@ -55,7 +55,7 @@ def test_the_kinds_of_attention_have_their_colours_and_nothing_else_has() -> Non
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
+    ("count", "label"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
 )
 def test_counts_are_said_in_millions(count: int, said: str) -> None:
     assert millions(count) == said

@@ -1,0 +1,98 @@
+"""What a browser sends is checked, and what a mount does where its script is not found."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from transformer.trace import Labels
+from viz.app import mounts
+
+ROOT = Path(mounts.__file__).parents[2]
+SCRIPT = """
+from tests.viz.app.test_mounts import LABELS, WEIGHTS
+from viz.app.mounts import attention_map
+
+attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", key="map")
+"""
+LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
+WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
+
+
+def test_a_picture_is_mounted_by_address_and_its_data_are_bytes():
+    app = AppTest.from_string(SCRIPT).run()
+    assert not app.exception
+    assert not app.error
+    (mounted,) = app.get("bidi_component")
+    assert mounted.proto.js_source_path.startswith("headlight-")
+    assert not mounted.proto.js_content
+    assert mounted.proto.bytes
+
+
+def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
+    installed = importlib.metadata.distributions
+    monkeypatch.setattr(
+        importlib.metadata,
+        "distributions",
+        lambda: [one for one in installed() if one.name != "headlight"],
+    )
+    mounts._pictures.cache_clear()
+    app = AppTest.from_string(SCRIPT).run()
+    mounts._pictures.cache_clear()
+    assert [error.value for error in app.error] == [mounts.NOT_INSTALLED]
+    assert not app.exception
+
+
+@pytest.mark.parametrize("sent", [None, "1", 1.0, True, -1, 3, [], {"step": 1}])
+def test_a_step_that_no_walk_has_is_not_one(monkeypatch, sent):
+    heard: list[int] = []
+    step = SimpleNamespace(send=None)
+    monkeypatch.setattr(mounts, "inside_packet", lambda *_, **__: b"")
+    monkeypatch.setattr(
+        mounts, "_inside_head", lambda **options: setattr(step, "send", options["on_step_change"])
+    )
+    monkeypatch.setattr(mounts.st, "session_state", {"inside": {"step": sent}})
+    mounts.inside_head(
+        None,  # type: ignore[arg-type]
+        [],
+        "",
+        "cross",
+        title="",
+        steps=[None] * 3,  # type: ignore[list-item]
+        step=0,
+        on_step=heard.append,
+        head=0,
+        factor="",
+        key="inside",
+    )
+    step.send()
+    assert heard == []
+    mounts.st.session_state["inside"]["step"] = 2
+    step.send()
+    assert heard == [2]
+
+
+def test_no_other_module_mounts_a_component():
+    for path in (ROOT / "viz").rglob("*.py"):
+        if path != Path(mounts.__file__):
+            names = [
+                node.attr
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Attribute)
+            ]
+            assert "v2" not in names, path
+
+
+def test_what_is_drawn_without_a_screen_imports_no_streamlit():
+    names = ["attention_map", "head_view", "head_grid", "inside_head", "tensor_strip"]
+    modules = ", ".join(f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture"])
+    code = f"import sys, {modules}; sys.exit('streamlit' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

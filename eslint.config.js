@@ -1,10 +1,6 @@
 import js from "@eslint/js";
 
-// not yet written anew
-const OLD = ["shared", "save", "svg_canvas", "mask_*", "architecture*"];
-
 export default [
-  { ignores: OLD.map((name) => `viz/draw/js/${name}.js`) },
   js.configs.recommended,
   {
     rules: {

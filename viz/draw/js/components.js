@@ -1,6 +1,8 @@
 // Every component by the name that Python calls it by: how its data are read, what shows them, and
 // whether Python hears what the reader selects.
 
+import { read as readModel } from "./architecture/data.js";
+import { Architecture } from "./architecture/view.js";
 import { read as readMap } from "./attention_map/data.js";
 import { AttentionMap } from "./attention_map/view.js";
 import { decode } from "./core/wire.js";
@@ -15,6 +17,8 @@ import { read as readInside } from "./inside_head/data.js";
 import { InsideHead } from "./inside_head/view.js";
 import { read as readStrip } from "./tensor_strip/data.js";
 import { TensorStrip } from "./tensor_strip/view.js";
+import { read as readMasks } from "./mask_grids/data.js";
+import { MaskGrids } from "./mask_grids/view.js";
 
 /** @typedef {import("./core/wire.js").Message} Message */
 /** @typedef {import("./core/view.js").View<any>} View */
@@ -24,12 +28,14 @@ import { TensorStrip } from "./tensor_strip/view.js";
  *   sends?: boolean}>}
  */
 const COMPONENTS = {
+  architecture: { Component: Architecture, read: readModel },
   attention_map: { Component: AttentionMap, read: readMap },
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside },
   tensor_strip: { Component: TensorStrip, read: readStrip },
+  mask_grids: { Component: MaskGrids, read: readMasks },
 };
 
 /**

@@ -85,7 +85,7 @@ def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox
         name=box.name,
         title=box.title,
         shape=shape,
-        says=f"{box.heading}{of}: {shape}",
+        label=f"{box.heading}{of}: {shape}",
         values=values,
         kind=box.kind,
     )

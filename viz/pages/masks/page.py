@@ -120,7 +120,7 @@ def _grids(
             [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
             kind,
             title=title,
-            numbers=style == NUMBERS,
+            as_numbers=style == NUMBERS,
             chosen=(sentence, query),
             on_pick=_choose,
             key="mask-grids",

@@ -1,5 +1,6 @@
 // Colours and font of the page around a picture, and the widths of words in that font.
 
+import { channels, mixed } from "./color.js";
 import { make, penOf } from "./dom.js";
 
 /** @typedef {"light" | "dark"} ThemeName */
@@ -18,6 +19,8 @@ import { make, penOf } from "./dom.js";
  * The width of a text in CSS pixels.
  * @typedef {(text: string, size: number, weight: number) => number} Measure
  */
+
+const QUIET = 0.68; // of ink, as in `--hl-quiet` of core.css
 
 /** @type {CanvasRenderingContext2D | undefined} */
 let pen; // one for all pictures: it draws nothing
@@ -43,7 +46,7 @@ export function readTheme(root, forced) {
   const [paper, ink, line] = [color("--hl-paper"), color("--hl-ink"), color("--hl-line")];
   probe.remove();
   return {
-    paper, ink, line, quiet: quietInk(ink, paper), font: getComputedStyle(root).fontFamily,
+    paper, ink, line, quiet: mixed(ink, paper, QUIET), font: getComputedStyle(root).fontFamily,
     name: forced ?? (brightness(paper) < 128 ? "dark" : "light"),
   };
 }
@@ -58,19 +61,8 @@ export const measureIn = (theme) => (text, size, weight) => {
   return context.measureText(text).width;
 };
 
-/** `--hl-quiet` of core.css once more, in a form that any program reads.
- * @param {string} ink
- * @param {string} paper */
-function quietInk(ink, paper) {
-  const [dark, light] = [channels(ink), channels(paper)];
-  return `rgb(${dark.map((value, n) => Math.round(0.68 * value + 0.32 * light[n])).join()})`;
-}
-
 /** From 0 to 255. @param {string} color */
 function brightness(color) {
   const [r, g, b] = channels(color);
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
-
-/** @param {string} color `#rrggbb` */
-const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));

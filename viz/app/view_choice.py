@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 
-def choose_view(name: str, views: Mapping[str, Callable[[], None]]) -> None:
+def choose_view(name: str, views: Mapping[str, Callable[[], object]]) -> None:
     """Draw the choice among the views of a page, then the chosen one; at first the first.
 
     Args:

@@ -125,8 +125,3 @@ def test_a_sentence_too_long_for_a_map_is_translated_all_the_same(
     app = serve(text=SENTENCE)
     assert translator.translate(SENTENCE).text in texts(app)
     assert any("The maps are drawn for up to 5 pieces" in line for line in texts(app))
-
-
-def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
-    app = serve(text=SENTENCE, beam="1")
-    assert any("nothing to compare" in caption.value for caption in app.caption)

@@ -104,3 +104,9 @@ def test_the_map_opens_on_the_layer_that_aligns_words(
     cross = np.repeat(layers[:, None], 2, axis=1).astype(np.float32)  # [layer, head, query, key]
     monkeypatch.setattr(translator, "trace", lambda *_, **__: SimpleNamespace(cross=cross))
     assert serving.aligning_layer(translator) == aligned
+
+
+def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:
+    first, second = tmp_path / "a" / "model", tmp_path / "b" / "model"
+    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, f"{first}{serving.SEPARATOR}{second}")
+    assert list(serving.further_checkpoints()) == [str(second), "bundled"]

@@ -55,7 +55,7 @@ def test_the_kinds_of_attention_have_their_colours_and_nothing_else_has() -> Non
 
 
 @pytest.mark.parametrize(
-    ("count", "label"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
+    ("count", "said"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
 )
 def test_counts_are_said_in_millions(count: int, said: str) -> None:
     assert millions(count) == said

@@ -7,7 +7,6 @@ import pytest
 from tests.viz.app_test import GIVEN, heads_page, texts
 from transformer import Translator
 from transformer.analysis.measures import summarise
-from viz.app import serving
 from viz.draw.labels import shown
 
 SENTENCE = "The dog sleeps in the garden."
@@ -69,40 +68,3 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     app.text_input(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        {"words": "true", "special": "false", "sort": "entropy"},
-        {"sort": "offset", "kinds": "encoder", "layers": "1"},
-        {"scale": "by row", "threshold": "0.1", "over": "L1 H2"},
-        {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
-        {"view": "compare", "with": "another sentence", "text2": "The cat sleeps."},
-        {"view": "compare", "with": "another checkpoint"},
-        {"view": "step by step", "words": "true", "special": "false", "kind": "decoder"},
-        {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
-    ],
-)
-@pytest.mark.parametrize("kind", ["encoder", "cross"])
-def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str], kind: str) -> None:
-    app = serve(heads_page, **{"text": SENTENCE, "kind": kind, **url})
-    assert not app.exception
-    assert not any("nothing to draw" in line for line in texts(app))
-
-
-def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
-    app.text_input(key="text2").set_value("  ").run()
-    assert any("The text is empty" in line for line in texts(app))
-
-
-def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another checkpoint"})
-    assert app.selectbox(key="model2").options == ["bundled"]
-
-
-def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:
-    first, second = tmp_path / "a" / "model", tmp_path / "b" / "model"
-    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, f"{first}{serving.SEPARATOR}{second}")
-    assert list(serving.further_checkpoints()) == [str(second), "bundled"]

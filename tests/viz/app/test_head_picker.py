@@ -1,0 +1,39 @@
+"""Kind, layer and head count from 1 in the URL and from 0 in code; a mean is None."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    import streamlit as st
+
+    from viz.app.head_picker import HEAD, pick, pick_kind, pick_layer
+
+    head = pick(HEAD, 3, 4, layer=2, head=0, mean=True, mean_of_layers=True)
+    st.text(f"{pick_kind()} {head} {pick_layer('only_layer', 3)}")
+
+
+def picked(**url: str) -> str:
+    app = AppTest.from_function(page)
+    for name, value in url.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    (text,) = app.text
+    return text.value
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ({}, "cross (2, 0) 0"),
+        ({"kind": "encoder", "layer": "1", "head": "4"}, "encoder_self (0, 3) 0"),
+        ({"kind": "decoder", "layer": "mean", "head": "mean"}, "decoder_self (None, None) 0"),
+        ({"only_layer": "3"}, "cross (2, 0) 2"),
+        ({"kind": "x", "layer": "4", "head": "0", "only_layer": "-1"}, "cross (2, 0) 0"),
+    ],
+)
+def test_the_choice_of_a_link_is_the_choice_of_the_page(url: dict[str, str], expected: str) -> None:
+    assert picked(**url) == expected

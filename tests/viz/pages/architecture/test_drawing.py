@@ -1,0 +1,84 @@
+"""Each box of Figure 1 opens to the model's own shapes and parameters, and links lead on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import in_url
+from tests.viz.pages.architecture.reading import SENTENCE, tables
+from transformer import Translator
+from viz.pages.architecture.boxes import BOXES
+from viz.pages.architecture.drawing import NORMS
+
+
+def facts(app: AppTest) -> dict[str, str]:
+    """Names and values of the open box."""
+    return dict(tables(app)[0][2:])
+
+
+@pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
+def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
+    opened, translator: Translator, box
+) -> None:
+    app = opened(arch_box=box.heading, arch_layer="2")
+    heading = app.subheader[0].value
+    assert heading == box.heading + (", layer 2" if box.layered else "")
+    trace, model = translator.trace(SENTENCE), translator.model
+    n, m, d, vocab = len(trace.source_tokens), len(trace.target_tokens), 32, model.config.vocab_size
+    rows = n if box.stack == "encoder" else m
+    keys = m if box.name == "decoder.self_attention" else n
+    found = facts(app)
+    if box.kind:
+        assert found["weights"] == f"4 × {rows} × {keys}"
+        assert (found["Q"], found["K"], found["V"]) == (
+            f"4 × {rows} × 8", f"4 × {keys} × 8", f"4 × {keys} × 8",
+        )  # fmt: skip
+    elif box.name.endswith(("linear", "softmax")):
+        assert found["out"] == f"{m} × {vocab}"
+    else:
+        assert found["out"] == (f"{rows} tokens" if "tokens" in box.name else f"{rows} × {d}")
+    expected = {
+        "attention": 4 * 32 * 32, "feed_forward": 32 * 64 + 64 + 64 * 32 + 32, "norm": 64,
+        "embedding": vocab * 32, "linear": vocab * 32, "positions": "none: a formula",
+    }  # fmt: skip
+    last = box.name.rpartition("_norm")[1].strip("_") or box.name.split(".")[1]
+    wanted = expected.get("attention" if last.endswith("attention") else last, "none")
+    assert found["parameters"] == (f"{wanted:,}" if isinstance(wanted, int) else wanted)
+
+
+def test_the_share_of_zeros_is_that_of_the_hidden_layer(opened, translator: Translator) -> None:
+    app = opened(arch_box="Feed forward of the encoder", arch_layer="1")
+    trace = translator.trace(SENTENCE)
+    ids = [piece.id for piece in trace.source_pieces]
+    with torch.inference_mode():
+        _, cache = translator.model.run_with_cache(
+            torch.tensor([ids]), torch.tensor([[2]]), names=lambda name: name.endswith("hidden")
+        )
+    hidden = cache["encoder.layers.0.feed_forward.hook_hidden"][0].numpy()
+    zero = np.mean(hidden == 0)
+    assert facts(app)["hidden"] == f"{len(ids)} × 64, of which the ReLU makes {zero:.0%} zero"
+
+
+def links(app: AppTest) -> list[tuple[str, str]]:
+    return [(link.proto.page, link.proto.query_string) for link in app.get("page_link")]
+
+
+def test_an_attention_box_leads_to_its_layer_on_the_pages_of_heads(opened) -> None:
+    app = opened(arch_box="Cross-attention of the decoder", arch_layer="2")
+    assert links(app) == [("heads", "layer=2&kind=cross"), ("inside", "layer=2&kind=cross")]
+    app = opened(arch_box="Masked self-attention of the decoder", arch_layer="1")
+    assert [page for page, _ in links(app)] == ["heads", "inside", "masks"]
+    assert links(app)[0] == ("heads", "layer=1&kind=decoder")
+    assert links(opened(arch_box="Positions of the encoder")) == [("positions", "")]
+
+
+def test_a_norm_leads_to_the_view_of_norms_at_its_place(opened) -> None:
+    app = opened(arch_box="Add & norm after cross-attention of the decoder", arch_layer="2")
+    app.button[-1].click().run()
+    assert not app.exception
+    assert in_url(app, "arch_view") == NORMS
+    assert app.selectbox(key="arch_norm").value == "after cross-attention of the decoder"
+    assert app.selectbox(key="arch_layer").value == "2"

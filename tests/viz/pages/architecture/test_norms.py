@@ -1,0 +1,43 @@
+"""Layer norm and batch norm on the same batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.viz.app_test import texts
+from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
+from transformer import Translator
+from viz.pages.architecture.drawing import NORMS
+
+
+def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
+    from transformer.analysis.batch import batch_traces
+    from transformer.analysis.norms import batch_norm, norm_values
+
+    name = "encoder.layers.1.feed_forward_norm"
+    url = {"arch_norm": "after feed forward of the encoder", "arch_layer": "2", "more": "The dog."}
+    app = opened(arch_view=NORMS, **url)
+    (_, _, first, second) = tables(app)[0]
+    traces = [translator.trace(SENTENCE), translator.trace("The dog.")]
+    alone = norm_values(translator.model, batch_traces(traces[:1]), name)
+    both = norm_values(translator.model, batch_traces(traces), name)
+    n = alone.x.shape[1]
+    by_itself = batch_norm(alone.x, alone.real, alone.eps)
+    for cells, counts in ((first, both.real), (second, np.ones_like(both.real))):
+        change = np.abs(batch_norm(both.x, counts, both.eps)[:1, :n] - by_itself).max()
+        assert cells[2] == f"{change:.2g}"
+        assert float(cells[1]) < 1e-4 < float(cells[2])
+    assert second[0] == f"and {(~both.real).sum()} pads that count"
+    (by_token,), (by_feature,) = drawn(app, 0), drawn(app, 1)
+    assert len(by_token) == 2 * both.real.sum()
+    for rows, norm in ((by_token, "layer norm"), (by_feature, "batch norm")):
+        flat = [row["spread"] for row in rows if row["norm"] == norm]
+        np.testing.assert_allclose(flat, 1, atol=1e-3)
+    app.toggle(key="arch_padding").set_value(True).run()
+    assert len(drawn(app)[0]) == 2 * both.real.size  # padding counts: it is drawn, too
+
+
+def test_one_sentence_alone_has_nothing_that_joins(opened) -> None:
+    app = opened(arch_view=NORMS)
+    app.text_area(key="more").set_value("").run()
+    assert any("no further sentence" in line for line in texts(app))

@@ -1,0 +1,63 @@
+"""Work and memory by formula and as measured."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
+from transformer import Translator
+from transformer.analysis.complexity import LAYERS, Sizes, work
+from viz.pages.architecture.page import WORK
+from viz.pages.architecture.work import MEASURED
+
+
+def test_work_is_drawn_by_formula_and_as_measured(opened, translator: Translator) -> None:
+    app = opened(arch_view=WORK, arch_d="128", arch_k="5", arch_r="10", arch_n="1000")
+    sizes = Sizes(d=128, k=5, r=10, h=8)
+    rings, rows = sorted(drawn(app), key=len)
+    for row in rows:
+        assert row["value"] == pytest.approx(float(work(row["layer"], row["n"], sizes)))
+    assert {row["layer"] for row in rows} == set(LAYERS)
+    assert max(row["n"] for row in rows) == pytest.approx(1000)
+    assert {row["n"] for row in rings} == {128, 640, 10}
+    found = json.loads(MEASURED.read_text("utf-8"))
+    (dots,) = drawn(app, 1)
+    assert [(dot["layer"], dot["n"], dot["value"]) for dot in dots] == [
+        (layer, one["n"], one["seconds"] * 1000)
+        for layer, ones in found["layers"].items()
+        for one in ones
+    ]
+    n = len(translator.trace(SENTENCE).source_tokens)
+    cells = tables(app)[0]
+    assert cells[0][-1] == f"n = {n}"
+    assert [row[-1] for row in cells[2:]] == [
+        f"{float(work(layer, n, sizes)):,.0f}" for layer in LAYERS
+    ]
+    assert any("up to n = d = 128" in line and "n = k · d = 640" in line for line in texts(app))
+    assert any(found["machine"] in line and f"d = {found['d']}" in line for line in texts(app))
+
+
+def test_memory_is_another_picture(opened) -> None:
+    app = opened(arch_view=WORK, arch_quantity="memory", arch_d="16", arch_heads="2", arch_n="64")
+    (rows,) = drawn(app)  # nothing crosses
+    for row in rows:
+        if row["layer"] == "self-attention":
+            assert row["value"] == pytest.approx(16 * row["n"] + 2 * row["n"] ** 2)
+    (dots,) = drawn(app, 1)
+    found = json.loads(MEASURED.read_text("utf-8"))["layers"]
+    assert dots[0]["value"] == found["self-attention"][0]["bytes"] / 2**20
+
+
+def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch, tmp_path) -> None:
+    from viz.pages.architecture import work as page
+
+    for text in (None, "{", '{"layers": {"recurrent": [{"n": 3}]}}', "[]"):
+        monkeypatch.setattr(page, "MEASURED", tmp_path / "layers.json")
+        if text is not None:
+            (tmp_path / "layers.json").write_text(text)
+        app = opened(arch_view=WORK)
+        assert any("python -m benchmarks layers" in line for line in texts(app))
+        assert len(app.get("vega_lite_chart")) == 1

@@ -1,0 +1,29 @@
+"""Every choice stands in the URL, and the page opens with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.app_test import heads_page, texts
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        {"words": "true", "special": "false", "sort": "entropy"},
+        {"sort": "offset", "kinds": "encoder", "layers": "1"},
+        {"scale": "by row", "threshold": "0.1", "over": "L1 H2"},
+        {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
+        {"view": "compare", "with": "another sentence", "text2": "The cat sleeps."},
+        {"view": "compare", "with": "another checkpoint"},
+        {"view": "step by step", "words": "true", "special": "false", "kind": "decoder"},
+        {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["encoder", "cross"])
+def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str], kind: str) -> None:
+    app = serve(heads_page, **{"text": SENTENCE, "kind": kind, **url})
+    assert not app.exception
+    assert not any("nothing to draw" in line for line in texts(app))

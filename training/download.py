@@ -1,7 +1,7 @@
-"""python -m training.download: public parallel text, from its address to train.en and train.de.
+"""python -m training.download: public parallel text as train.en, train.de and their like.
 
-Checksums that somebody has published are checked. Those of the other files are written to
-`archives/SHA256SUMS` when the file is first fetched and unpacked, and checked from then on.
+pooch downloads, retries, checks and unpacks. Published checksums are checked. Those of the other
+files are written to `archives/SHA256SUMS` when a set was complete, and checked from then on.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from training.fetch import DownloadError, disk_error, fetch
-from training.sources import SOURCES, Source
-from training.unpack import unpack
-from transformer.errors import HeadlightError
+import pooch
+import requests
 
-ARCHIVES, LOCK = "archives", "SHA256SUMS"
+from training.extract import DAMAGED, PROCESSORS, DownloadError, removed, write_splits
+from training.sources import SOURCES, Archive, Source
+from transformer.errors import HeadlightError, unwritable
+
+ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
+RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit status is 2 when a set cannot be had."""
+    """Run the command; the exit status is 2 when a set cannot be downloaded."""
     options = _parser().parse_args(arguments)
     source = next(source for source in SOURCES if source.name == options.name)
     try:
@@ -28,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.download: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Stopped. Go on with the same command.", file=sys.stderr)
+        print("Stopped. Complete files are kept: run the same command again.", file=sys.stderr)
         return 130
     for split, count in counts.items():
         print(f"{options.out / split}.en and .de: {count:,} pairs")
@@ -37,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def download(source: Source, out: Path, mirror: str | None = None) -> dict[str, int]:
-    """Fetch what is not there yet, check all of it, and unpack it.
+    """Download what is missing, check and unpack it, and write one sentence a line, UTF-8, NFC.
 
     Args:
         source: the set.
@@ -48,54 +51,96 @@ def download(source: Source, out: Path, mirror: str | None = None) -> dict[str, 
         How many pairs each split has.
 
     Raises:
-        HeadlightError: one sentence on what is wrong.
+        DownloadError: one sentence on what is wrong.
     """
     archives = out / ARCHIVES
     try:
         archives.mkdir(parents=True, exist_ok=True)
-        recorded = _recorded(archives)
+        recorded = _recorded_checksums(archives)
         if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
             raise DownloadError(
                 f"{out} holds a train.en already that is not {source.name}: choose another --out."
             )
-        sums = {}
         for archive in source.archives:
             url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
-            path = archives / archive.name
-            sums[archive.name] = fetch(archive, url, path, recorded.get(archive.name))
-        counts = unpack(source, archives, out)
-        # only what could be unpacked is worth being trusted from now on
-        _record(archives, recorded | sums)
+            _fetch(archive, url, archives, recorded.get(archive.name), source)
+        counts = write_splits(source, archives, out)
+        # only a set that was complete is trusted from now on
+        for archive in source.archives:
+            recorded[archive.name] = pooch.file_hash(archives / archive.name)
+        lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
+        (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
     except OSError as error:
-        raise disk_error(error, out) from error
+        raise DownloadError(
+            f"{unwritable(error, out)} Make room, or choose another --out, and run the same "
+            f"command again."
+        ) from error
     return counts
 
 
-def _recorded(archives: Path) -> dict[str, str]:
+def _recorded_checksums(archives: Path) -> dict[str, str]:
     """What SHA256SUMS says, by file name."""
-    path = archives / LOCK
+    path = archives / CHECKSUMS
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
-def _record(archives: Path, sums: dict[str, str]) -> None:
-    """Write SHA256SUMS as sha256sum itself does."""
-    new = archives / f"{LOCK}.new"
-    new.write_text("".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())), "utf-8")
-    new.replace(archives / LOCK)
+def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, source: Source) -> None:
+    """Download an archive unless it is there, check it, and unpack what is needed of it.
+
+    Raises:
+        DownloadError: if it cannot be downloaded, or is not what was expected.
+        OSError: if the disk is full.
+    """
+    pooch.get_logger().setLevel("WARNING")
+    wheres = [where for text in source.texts for where in (text.english, text.german)]
+    members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]
+    processor = PROCESSORS[Path(archive.name).suffix][0]
+    try:
+        pooch.create(
+            path=folder,
+            base_url="",
+            registry={archive.name: archive.sha256 or recorded},
+            urls={archive.name: url},
+            retry_if_failed=RETRIES,
+        ).fetch(
+            archive.name,
+            processor=processor(members=members) if members else processor(),
+            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
+        )
+    except requests.RequestException as error:
+        raise DownloadError(f"{url} cannot be downloaded: {_reason(error)}.") from error
+    except DAMAGED as error:
+        raise removed(folder, archive.name, f"is damaged ({error})") from error
+    except ValueError as error:  # pooch's, of a checksum
+        known = "published" if archive.sha256 else "recorded when it was first downloaded"
+        raise DownloadError(
+            f"{url} does not have the SHA-256 that was {known}: run the same command again, or ask "
+            f"its maintainer."
+        ) from error
+
+
+def _reason(error: requests.RequestException) -> str:
+    if isinstance(error, requests.HTTPError):
+        return f"the server answers {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.Timeout):
+        return f"nothing came for {TIMEOUT} s; try again later"
+    if isinstance(error, requests.ConnectionError):
+        return "the server cannot be reached; connect to a network, or name a --mirror"
+    return "the connection ended too early; try again later"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m training.download",
-        description="Fetch public English-German text. An interrupted download goes on where it "
-        "stopped.",
+        description="Download public English-German text. Complete files are kept: an interrupted "
+        "download resumes with the first file that is missing.",
     )
     parser.add_argument("name", choices=[source.name for source in SOURCES])
     parser.add_argument("--out", type=Path, required=True, help="folder for train.en and the rest")
     parser.add_argument(
         "--mirror", type=_address, metavar="URL",
-        help="fetch URL/multi30k/train.en.gz and so on instead of the public addresses",
+        help="download URL/multi30k/train.en.gz and so on instead of the public addresses",
     )  # fmt: skip
     return parser
 

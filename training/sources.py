@@ -1,8 +1,8 @@
 """Where public parallel text is kept: addresses, published checksums, licences.
 
 The addresses are those that public training scripts use; where this was written there was no
-network to try them. A size or checksum stands here only where somebody has published it. The
-checksums of the other files are written down when they are first fetched.
+network to try them. A checksum stands here only where somebody has published it; those of the other
+files are recorded when they are first downloaded.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Archive:
-    """One file to fetch.
+    """One file to download.
 
     Args:
         url: its public address.
-        size: bytes, as published; None where nobody has.
-        sha256: likewise.
+        sha256: its checksum, as published; None where none has been.
     """
 
     url: str
-    size: int | None = None
     sha256: str | None = None
 
     @property
@@ -38,7 +36,7 @@ class Text:
         split: `train` becomes `train.en` and `train.de`; texts of one split follow each other.
         english: an archive, and behind a slash the file inside it.
         german: likewise; the same file means columns, English first, parted by tabs.
-        pairs: how many there are, as published; None where nobody has said.
+        pairs: how many there are, as published; None where it is not known.
     """
 
     split: str
@@ -52,7 +50,7 @@ class Source:
     """One public set of English-German text.
 
     Args:
-        archives: what is fetched.
+        archives: what is downloaded.
         texts: what is taken out of it.
         held_out: training pairs that become the validation text, where there is none.
         licence: what may be done with it, as its makers say.
@@ -75,27 +73,23 @@ _MULTI30K_SPLITS = {
     "test_2016_flickr": ("test_2016_flickr", 1_000),
 }
 
-# sizes and checksums: TensorFlow Datasets, url_checksums/wmt14_translate.txt
+# checksums: TensorFlow Datasets, url_checksums/wmt14_translate.txt
 _WMT14 = (
     Archive(
         url="https://www.statmt.org/wmt13/training-parallel-europarl-v7.tgz",
-        size=657_632_379,
         sha256="0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
     ),
     Archive(
         url="https://www.statmt.org/wmt13/training-parallel-commoncrawl.tgz",
-        size=918_311_367,
         sha256="c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
     ),
     Archive(
         url="https://www.statmt.org/wmt14/training-parallel-nc-v9.tgz",
-        size=80_418_416,
         sha256="cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
     ),
     # the newstests of all years up to 2018
     Archive(
         url="https://data.statmt.org/wmt19/translation-task/dev.tgz",
-        size=38_654_961,
         sha256="7a7deccf82ebb05ba508dba5eb21356492224e8f630ec4f992132b029b4b25e7",
     ),
 )

@@ -50,7 +50,7 @@ def length_penalty(length: int, alpha: float = ALPHA) -> float:
 
 @torch.inference_mode()
 def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) -> list[Hypothesis]:
-    """Write the likeliest piece, again and again.
+    """Write the most probable piece at each step.
 
     Args:
         source: `[batch, source]` token ids, padded on the right.
@@ -100,11 +100,11 @@ def beam_search(
     alpha: float = ALPHA,
     max_extra: int = MAX_EXTRA,
 ) -> list[list[Hypothesis]]:
-    """Keep the `beam_size` likeliest beginnings, until as many sentences have ended.
+    """Keep the `beam_size` best prefixes, until as many hypotheses have ended.
 
     Args:
         source: `[batch, source]` token ids, padded on the right.
-        beam_size: beginnings kept; 1 is greedy search.
+        beam_size: prefixes kept; 1 is greedy search.
         alpha: α of the length penalty.
         max_extra: stop at source length + this many tokens.
 
@@ -119,7 +119,7 @@ def beam_search(
 
 
 class _Beams:
-    """The beginnings that are alive, sentence after sentence, `beam_size` rows for each."""
+    """The active prefixes, sentence after sentence, `beam_size` rows for each."""
 
     def __init__(
         self, model: Transformer, source: Tensor, beam_size: int, alpha: float, max_extra: int
@@ -135,7 +135,7 @@ class _Beams:
         self.open = list(range(source.size(0)))  # sentences that are not done
         self.tokens = torch.full((len(rows), 1), BOS, device=source.device)  # [row, length]
         self.log_probs = torch.zeros(len(rows), 0, device=source.device)  # [row, length]
-        # the rows of a sentence begin alike: only the first may grow at the first step
+        # all rows of a sentence start equal: the others are placeholder beams at the first step
         self.total = torch.full((source.size(0), beam_size), -math.inf, device=source.device)
         self.total[:, 0] = 0
 
@@ -172,7 +172,7 @@ class _Beams:
         self.open = [self.open[index] for index in still_open]
 
     def _finish(self, sentence: int, row: Tensor, piece: Tensor, log_p: Tensor) -> None:
-        # with more beams than beginnings, some rows stand for nothing
+        # with more beams than prefixes there are placeholder beams, of log-probability -∞
         if math.isinf(self.total.view(-1)[row] + log_p[row, piece]):
             return
         tokens = (*self.tokens[row, 1:].tolist(), int(piece))

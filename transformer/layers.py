@@ -91,7 +91,7 @@ class DecoderLayer(nn.Module):
         k, v = self.self_attention.keys_and_values(x)
         if cache is not None:
             k, v = cache.extend_self(k, v)
-        # one new position sees all there is: no mask, and the kernel's shortest way
+        # one new position may see all keys: no mask, and the kernel's fastest path
         attended = self.self_attention.attend(x, k, v, is_causal=x.size(1) > 1)
         x = self.self_attention_norm(x, attended)
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import re
+import shutil
 import socket
 import tarfile
 import zipfile
@@ -84,7 +85,8 @@ def test_multi30k_becomes_parallel_text_in_nfc(
     assert (text.source[0], text.target[0]) == ("Line 0.", "Ein Mädchen.")
     assert (len(text), len(read_parallel(tmp_path / "valid"))) == (29_000, 1_014)
     assert len(read_parallel(tmp_path / "test_2016_flickr")) == 1_000
-    assert not [name for name in names(tmp_path) if name.endswith((".new", ".part"))]
+    assert not [name for name in names(tmp_path) if name.endswith(".new")]
+    assert not [name for name in names(tmp_path) if name.startswith("tmp")]
 
 
 def test_checksums_of_the_first_time_are_kept_as_sha256sum_writes_them(
@@ -95,9 +97,9 @@ def test_checksums_of_the_first_time_are_kept_as_sha256sum_writes_them(
     digest = hashlib.sha256(multi30k.files["/multi30k/train.en.gz"]).hexdigest()
     assert f"{digest}  train.en.gz" in lines
     assert len(lines) == 6
-    multi30k.ranges.clear()
+    multi30k.asked.clear()
     _run(multi30k, "multi30k", tmp_path, capsys)
-    assert not multi30k.ranges  # all is there
+    assert not multi30k.asked  # all is there
 
 
 def test_a_file_that_changed_since_the_first_time_is_refused(
@@ -108,16 +110,20 @@ def test_a_file_that_changed_since_the_first_time_is_refused(
     (tmp_path / "train.de").unlink()
     (tmp_path / "archives" / "val.de.gz").unlink()
     multi30k.files["/multi30k/val.de.gz"] = _gz(f"Anders {n}." for n in range(1_014))
-    assert "which it had when it was first fetched" in _run(multi30k, "multi30k", tmp_path, capsys)
+    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "does not have the SHA-256 that was recorded when it was first downloaded" in error
 
 
 @pytest.mark.parametrize(
     ("packed", "sentence"),
     [
-        (b"<html>Please log in to this network.</html>", "train.de.gz is damaged"),
+        (b"<html>Please log in to this network.</html>", "train.de.gz is damaged .*was removed"),
         (_gz(["Nur ein Satz."]), "train.en.gz and train.de.gz differ in length"),
         (_gz(["Grüße."] * 29_000)[:-9], "is damaged"),
-        (gzip.compress("Grüße.\n".encode("latin-1") * 29_000), "is damaged .*utf-8"),
+        (
+            gzip.compress("Grüße.\n".encode("latin-1") * 29_000),
+            "train.de.gz is not UTF-8 .*was removed",
+        ),
     ],
     ids=["a login page", "too short", "cut off", "latin-1"],
 )
@@ -130,7 +136,9 @@ def test_an_archive_that_holds_something_else_is_not_trusted(
 ) -> None:
     multi30k.files["/multi30k/train.de.gz"] = packed
     assert re.search(sentence, _run(multi30k, "multi30k", tmp_path, capsys))
-    assert names(tmp_path) == sorted(a.name for a in _source("multi30k").archives)
+    assert "SHA256SUMS" not in names(tmp_path)
+    if "was removed" in sentence:  # and nothing that was made of it is taken the next time
+        assert not [name for name in names(tmp_path) if name.startswith("train.de")]
 
 
 def test_another_number_of_pairs_than_published_is_refused(
@@ -185,7 +193,7 @@ def test_wmt14_is_put_together_from_its_archives(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     real = _source("wmt14")
-    assert all(archive.size and archive.sha256 for archive in real.archives)
+    assert all(archive.sha256 for archive in real.archives)
     small = replace(
         real,
         archives=tuple(Archive(url=archive.url) for archive in real.archives),
@@ -210,14 +218,72 @@ def test_wmt14_is_put_together_from_its_archives(
     assert read_parallel(tmp_path / "valid").target == ["German newstest2013."]
     assert read_parallel(tmp_path / "newstest2014").target == ["S&P, German"]
     (tmp_path / "archives" / "dev.tgz").write_bytes(_tgz({"dev/other": ""}))
+    shutil.rmtree(tmp_path / "archives" / "dev.tgz.untar")
     (tmp_path / "archives" / "SHA256SUMS").unlink()
     (tmp_path / "train.en").unlink()
     (tmp_path / "train.de").unlink()
     assert "dev.tgz does not hold dev/newstest2013.en" in _run(server, "wmt14", tmp_path, capsys)
 
 
-def test_no_network_is_one_sentence_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "mischief", [["500"], ["drop"], ["429", "drop", "503"]], ids=lambda words: " ".join(words)
+)
+def test_a_file_arrives_whole_through_what_passes(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], mischief: list[str]
+) -> None:
+    multi30k.mischief = list(mischief)
+    assert "29,000 pairs" in _run(multi30k, "multi30k", tmp_path, capsys)
+    assert len(multi30k.asked) == 6 + len(mischief)
+
+
+@pytest.mark.parametrize(
+    ("mischief", "sentence"),
+    [
+        (["404"] * 4, "the server answers 404 Not Found"),
+        (["500"] * 4, "the server answers 500"),
+        (["drop"] * 4, "the connection ended too early"),
+    ],
+    ids=["404", "500", "drop"],
+)
+def test_what_does_not_pass_is_an_error_and_no_file(
+    multi30k: Server,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    mischief: list[str],
+    sentence: str,
+) -> None:
+    multi30k.mischief = list(mischief)
+    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert f"train.en.gz cannot be downloaded: {sentence}" in error
+    assert names(tmp_path) == []
+
+
+def test_a_published_checksum_is_checked(
+    multi30k: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = _source("multi30k")
+    first = replace(
+        real.archives[0],
+        sha256=hashlib.sha256(multi30k.files["/multi30k/train.en.gz"]).hexdigest(),
+    )
+    published = replace(real, archives=(first, *real.archives[1:]))
+    monkeypatch.setattr(download, "SOURCES", (published,))
+    multi30k.mischief = ["reversed"] * 4
+    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert "train.en.gz does not have the SHA-256 that was published" in error
+    assert names(tmp_path) == []
+    multi30k.mischief = ["reversed"]  # what comes again as it should be is taken
+    _run(multi30k, "multi30k", tmp_path, capsys)
+
+
+def test_no_network_is_one_sentence(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -226,9 +292,10 @@ def test_no_network_is_one_sentence_at_once(
     for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
     assert download.main(["multi30k", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (
-        "training.download: raw.githubusercontent.com cannot be found: connect to a network, or "
-        "name a --mirror.\n"
+    error = capsys.readouterr().err
+    assert "raw.githubusercontent.com" in error
+    assert error.endswith(
+        "the server cannot be reached; connect to a network, or name a --mirror.\n"
     )
 
 
@@ -238,7 +305,7 @@ def test_a_server_that_is_not_there(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         server.address = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        assert "Connection refused" in _run(server, "multi30k", tmp_path, capsys)
+        assert "the server cannot be reached" in _run(server, "multi30k", tmp_path, capsys)
 
 
 def test_a_mirror_must_be_an_address(capsys: pytest.CaptureFixture[str]) -> None:

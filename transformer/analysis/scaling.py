@@ -111,12 +111,22 @@ def dot_variance(q: Floats, k: Floats) -> DotVariance:
         q: `[query, d_k]`.
         k: `[key, d_k]`.
     """
-    products = q[:, None] * k[None]  # [query, key, d_k]
+    mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
+    cov_q, cov_k = _covariance(q), _covariance(k)  # [d_k, d_k]
+    # covariance over all pairs of the products q_a k_a and q_b k_b, without an array of all pairs
+    covariance = np.outer(mean_q, mean_q) * cov_k + np.outer(mean_k, mean_k) * cov_q + cov_q * cov_k
     return DotVariance(
         width=np.arange(1, q.shape[-1] + 1),
-        measured=products.cumsum(-1).var((0, 1)),
-        predicted=products.var((0, 1)).cumsum(),
+        measured=covariance.cumsum(0).cumsum(1).diagonal(),  # sums of the leading blocks
+        predicted=covariance.diagonal().cumsum(),
     )
+
+
+def _covariance(x: Floats) -> Floats:
+    """Covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
+    centred = x.astype(np.float64) - x.mean(0)
+    covariance: Floats = centred.T @ centred / len(x)
+    return covariance
 
 
 def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:

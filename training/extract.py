@@ -1,0 +1,175 @@
+"""From archives that pooch has unpacked to `train.en`, `train.de` and their like."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+import shutil
+import tarfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
+from xml.sax.saxutils import unescape
+
+import pooch
+
+from training.corpus import SOURCE, TARGET
+from training.sources import Source, Text
+from transformer.errors import HeadlightError
+
+HELD_OUT_SEED = 1
+
+Pair: TypeAlias = tuple[str, str]
+
+# pooch's processor for an ending, and what it appends to the name of what it unpacks
+PROCESSORS: dict[str, tuple[Callable[..., Any], str]] = {
+    ".gz": (pooch.Decompress, ".decomp"),
+    ".zip": (pooch.Unzip, ".unzip"),
+    ".tgz": (pooch.Untar, ".untar"),
+}
+DAMAGED = (
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+)
+_SEGMENT = re.compile(r"<seg[^>]*>(.*)</seg>")
+
+
+class DownloadError(HeadlightError):
+    """A file that cannot be downloaded, or does not hold what it should."""
+
+
+def removed(folder: Path, name: str, problem: str) -> DownloadError:
+    """The error of an archive that is not what it should be, and is removed with its content."""
+    unpacked = _unpacked(folder, name)
+    if unpacked.is_dir():
+        shutil.rmtree(unpacked)
+    unpacked.unlink(missing_ok=True)
+    (folder / name).unlink()
+    return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
+
+
+def _unpacked(folder: Path, where: str) -> Path:
+    """Where pooch puts an unpacked archive, or, behind a slash, a file inside it."""
+    name, _, member = where.partition("/")
+    return folder / f"{name}{PROCESSORS[Path(name).suffix][1]}" / member
+
+
+def write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
+    """Write every split; the files get their names together, when all are complete."""
+    splits: dict[str, Iterable[Pair]] = {}
+    for text in source.texts:
+        splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
+    if source.held_out:
+        splits |= _hold_out(list(splits["train"]), source.held_out)
+    names = {
+        out / f"{split}.{language}.new": out / f"{split}.{language}"
+        for split in splits
+        for language in (SOURCE, TARGET)
+    }
+    try:
+        counts = {split: _write_split(out, split, pairs) for split, pairs in splits.items()}
+        for new, final in names.items():
+            new.replace(final)
+    finally:
+        for new in names:
+            new.unlink(missing_ok=True)
+    return counts
+
+
+def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
+    """Write the files of one split under temporary names; returns how many pairs it has."""
+    count = 0
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(
+                (out / f"{split}.{language}.new").open("w", encoding="utf-8", newline="\n")
+            )
+            for language in (SOURCE, TARGET)
+        ]
+        for pair in pairs:
+            for file, sentence in zip(files, pair, strict=True):
+                file.write(sentence + "\n")
+            count += 1
+    return count
+
+
+def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
+    """The pairs of one text; those with an empty side are left out.
+
+    Raises:
+        DownloadError: if an archive is not what was expected.
+    """
+    count = 0
+    try:
+        for english, german in _rows(text, archives):
+            if english and german:
+                count += 1
+                yield english, german
+    except ValueError as error:  # of zip
+        raise DownloadError(
+            f"{text.english} and {text.german} differ in length: delete {archives} and run the "
+            f"same command again."
+        ) from error
+    if not count or text.pairs not in (None, count):
+        expected = "some" if text.pairs is None else f"{text.pairs:,}"
+        raise DownloadError(
+            f"{text.english} has {count:,} sentence pairs for {text.split}, but {expected} were "
+            f"expected: delete {archives} and run the same command again."
+        )
+
+
+def _rows(text: Text, archives: Path) -> Iterator[Pair]:
+    if text.english == text.german:
+        for line in _lines(archives, text.english):
+            columns = line.split("\t")
+            if len(columns) > 1:
+                yield _clean(columns[0]), _clean(columns[1])
+    else:
+        yield from zip(
+            _sentences(archives, text.english), _sentences(archives, text.german), strict=True
+        )
+
+
+def _sentences(archives: Path, where: str) -> Iterator[str]:
+    """One sentence for each line, or for each `<seg>` of the workshops' own format."""
+    for line in _lines(archives, where):
+        if not where.endswith(".sgm"):
+            yield _clean(line)
+        elif found := _SEGMENT.search(line):
+            yield _clean(unescape(found[1], {"&quot;": '"', "&apos;": "'"}))
+
+
+def _lines(archives: Path, where: str) -> Iterator[str]:
+    """The lines of an unpacked file, cut at line feeds alone, as the corpus reader cuts them."""
+    name, _, member = where.partition("/")
+    try:
+        with _unpacked(archives, where).open("rb") as file:
+            for line in file:
+                yield line.decode("utf-8")
+    except FileNotFoundError as error:
+        raise removed(archives, name, f"does not hold {member}") from error
+    except UnicodeDecodeError as error:
+        raise removed(archives, name, f"is not UTF-8 ({error})") from error
+
+
+def _clean(sentence: str) -> str:
+    # a carriage return within a line would be read as its end
+    return unicodedata.normalize("NFC", sentence).replace("\r", " ").strip()
+
+
+def _hold_out(pairs: list[Pair], count: int) -> dict[str, Iterable[Pair]]:
+    """Training and validation pairs, none of which share an English or a German sentence."""
+    chosen = random.Random(HELD_OUT_SEED).sample(range(len(pairs)), min(count, len(pairs) // 10))
+    held_out = [pairs[row] for row in sorted(chosen)]
+    english, german = ({pair[side] for pair in held_out} for side in (0, 1))
+    train = [pair for pair in pairs if pair[0] not in english and pair[1] not in german]
+    return {"train": train, "valid": held_out}

@@ -28,7 +28,7 @@ import { MaskGrids } from "./mask_grids/view.js";
  *   sends?: boolean}>}
  */
 const COMPONENTS = {
-  architecture: { Component: Architecture, read: readModel },
+  architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },

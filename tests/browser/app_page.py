@@ -76,7 +76,7 @@ def painted(page: Page, key: str) -> dict[str, Any] | None:
     return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))
 
 
-# the colours in the middle of each square of each small map, by the name of its cell
+# the colour of the first pixel of each square of each small map, by the name of its cell
 TILES = """(root, counts) => {
     const canvas = root.querySelector("canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -87,9 +87,9 @@ TILES = """(root, counts) => {
         const squares = [];
         for (let n = 0; n < rows * columns; n++) {
             const [row, column] = [Math.floor(n / columns), n % columns];
-            const [wide, high] = [node.offsetWidth / columns, node.offsetHeight / rows];
-            const x = Math.floor((node.offsetLeft + (column + 0.5) * wide) * ratio);
-            const y = Math.floor((node.offsetTop + (row + 0.5) * high) * ratio);
+            const [wide, high] = [node.offsetWidth, node.offsetHeight].map((n) => n * ratio);
+            const x = node.offsetLeft * ratio + Math.ceil((column * wide) / columns);
+            const y = node.offsetTop * ratio + Math.ceil((row * high) / rows);
             const at = 4 * (y * canvas.width + x);
             squares.push([...data.slice(at, at + 4)]);
         }

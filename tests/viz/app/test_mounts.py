@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from transformer.trace import Labels
@@ -59,7 +60,8 @@ def test_a_step_that_no_walk_has_is_not_one(monkeypatch, sent):
     monkeypatch.setattr(
         mounts, "_inside_head", lambda **options: setattr(step, "send", options["on_step_change"])
     )
-    monkeypatch.setattr(mounts.st, "session_state", {"inside": {"step": sent}})
+    session = {"inside": {"step": sent}}
+    monkeypatch.setattr(st, "session_state", session)
     mounts.inside_head(
         None,  # type: ignore[arg-type]
         [],
@@ -75,7 +77,7 @@ def test_a_step_that_no_walk_has_is_not_one(monkeypatch, sent):
     )
     step.send()
     assert heard == []
-    mounts.st.session_state["inside"]["step"] = 2
+    session["inside"]["step"] = 2
     step.send()
     assert heard == [2]
 

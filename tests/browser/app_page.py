@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,12 +12,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from tests.browser.spy import levels, map_on
+from tests.browser.spy import map_on
 from transformer import KINDS, AttentionTrace, Translator
 from transformer.trace import Labels
 from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import SCREEN_NAMES, shown
+from viz.draw.palette import table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -76,44 +80,47 @@ def painted(page: Page, key: str) -> dict[str, Any] | None:
     return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))
 
 
-# the colour of the first pixel of each square of each small map, by the name of its cell
-TILES = """(root, counts) => {
+# the whole grid as a PNG, and the place of each small map by the name of its cell, in pixels
+TILES = """(root) => {
     const canvas = root.querySelector("canvas");
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const ratio = canvas.width / parseFloat(canvas.style.width);
-    return Object.fromEntries([...root.querySelectorAll("[role=gridcell]")].map((node) => {
-        const name = node.getAttribute("aria-label");
-        const [rows, columns] = counts[name.split(",")[0]];
-        const squares = [];
-        for (let n = 0; n < rows * columns; n++) {
-            const [row, column] = [Math.floor(n / columns), n % columns];
-            const [wide, high] = [node.offsetWidth, node.offsetHeight].map((n) => n * ratio);
-            const x = node.offsetLeft * ratio + Math.ceil((column * wide) / columns);
-            const y = node.offsetTop * ratio + Math.ceil((row * high) / rows);
-            const at = 4 * (y * canvas.width + x);
-            squares.push([...data.slice(at, at + 4)]);
-        }
-        return [name, squares];
-    }));
+    const places = [...root.querySelectorAll("[role=gridcell]")].map((node) =>
+        [node.getAttribute("aria-label"), [node.offsetLeft, node.offsetTop, node.offsetWidth,
+            node.offsetHeight].map((side) => Math.round(side * ratio))]);
+    return [canvas.toDataURL().split(",")[1], Object.fromEntries(places)];
 }"""
 
 
 def expect_grid(page: Page, trace: AttentionTrace, key: str = "grid") -> None:
-    """The small maps come to show the weights of these heads, to a byte each."""
-    counts = {SCREEN_NAMES[kind]: trace.weights(kind).shape[2:] for kind in KINDS}
+    """The small maps come to show the weights of these heads, in the colours of their kinds."""
 
     def same() -> bool:
-        found = page.locator(f".st-key-{key} .hl").evaluate(TILES, counts)
+        png, places = page.locator(f".st-key-{key} .hl").evaluate(TILES)
+        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA"), int)
         for kind in KINDS:
             for layer, head in np.ndindex(trace.weights(kind).shape[:2]):
                 name = f"{SCREEN_NAMES[kind]}, layer {layer + 1}, head {head + 1}"
-                places, (which, _) = levels(found[name])
-                weights = trace.weights(kind)[layer, head].ravel()
-                if which != kind or np.abs(places - 255 * weights).max() > 1:
+                left, top, wide, high = places[name]
+                seen = pixels[top : top + high, left : left + wide]
+                weights = _folded(_folded(trace.weights(kind)[layer, head], 0, high), 1, wide)
+                colors = table(kind, "light").astype(int)[np.rint(255 * weights).astype(int)]
+                opaque = seen[..., 3] == 255
+                far = np.abs(seen[..., :3] - colors).max(-1)
+                if far[opaque].max(initial=0) > 4 or (weights[~opaque] > 0).any():
+                    return False
+                if not opaque.any():
                     return False
         return True
 
     until(page, same, True)
+
+
+def _folded(weights: np.ndarray, axis: int, pixels: int) -> np.ndarray:
+    """The largest weight that falls on each pixel along an axis."""
+    count = weights.shape[axis]
+    lines = np.moveaxis(weights, axis, 0)
+    spans = [(n * count // pixels, (n + 1) * count // pixels) for n in range(pixels)]
+    return np.moveaxis(np.stack([lines[a : max(a + 1, b)].max(0) for a, b in spans]), 0, axis)
 
 
 def outlined(page: Page, key: str = "grid") -> list[str]:

@@ -54,7 +54,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
             page.add_init_script(SPY)
             return page
 
-        chromium.new_page = spied  # type: ignore[method-assign]
+        chromium.new_page = spied
         yield chromium
         chromium.close()
 

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from viz.draw.palette import COLOR, difference_table, table
+from viz.draw.palette import COLOR, ENDS, difference_table, table
 
 SPY = """
 (() => {
@@ -74,8 +74,10 @@ def levels(colors):
     Returns:
         The places, and the name of the table: a kind or `difference`.
     """
-    tables = {(kind, theme): table(kind, theme) for kind in COLOR for theme in ("light", "dark")}
-    tables |= {("difference", theme): difference_table(theme) for theme in ("light", "dark")}
+    tables: dict[tuple[str, str], np.ndarray] = {
+        (kind, theme): table(kind, theme) for kind in COLOR for theme in ENDS
+    }
+    tables |= {("difference", theme): difference_table(theme) for theme in ENDS}
     colors = np.asarray(colors, dtype=int)
     opaque = colors[..., 3] == 255
     found = {}

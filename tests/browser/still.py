@@ -3,7 +3,7 @@
 import re
 
 from tests.browser.components import COMPONENTS, js_bytes
-from tests.browser.spy import plain
+from tests.browser.spy import plain as plain
 
 INK, PAPER = {"light": "#1F2123", "dark": "#E8E8E6"}, {"light": "#FCFCFB", "dark": "#131415"}
 

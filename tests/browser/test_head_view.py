@@ -255,8 +255,8 @@ def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
 
     def ends(color):
         """The words at both ends of a ribbon."""
-        numbers = [float(n) for n in re.findall(r"-?[\d.]+", paths[color].get("d"))]
-        dx, dy = map(float, re.findall(r"-?[\d.]+", paths[color].get("transform")))
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", paths[color].get("d", ""))]
+        dx, dy = map(float, re.findall(r"-?[\d.]+", paths[color].get("transform", "")))
         (x0, y0), (x1, y1) = [(x + dx, y + dy) for x, y in (numbers[:2], numbers[-2:])]
         left = [word for word in words if word["x"] < x0]
         right = [word for word in words if word["x"] > x1]

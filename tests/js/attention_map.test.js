@@ -35,6 +35,7 @@ test("each square is hit where it is drawn, scrolled or not", () => {
   const plan = planMap(data, 390, measure);
   for (const visible of [WHOLE, { x: 100, y: 50, width: 390, height: 300 }]) {
     const { x, y, edge } = originOf(plan, visible);
+    assert.deepEqual([x, y], [plan.left - visible.x, plan.top - visible.y]);
     for (const [row, key] of [[10, 20], [20, 15]]) {
       const [left, top] = [x + key * plan.square, y + row * plan.square];
       for (const [dx, dy] of [[0.1, 0.1], [plan.square - 0.1, plan.square - 0.1]]) {

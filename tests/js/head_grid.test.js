@@ -62,10 +62,11 @@ test("the note says what is joined and what is folded", () => {
 });
 
 test("arrows go straight on before askew and never leave their row", () => {
-  const [from, right, askew, below] = [[0, 0], [40, 0], [20, 15], [0, 60]].map(([x, y]) =>
+  const [from, right, askew, below] = [[0, 0], [40, 0], [40, 15], [0, 60]].map(([x, y]) =>
     ({ x, y, wide: 10, high: 10 }));
   const cells = [from, right, askew, below];
   assert.equal(nearest(cells, from, [1, 0]), right);
-  assert.equal(nearest(cells, from, [0, 1]), askew);
+  assert.equal(nearest(cells, from, [0, 1]), below);
+  assert.equal(nearest(cells, right, [0, 1]), askew);
   assert.equal(nearest(cells, from, [-1, 0]), null);
 });

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from transformer.analysis.arithmetic import Arithmetic
@@ -67,7 +68,7 @@ def sent(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
         mount()
         state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
-        monkeypatch.setattr(mounts.st, "session_state", state)
+        monkeypatch.setattr(st, "session_state", state)
         mounted["on_picked_change"]()
 
     return send

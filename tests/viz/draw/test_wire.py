@@ -2,13 +2,14 @@ import struct
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.viz.draw.message import decode
 from viz.draw.wire import encode
 
 
 def test_arrays_come_back_with_their_shapes_wherever_they_stand():
-    arrays = {
+    arrays: dict[str, NDArray] = {
         "levels": np.arange(5, dtype=np.uint8),
         "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(1, 2, 3),
         "none": np.zeros((0, 4), dtype=np.float64),
@@ -22,7 +23,10 @@ def test_arrays_come_back_with_their_shapes_wherever_they_stand():
 
 def test_each_array_begins_at_a_multiple_of_8():
     for length in range(20):
-        arrays = {"bytes": np.zeros(length, dtype=np.uint8), "floats": np.ones(1)}
+        arrays: dict[str, NDArray] = {
+            "bytes": np.zeros(length, dtype=np.uint8),
+            "floats": np.ones(1),
+        }
         content = encode({"x": "y" * length}, arrays)
         (n,) = struct.unpack_from("<I", content, 4)
         assert (len(content) - (8 + n + -(8 + n) % 8)) % 8 == 0

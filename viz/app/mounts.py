@@ -20,13 +20,13 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.errors import StreamlitAPIException
 
-from viz.draw.architecture import DrawnBox, drawing_packet
+from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import Scale, encode_map
 from viz.draw.bundle import script, style
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
 from viz.draw.head_view import encode_view
 from viz.draw.inside_head import Step, inside_packet
-from viz.draw.mask_grids import MaskGrid, Row, _is_row, mask_data
+from viz.draw.mask_grids import MaskGrid, Row, encode_masks, row_of
 from viz.draw.tensor_strip import tensor_packet
 
 if TYPE_CHECKING:
@@ -48,12 +48,6 @@ _inside_head = st.components.v2.component(
 )
 _tensor_strip = st.components.v2.component(
     "headlight_tensor_strip", js=script("tensor_strip.js"), css=style()
-)
-_mask_grids = st.components.v2.component(
-    "headlight_mask_grids", js=script("mask_grids.js"), css=style()
-)
-_architecture = st.components.v2.component(
-    "headlight_architecture", js=script("architecture.js"), css=style()
 )
 
 
@@ -174,21 +168,19 @@ def mask_grids(
     kind: Kind,
     *,
     title: str,
-    numbers: bool,
+    as_numbers: bool,
     chosen: Row,
     on_pick: Callable[[Row], None],
     key: str,
 ) -> None:
     """Draw the masks of a batch and let a row be chosen."""
-    data = mask_data(grids, kind, title=title, numbers=numbers, chosen=chosen)
+    data = encode_masks(grids, kind, title=title, as_numbers=as_numbers, chosen=chosen)
 
-    def pick() -> None:
-        picked = st.session_state[key].get("picked")
-        if _is_row(picked, grids):
-            sentence, row = picked
-            on_pick((sentence, row))
+    def picked(value: object) -> None:
+        if (row := row_of(value, grids)) is not None:
+            on_pick(row)
 
-    _mask_grids(key=key, data=data, on_picked_change=pick)
+    _mount(key, data, picked)
 
 
 def architecture(
@@ -201,15 +193,14 @@ def architecture(
     key: str,
 ) -> None:
     """Draw Figure 1 with a sentence in it, and let a box be opened."""
-    names = {box.name for box in boxes}
+    data = encode_architecture(boxes, layers=layers, layer=layer, selected=selected)
+    names = [box.name for box in boxes]
 
-    def pick() -> None:
-        picked = st.session_state[key].get("picked")
-        if isinstance(picked, str) and picked in names:
-            on_pick(picked)
+    def picked(value: object) -> None:
+        if isinstance(value, str) and value in names:
+            on_pick(value)
 
-    packet = drawing_packet(boxes, layers=layers, layer=layer, selected=selected)
-    _architecture(key=key, data=packet, on_picked_change=pick)
+    _mount(key, data, picked)
 
 
 def _mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:

@@ -1,10 +1,4 @@
-"""The drawing of the model as Streamlit mounts it, and the bytes that travel for it.
-
-    uint32 n | n bytes of JSON | 4 × colours, light then dark, 2 × 256 × 3 bytes | levels
-
-The colours are those of differences and of the three kinds of attention; the levels are one byte a
-value, box after box, each in C order. `unpackDrawing` in `architecture_data.js` reads this.
-"""
+"""The drawing of the model: what travels for `js/architecture`."""
 
 from __future__ import annotations
 
@@ -16,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.packet import run_of_bytes
 from viz.draw.palette import COLOR, difference_levels, difference_table, table
 from viz.draw.weights import to_bytes
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.trace import Kind
@@ -32,10 +26,10 @@ class DrawnBox:
     """One box with what stands in it.
 
     Args:
-        name: by which the plan in `architecture_plan.js` knows its place.
+        name: its place in the drawing, one of those in `js/architecture/stacks.js`.
         title: on the box.
         shape: of what leaves it, such as `12 × 256`.
-        says: the text alternative, one sentence.
+        label: what a screen reader says, one sentence.
         values: `[row, column]` of any size, or `[head, query, key]` from 0 to 1 where there is a
             kind; None where nothing is drawn.
         kind: of the attention, which gives the colours.
@@ -44,55 +38,64 @@ class DrawnBox:
     name: str
     title: str
     shape: str
-    says: str
+    label: str
     values: NDArray[np.float32] | None = None
     kind: Kind | None = None
 
 
-def drawing_packet(boxes: Sequence[DrawnBox], *, layers: int, layer: int, selected: str) -> bytes:
-    """What `architecture.js` draws.
+def encode_architecture(
+    boxes: Sequence[DrawnBox], *, layers: int, layer: int, selected: str
+) -> bytes:
+    """Figure 1 with a sentence in it; the values travel as places in their colours.
+
+    Args:
+        boxes: in the order in which a keyboard reaches them.
+        layers: of each stack.
+        layer: the one that is drawn, from 0.
+        selected: name of the open box.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
     """
     if len({box.name for box in boxes}) < len(boxes):
         raise ValueError("two boxes of one name")
-    strips = [_levels(box) for box in boxes]
-    header = {
+    meta = {
+        "component": "architecture",
         "layers": layers,
         "layer": layer,
         "selected": selected,
+        "memoryColor": COLOR["cross"],
         "boxes": [
             {
                 "name": box.name,
                 "title": box.title,
                 "shape": box.shape,
-                "says": box.says,
+                "label": box.label,
                 "kind": box.kind,
                 "color": COLOR[box.kind] if box.kind else None,
-                "levels": strip.shape,
             }
-            for box, strip in zip(boxes, strips, strict=True)
+            for box in boxes
         ],
         "palettes": ["difference", *COLOR],
     }
-    tables = [difference_table("light"), difference_table("dark")]
-    tables += [table(kind, theme) for kind in COLOR for theme in ("light", "dark")]
-    return run_of_bytes(header, *tables, *strips)
+    arrays = {"difference.light": difference_table("light")}
+    arrays["difference.dark"] = difference_table("dark")
+    for kind in COLOR:
+        arrays |= {f"{kind}.light": table(kind, "light"), f"{kind}.dark": table(kind, "dark")}
+    arrays |= {box.name: _levels(box, box.values) for box in boxes if box.values is not None}
+    return encode(meta, arrays)
 
 
-def _levels(box: DrawnBox) -> NDArray[np.uint8]:
-    """`[map, row, column]` places in the box's colours; nothing where nothing is drawn."""
-    if box.values is None:
-        return np.zeros((0, 0, 0), dtype=np.uint8)
-    if not np.isfinite(box.values).all():
+def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """`[map, row, column]`, places in the box's colours."""
+    if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
     if box.kind:
-        return to_bytes(_shrunk(box.values))
-    return difference_levels(_shrunk(box.values[None]))
+        return to_bytes(_block_means(values))
+    return difference_levels(_block_means(values[None]))
 
 
-def _shrunk(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _block_means(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The mean of each block, where there are more values than a strip has pixels."""
     for axis, most in ((1, MOST_ROWS), (2, MOST_COLUMNS)):
         count = math.ceil(values.shape[axis] / most)

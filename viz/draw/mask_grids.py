@@ -1,10 +1,10 @@
-"""The masks of a batch as Streamlit mounts them: one grid for each sentence."""
+"""The masks of a batch, one grid for each sentence: what travels for `js/mask_grids`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.trace import Kind, Labels
@@ -20,10 +21,9 @@ Row: TypeAlias = tuple[int, int]
 """Sentence and row of its grid, both from 0."""
 
 CODES = ("seen", *REASONS)
-"""What a square can be; JavaScript knows them by their places here."""
+"""What a square can be; they travel as their places here."""
 
 PADDING = "<pad>"
-_SAID = ["", *(one for one, _ in REASONS.values())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,59 +41,74 @@ class MaskGrid:
     labels: Labels
 
 
-def mask_data(
-    grids: Sequence[MaskGrid], kind: Kind, *, title: str, numbers: bool, chosen: Row
-) -> dict[str, Any]:
-    """What `mask_grids.js` draws: each row of a mask is a word of digits, places in `CODES`.
+def encode_masks(
+    grids: Sequence[MaskGrid], kind: Kind, *, title: str, as_numbers: bool, chosen: Row
+) -> bytes:
+    """The masks of a batch.
+
+    Args:
+        grids: one for each sentence.
+        kind: gives the colour of what may be seen.
+        title: of all of them; pictures that are saved take their file name from it.
+        as_numbers: what is added to the scores stands in the squares, not a stroke for each reason.
+        chosen: the row that is outlined.
 
     Raises:
         ValueError: if there is no grid, or a label is missing or too many.
     """
     if not grids:
         raise ValueError("a batch has at least one sentence")
-    there = {why for grid in grids for why in np.unique(grid.why).tolist()}
-    return {
+    present = {why for grid in grids for why in np.unique(grid.why).tolist()}
+    meta = {
+        "component": "mask_grids",
         "title": title,
         "color": COLOR[kind],
-        "numbers": numbers,
-        "chosen": list(chosen),
-        "said": _SAID,
-        "legend": _legend(numbers, there),
-        "grids": [_grid(grid) for grid in grids],
+        "asNumbers": as_numbers,
+        "chosen": chosen,
+        "reasons": ["", *(of_one for of_one, _ in REASONS.values())],
+        "legend": _legend(as_numbers, present),
+        "grids": [
+            {
+                "title": grid.title,
+                "queries": shown(grid.labels.queries),
+                "keys": shown(grid.labels.keys),
+                "faded": [token == PADDING for token in grid.labels.queries],
+            }
+            for grid in grids
+        ],
     }
+    return encode(meta, {f"codes.{n}": _codes(grid) for n, grid in enumerate(grids)})
 
 
-def _grid(grid: MaskGrid) -> dict[str, Any]:
+def _codes(grid: MaskGrid) -> NDArray[np.uint8]:
+    """`[query, key]`, places in `CODES`."""
     queries, keys = grid.labels
     if grid.why.shape != (len(queries), len(keys)):
         raise ValueError(f"{grid.why.shape} squares for {len(queries)} queries, {len(keys)} keys")
-    return {
-        "title": grid.title,
-        "queries": shown(queries),
-        "keys": shown(keys),
-        "faded": [token == PADDING for token in queries],
-        "why": ["".join(str(CODES.index(why)) for why in row) for row in grid.why.tolist()],
-    }
+    places = [CODES.index(why) for why in grid.why.ravel().tolist()]
+    return np.array(places, dtype=np.uint8).reshape(grid.why.shape)
 
 
-def _legend(numbers: bool, there: set[str]) -> list[tuple[int, str]]:
+def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
     """A code and its words for each look that a square has here."""
-    if numbers:
+    if as_numbers:
         names = {"seen": "0 is added: may be seen"}
-        hidden = next((why for why in REASONS if why in there), None)
+        hidden = next((why for why in REASONS if why in present), None)
         if hidden:
             names[hidden] = "−∞ is added: hidden"
     else:
         names = {"seen": "True: may be seen"}
-        names |= {why: f"False: {one}" for why, (one, _) in REASONS.items() if why in there}
+        names |= {why: f"False: {one}" for why, (one, _) in REASONS.items() if why in present}
     return [(CODES.index(why), text) for why, text in names.items()]
 
 
-def _is_row(value: object, grids: Sequence[MaskGrid]) -> bool:
-    """Whether this is a sentence and a row of it; what a browser sends can be anything."""
+def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
+    """The sentence and the row that this is, or None: what a browser sends can be anything."""
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    if any(type(at) is not int or at < 0 for at in value):
-        return False
+        return None
+    if any(type(index) is not int or index < 0 for index in value):
+        return None
     sentence, row = value
-    return sentence < len(grids) and row < len(grids[sentence].labels.queries)
+    if sentence >= len(grids) or row >= len(grids[sentence].labels.queries):
+        return None
+    return sentence, row

@@ -1,6 +1,8 @@
 // Every component by the name that Python calls it by: how its data are read, what shows them, and
 // whether Python hears what the reader selects.
 
+import { read as readModel } from "./architecture/data.js";
+import { Architecture } from "./architecture/view.js";
 import { read as readMap } from "./attention_map/data.js";
 import { AttentionMap } from "./attention_map/view.js";
 import { decode } from "./core/wire.js";
@@ -11,6 +13,8 @@ import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { read as readView } from "./head_view/data.js";
 import { HeadView } from "./head_view/view.js";
+import { read as readMasks } from "./mask_grids/data.js";
+import { MaskGrids } from "./mask_grids/view.js";
 
 /** @typedef {import("./core/wire.js").Message} Message */
 /** @typedef {import("./core/view.js").View<any>} View */
@@ -20,10 +24,12 @@ import { HeadView } from "./head_view/view.js";
  *   sends?: boolean}>}
  */
 const COMPONENTS = {
+  architecture: { Component: Architecture, read: readModel },
   attention_map: { Component: AttentionMap, read: readMap },
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
+  mask_grids: { Component: MaskGrids, read: readMasks },
 };
 
 /**

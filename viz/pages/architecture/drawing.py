@@ -86,7 +86,7 @@ def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox
         name=box.name,
         title=box.title,
         shape=shape,
-        says=f"{box.opened}{of}: {shape}",
+        label=f"{box.opened}{of}: {shape}",
         values=values,
         kind=box.kind,
     )

@@ -112,7 +112,7 @@ def _grids(
             [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
             kind,
             title=title,
-            numbers=look == NUMBERS,
+            as_numbers=look == NUMBERS,
             chosen=(sentence, query),
             on_pick=_choose,
             key="mask-grids",

@@ -19,6 +19,8 @@ import { make, penOf } from "./dom.js";
  * @typedef {(text: string, size: number, weight: number) => number} Measure
  */
 
+const QUIET = 0.68; // of ink, as in `--hl-quiet` of core.css
+
 /** @type {CanvasRenderingContext2D | undefined} */
 let pen; // one for all pictures: it draws nothing
 const ruler = () => (pen ??= penOf(make("canvas")));
@@ -43,7 +45,7 @@ export function readTheme(root, forced) {
   const [paper, ink, line] = [color("--hl-paper"), color("--hl-ink"), color("--hl-line")];
   probe.remove();
   return {
-    paper, ink, line, quiet: quietInk(ink, paper), font: getComputedStyle(root).fontFamily,
+    paper, ink, line, quiet: mixed(ink, paper, QUIET), font: getComputedStyle(root).fontFamily,
     name: forced ?? (brightness(paper) < 128 ? "dark" : "light"),
   };
 }
@@ -58,12 +60,15 @@ export const measureIn = (theme) => (text, size, weight) => {
   return context.measureText(text).width;
 };
 
-/** `--hl-quiet` of core.css once more, in a form that any program reads.
- * @param {string} ink
- * @param {string} paper */
-function quietInk(ink, paper) {
-  const [dark, light] = [channels(ink), channels(paper)];
-  return `rgb(${dark.map((value, n) => Math.round(0.68 * value + 0.32 * light[n])).join()})`;
+/**
+ * One colour in another, in a form that any program reads.
+ * @param {string} color `#rrggbb`, like paper
+ * @param {string} paper
+ * @param {number} share of the first
+ */
+export function mixed(color, paper, share) {
+  const [one, other] = [channels(color), channels(paper)];
+  return `rgb(${one.map((value, n) => Math.round(share * value + (1 - share) * other[n])).join()})`;
 }
 
 /** From 0 to 255. @param {string} color */

@@ -1,0 +1,142 @@
+// Figure 1 as marks: frames, lines, and boxes with their words and with what flows through them.
+
+import { rasterOf } from "../core/raster.js";
+import { path, picture, text } from "../core/scene.js";
+import { mixed } from "../core/theme.js";
+import { colorsOf } from "./data.js";
+import { headOf, lineThrough, roundedBox } from "./paths.js";
+import { INSIDE, STRIP } from "./plan.js";
+
+/** @typedef {import("../core/scene.js").Mark} Mark */
+/** @typedef {import("../core/theme.js").Theme} Theme */
+/** @typedef {import("./data.js").ModelBox} ModelBox */
+/** @typedef {import("./plan.js").Place} Place */
+
+/**
+ * @typedef {object} ModelScene
+ * @property {import("./data.js").ModelData} data
+ * @property {import("./plan.js").ModelPlan} plan
+ * @property {Theme} theme
+ * @property {number} ratio pixels for one unit of the plan
+ */
+
+const ROUND = { frame: 10, box: 5 };
+const NAME = 13; // letters over a frame
+const STRIPE = 2; // at the top of an attention's box, in the colour of its kind
+// shares of ink in paper, and of a kind's colour
+const INK = { line: 0.55, residual: 0.32, head: 0.62, frame: 0.03, edge: 0.3, kind: 0.14 };
+
+/**
+ * @param {ModelScene} scene
+ * @returns {Mark[]}
+ */
+export function modelMarks(scene) {
+  const { data, plan, theme } = scene;
+  /** @param {number} share */
+  const ink = (share) => mixed(theme.ink, theme.paper, share);
+  const { memoryColor } = data;
+  const strokes = {
+    flow: { stroke: ink(INK.line), line: 1.5 },
+    residual: { stroke: ink(INK.residual), line: 1.5 },
+    memory: { stroke: memoryColor, line: 2 },
+  };
+  return [
+    ...plan.frames.map((frame) =>
+      path({ d: roundedBox(frame, ROUND.frame), fill: ink(INK.frame), stroke: theme.line })),
+    ...plan.lines.map(({ points, carries }) =>
+      path({ d: lineThrough(points), ...strokes[carries] })),
+    ...plan.lines.filter(({ arrow }) => arrow).map(({ points, carries }) =>
+      path({ d: headOf(points), fill: carries === "memory" ? memoryColor : ink(INK.head) })),
+    ...plan.frames.map((frame) => frameName(scene, frame)),
+    ...data.boxes.flatMap((box) => boxMarks(scene, box, plan.boxes[box.name])),
+  ];
+}
+
+/**
+ * What stands over the frame of a stack.
+ * @param {ModelScene} scene
+ * @param {Place & {stack: string}} frame
+ */
+function frameName({ data: { layer, layers }, plan, theme }, { stack, x, y, width }) {
+  const one = `layer ${layer + 1}`;
+  return text({
+    text: plan.narrow ? `${one} of ${layers}` : `${layers} × · ${one} is drawn`,
+    ...(stack === "encoder" ? { x } : { x: x + width, anchor: "end" }),
+    y: y - 7, size: NAME, fill: theme.quiet,
+  });
+}
+
+/**
+ * @param {ModelScene} scene
+ * @param {ModelBox} box
+ * @param {Place} place
+ * @returns {Mark[]}
+ */
+function boxMarks(scene, box, place) {
+  return [...panelMarks(scene.theme, box, place), ...wordMarks(scene, box, place),
+    ...stripMarks(scene, box, place)];
+}
+
+/**
+ * The box itself: its edge, the stripe of its kind, and the ground of what stands in it.
+ * @param {Theme} theme
+ * @param {ModelBox} box
+ * @param {Place} place
+ * @returns {Mark[]}
+ */
+function panelMarks({ ink, paper }, { color }, { x, y, width, height }) {
+  /** @param {number} top @param {string} fill */
+  const inner = (top, fill) => path({
+    d: roundedBox({ x: x + 1, y: y + 1 + top, width: width - 2, height: height - 2 - top },
+      ROUND.box - 1),
+    fill,
+  });
+  const edge = path({
+    d: roundedBox({ x, y, width, height }, ROUND.box), fill: mixed(ink, paper, INK.edge),
+  });
+  return color ? [edge, inner(0, color), inner(STRIPE, mixed(color, paper, INK.kind))]
+    : [edge, inner(0, paper)];
+}
+
+/**
+ * Its title, and the shape of what leaves it: beside the title, or under it.
+ * @param {ModelScene} scene
+ * @param {ModelBox} box
+ * @param {Place} place
+ * @returns {Mark[]}
+ */
+function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width }) {
+  const { letters: size, feet: [first, second] } = layout;
+  const room = width - 2 * INSIDE;
+  return [
+    text({
+      text: title, x: x + INSIDE, y: y + first, size, weight: 600, room, fill: theme.ink,
+    }),
+    text({
+      text: shape, y: y + second, size, room, fill: theme.quiet,
+      ...(first === second ? { x: x + width - INSIDE, anchor: "end" } : { x: x + INSIDE }),
+    }),
+  ];
+}
+
+/**
+ * The maps of the heads side by side, or one strip over the whole width.
+ * @param {ModelScene} scene
+ * @param {ModelBox} box
+ * @param {Place} place
+ * @returns {Mark[]}
+ */
+function stripMarks({ data, plan, theme, ratio }, box, place) {
+  const { maps, rows, columns, values, kind } = box;
+  const { side, apart } = plan.map;
+  const [width, height] = kind ? [side, side] : [place.width - 2 * INSIDE, STRIP];
+  const colors = colorsOf(data, box, theme.name);
+  return Array.from({ length: maps }, (_, map) => {
+    const first = map * rows * columns;
+    return picture({
+      x: place.x + INSIDE + map * (width + apart), y: place.y + plan.layout.strip, width, height,
+      raster: rasterOf(columns, rows, colors, (n) => values[first + n]),
+      smooth: columns > width * ratio,
+    });
+  });
+}

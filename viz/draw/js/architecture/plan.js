@@ -1,0 +1,204 @@
+// Where everything of Figure 1 goes: two stacks that grow from the foot up, and the lines between.
+
+import { within } from "../core/text.js";
+import { linesOf } from "./lines.js";
+import { STACKS, SUBLAYERS } from "./stacks.js";
+
+/** @typedef {{x: number, y: number, width: number, height: number}} Place */
+
+/**
+ * @typedef {object} Layout sizes, in CSS pixels
+ * @property {number} side room beside a stack, where its residual lines run
+ * @property {number} between the two stacks
+ * @property {number} aside from a layer's boxes to its frame
+ * @property {number} residual from a box to its residual line
+ * @property {number} letters size of the words in a box
+ * @property {number[]} feet of the lines of words, from the top of a box
+ * @property {number} strip from the top of a box to what is drawn in it
+ * @property {number} words height of a box with nothing drawn in it
+ *
+ * @typedef {object} ModelPlan
+ * @property {Record<string, Place>} boxes by name
+ * @property {(Place & {stack: string})[]} frames around the layer of each stack
+ * @property {import("./lines.js").Line[]} lines
+ * @property {{side: number, apart: number}} map of a head: they stand side by side in a box
+ * @property {{x: number, width: number}} free over the encoder
+ * @property {boolean} narrow whether the page is
+ * @property {Layout} layout
+ * @property {number} width
+ * @property {number} height
+ */
+
+const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12, over: 20 };
+const GAP = { close: 7, plain: 14, far: 24 };
+
+const NARROW = 560; // of the page; below it everything is closer
+const BOX = { smallest: 110, largest: 330 };
+const MAP = { largest: 40, apart: 3, share: 0.25 }; // of a head; at most this share stays empty
+const BETWEEN_WORDS = 7; // least room between the two words of a box
+
+/** @type {Layout} */
+const ONE_LINE = {
+  side: 46, between: 56, aside: 12, residual: 26, letters: 14, feet: [18, 18], strip: 24, words: 30,
+};
+/** @type {Layout} title over shape, where there is no room beside it */
+const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 42, words: 48 };
+/** @type {Layout} */
+const SMALL = {
+  side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
+};
+
+export const INSIDE = 7; // between a box's edge and what stands in it
+export const STRIP = 20; // height of a strip
+
+/**
+ * @param {Pick<import("./data.js").ModelBox, "name" | "title" | "shape" | "maps">[]} boxes
+ * @param {number} width of the page's column
+ * @param {import("../core/theme.js").Measure} measure
+ * @returns {ModelPlan}
+ */
+export function planModel(boxes, width, measure) {
+  const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
+  if (width < NARROW) return planWith(SMALL, heads, width);
+  const plan = planWith(ONE_LINE, heads, width);
+  const { letters } = ONE_LINE;
+  const fits = boxes.every(({ name, title, shape }) =>
+    measure(title, letters, 600) + BETWEEN_WORDS + measure(shape, letters, 400)
+      <= plan.boxes[name].width - 2 * INSIDE);
+  return fits ? plan : planWith(TWO_LINES, heads, width);
+}
+
+/**
+ * @param {Layout} layout
+ * @param {number} heads of each attention
+ * @param {number} width of the page's column
+ * @returns {ModelPlan}
+ */
+function planWith(layout, heads, width) {
+  const { side, between, words } = layout;
+  const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
+  const map = planMap(wide - 2 * INSIDE, heads);
+  const heights = {
+    words, box: words + STRIP, attention: words + Math.round(map.side),
+  };
+  const full = 2 * side + between + 2 * wide;
+  const from = Math.max(0, Math.floor((width - full) / 2));
+  const { boxes, height } = stackBoxes(
+    { encoder: from + side, decoder: from + side + wide + between }, wide, heights,
+  );
+  const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
+  return {
+    boxes, frames, lines: linesOf(boxes, frames[0], layout), map, layout,
+    free: { x: from, width: wide + side }, narrow: layout === SMALL,
+    width: Math.max(width, full), height,
+  };
+}
+
+/**
+ * The maps of all heads side by side, over the whole box where they are not too large then.
+ * @param {number} inside width
+ * @param {number} heads
+ */
+function planMap(inside, heads) {
+  const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
+  return { apart, side: Math.min(MAP.largest, (inside - (heads - 1) * apart) / heads) };
+}
+
+/**
+ * Every box of both stacks, which stand on one line.
+ * @param {Record<string, number>} left edge of each stack
+ * @param {number} width
+ * @param {{words: number, box: number, attention: number}} heights
+ * @returns {{boxes: Record<string, Place>, height: number}} and the height of both
+ */
+function stackBoxes(left, width, heights) {
+  /** @type {Record<string, Place>} */
+  const boxes = {};
+  const tops = Object.entries(STACKS).map(([stack, rows]) =>
+    rise(boxes, stack, rows, left[stack], width, heights));
+  const height = 2 - Math.min(...tops);
+  for (const box of Object.values(boxes)) box.y += height;
+  return { boxes, height };
+}
+
+/**
+ * Put a stack's rows over each other; y counts from the foot and is negative.
+ * @param {Record<string, Place>} boxes
+ * @param {string} stack
+ * @param {(string | string[])[]} rows
+ * @param {number} x
+ * @param {number} width
+ * @param {{words: number, box: number, attention: number}} heights
+ * @returns {number} y of the top
+ */
+function rise(boxes, stack, rows, x, width, heights) {
+  let top = -2;
+  rows.forEach((row, n) => {
+    const names = [row].flat();
+    const height = row === "tokens" ? heights.words
+      : names[0].endsWith("attention") ? heights.attention : heights.box;
+    if (n) top -= gap(rows[n - 1], row);
+    top -= height;
+    const each = (width - (names.length - 1) * GAP.close) / names.length;
+    names.forEach((name, nth) => {
+      const left = Math.round(x + nth * (each + GAP.close));
+      const right = Math.round(x + nth * (each + GAP.close) + each);
+      boxes[`${stack}.${name}`] = { x: left, y: top, width: right - left, height };
+    });
+  });
+  return top - (rows.at(-1) === FRAME.last ? FRAME.over : 0);
+}
+
+/**
+ * @param {string | string[]} below
+ * @param {string | string[]} row
+ */
+function gap(below, row) {
+  if (SUBLAYERS.includes(String(below))) return GAP.close;
+  if (below === FRAME.last) return FRAME.room + FRAME.over + GAP.close; // the frame, its words, air
+  if (row === FRAME.first) return GAP.far + FRAME.room / 2;
+  return SUBLAYERS.includes(String(row)) ? GAP.far : GAP.plain;
+}
+
+/**
+ * @param {Record<string, Place>} boxes
+ * @param {string} stack
+ * @param {number} aside
+ */
+function frameOf(boxes, stack, aside) {
+  const [first, last] = [boxes[`${stack}.${FRAME.first}`], boxes[`${stack}.${FRAME.last}`]];
+  return {
+    stack, x: first.x - aside, y: last.y - FRAME.room, width: first.width + 2 * aside,
+    height: first.y + first.height - last.y + 2 * FRAME.room + 8,
+  };
+}
+
+/** @type {Record<string, [right: number, down: number]>} */
+const ARROWS = {
+  ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+};
+
+/**
+ * The next box in the direction of a key of the keyboard, straight on before askew.
+ * @param {Record<string, Place>} boxes
+ * @param {string} name of the box from which it goes
+ * @param {string} pressed
+ * @returns {string | null}
+ */
+export function nextBox(boxes, name, pressed) {
+  const [right, down] = ARROWS[pressed] ?? [0, 0];
+  /** @type {string | null} */
+  let best = null;
+  let least = Infinity;
+  const [x, y] = middleOf(boxes[name]);
+  for (const [other, box] of Object.entries(boxes)) {
+    const [dx, dy] = [middleOf(box)[0] - x, middleOf(box)[1] - y];
+    const ahead = dx * right + dy * down;
+    const far = ahead + 2 * Math.abs(dx * down + dy * right);
+    if (ahead > 1 && far < least) [best, least] = [other, far];
+  }
+  return best;
+}
+
+/** @param {Place} place */
+const middleOf = ({ x, y, width, height }) => [x + width / 2, y + height / 2];

@@ -1,8 +1,8 @@
 // Figure 1 as marks: frames, lines, and boxes with their words and with what flows through them.
 
+import { mixed } from "../core/color.js";
 import { rasterOf } from "../core/raster.js";
 import { path, picture, text } from "../core/scene.js";
-import { mixed } from "../core/theme.js";
 import { colorsOf } from "./data.js";
 import { headOf, lineThrough, roundedBox } from "./paths.js";
 import { INSIDE, STRIP } from "./plan.js";

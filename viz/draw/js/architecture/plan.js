@@ -39,10 +39,10 @@ const BETWEEN_WORDS = 7; // least room between the two words of a box
 
 /** @type {Layout} */
 const ONE_LINE = {
-  side: 46, between: 56, aside: 12, residual: 26, letters: 14, feet: [18, 18], strip: 24, words: 30,
+  side: 46, between: 56, aside: 12, residual: 26, letters: 14, feet: [18, 18], strip: 25, words: 30,
 };
 /** @type {Layout} title over shape, where there is no room beside it */
-const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 42, words: 48 };
+const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
 /** @type {Layout} */
 const SMALL = {
   side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
@@ -79,10 +79,10 @@ function planWith(layout, heads, width) {
   const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
   const map = planMap(wide - 2 * INSIDE, heads);
   const heights = {
-    words, box: words + STRIP, attention: words + Math.round(map.side),
+    words, box: words + STRIP, attention: words + Math.ceil(map.side),
   };
   const full = 2 * side + between + 2 * wide;
-  const from = Math.max(0, Math.floor((width - full) / 2));
+  const from = Math.max(0, Math.round((width - full) / 2));
   const { boxes, height } = stackBoxes(
     { encoder: from + side, decoder: from + side + wide + between }, wide, heights,
   );

@@ -1,5 +1,6 @@
 // Colours and font of the page around a picture, and the widths of words in that font.
 
+import { channels, mixed } from "./color.js";
 import { make, penOf } from "./dom.js";
 
 /** @typedef {"light" | "dark"} ThemeName */
@@ -60,22 +61,8 @@ export const measureIn = (theme) => (text, size, weight) => {
   return context.measureText(text).width;
 };
 
-/**
- * One colour in another, in a form that any program reads.
- * @param {string} color `#rrggbb`, like paper
- * @param {string} paper
- * @param {number} share of the first
- */
-export function mixed(color, paper, share) {
-  const [one, other] = [channels(color), channels(paper)];
-  return `rgb(${one.map((value, n) => Math.round(share * value + (1 - share) * other[n])).join()})`;
-}
-
 /** From 0 to 255. @param {string} color */
 function brightness(color) {
   const [r, g, b] = channels(color);
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
-
-/** @param {string} color `#rrggbb` */
-const channels = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));

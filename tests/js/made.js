@@ -61,3 +61,36 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
   strongest: Array.from({ length: layers }, () => Array(heads).fill([0, 0, 1])),
   palette, weights: new Uint8Array(layers * heads * rows * columns), ...more,
 });
+
+/**
+ * @param {number} queries
+ * @param {number} keys
+ * @param {Partial<import("../../viz/draw/js/mask_grids/data.js").MaskGrid>} [more]
+ * @returns {import("../../viz/draw/js/mask_grids/data.js").MaskGrid}
+ */
+export const maskGrid = (queries, keys, more = {}) => ({
+  title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
+  faded: Array(queries).fill(false), codes: new Uint8Array(queries * keys), ...more,
+});
+
+/**
+ * The boxes of Figure 1: maps in those of attention, nothing in those of tokens, else a strip.
+ * @param {string[]} names
+ * @param {{heads?: number}} [sizes]
+ * @returns {import("../../viz/draw/js/architecture/data.js").ModelData}
+ */
+export const modelData = (names, { heads = 8 } = {}) => ({
+  layers: 3, layer: 1, selected: names[0], memoryColor: "#d55e00",
+  boxes: names.map((name) => {
+    const kind = name.endsWith("attention") ? "cross" : null;
+    const maps = kind ? heads : name.endsWith("tokens") ? 0 : 1;
+    return {
+      name, title: "Attention", shape: "20 × 512", label: name, kind,
+      color: kind && "#d55e00", maps, rows: 2, columns: kind ? 3 : 512,
+      values: new Uint8Array(maps * 2 * 512),
+    };
+  }),
+  palettes: {
+    difference: palette, encoder_self: palette, decoder_self: palette, cross: palette,
+  },
+});

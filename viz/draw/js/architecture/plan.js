@@ -187,10 +187,10 @@ const ARROWS = {
  */
 export function nextBox(boxes, name, pressed) {
   const [right, down] = ARROWS[pressed] ?? [0, 0];
+  const [x, y] = middleOf(boxes[name]);
   /** @type {string | null} */
   let best = null;
   let least = Infinity;
-  const [x, y] = middleOf(boxes[name]);
   for (const [other, box] of Object.entries(boxes)) {
     const [dx, dy] = [middleOf(box)[0] - x, middleOf(box)[1] - y];
     const ahead = dx * right + dy * down;

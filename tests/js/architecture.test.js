@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { read } from "../../viz/draw/js/architecture/data.js";
+import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
+import { headOf, lineThrough, roundedBox } from "../../viz/draw/js/architecture/paths.js";
+import { nextBox, planModel, STRIP } from "../../viz/draw/js/architecture/plan.js";
+import { measure, modelData, palette, theme } from "./made.js";
+
+/** @type {string[]} */
+const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));
+const DATA = modelData(NAMES);
+const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
+
+/** @typedef {import("../../viz/draw/js/architecture/data.js").ModelData} ModelData */
+
+/** @param {number} width @param {ModelData} data */
+const planAt = (width, data = DATA) => planModel(data.boxes, width, measure);
+
+test("the plan has a place for every box and for no other", () => {
+  assert.deepEqual(Object.keys(planAt(780).boxes), NAMES);
+});
+
+test("no two boxes overlap, all lie on the picture, and on whole pixels", () => {
+  for (const width of WIDTHS) {
+    const plan = planAt(width);
+    const boxes = Object.values(plan.boxes);
+    for (const one of boxes) {
+      assert.ok(one.x >= 0 && one.y >= 0, String(width));
+      assert.ok(one.x + one.width <= plan.width && one.y + one.height <= plan.height);
+      assert.ok(Object.values(one).every(Number.isInteger), String(width));
+      assert.ok(boxes.every((other) => other === one
+        || other.x >= one.x + one.width || other.x + other.width <= one.x
+        || other.y >= one.y + one.height || other.y + other.height <= one.y), String(width));
+    }
+  }
+});
+
+test("words and what is drawn stay inside their boxes, with any number of heads", () => {
+  for (const width of WIDTHS) {
+    for (const heads of [1, 8, 16, 64]) {
+      const data = modelData(NAMES, { heads });
+      const plan = planAt(width, data);
+      const marks = modelMarks({ data, plan, theme, ratio: 1 });
+      for (const mark of marks) {
+        if (mark.type === "picture") {
+          assert.ok(mark.width > 0 && isInside(mark, plan), `${heads} heads, ${width} px`);
+        } else if (mark.type === "text" && mark.room) {
+          const wide = Math.min(mark.room, measure(mark.text, mark.size, mark.weight ?? 400));
+          const x = mark.anchor === "end" ? mark.x - wide : mark.x;
+          assert.ok(isInside({ x, y: mark.y, width: wide, height: 3 }, plan), mark.text);
+        }
+      }
+    }
+  }
+});
+
+test("where a shape has no room beside the title it stands under it", () => {
+  const feet = (/** @type {number} */ width) => planAt(width).layout.feet;
+  assert.deepEqual([1600, 570, 390].map((width) => new Set(feet(width)).size), [1, 2, 2]);
+  assert.deepEqual(WIDTHS.filter((width) => planAt(width).narrow), [300, 390, 559]);
+});
+
+test("a line leads into each box but the foot's, and the memory into cross-attention", () => {
+  const { boxes, lines } = planAt(780);
+  for (const [name, { x, y, width, height }] of Object.entries(boxes)) {
+    const into = lines.filter(({ points }) => {
+      const [endX, endY] = points[points.length - 1];
+      return endX >= x && endX <= x + width && endY >= y && endY <= y + height;
+    });
+    const kinds = into.map(({ carries }) => carries).sort();
+    if (/tokens$|positions$/.test(name)) assert.deepEqual(kinds, []);
+    else if (name.endsWith("_norm")) assert.deepEqual(kinds, ["flow", "residual"]);
+    else if (name.endsWith("sum")) assert.deepEqual(kinds, ["flow", "flow"]);
+    else if (name === "decoder.cross_attention") assert.deepEqual(kinds, ["flow", "memory"]);
+    else assert.deepEqual(kinds, ["flow"], name);
+  }
+});
+
+test("arrow keys go to the next box in their direction", () => {
+  const { boxes } = planAt(780);
+  const ways = /** @type {const} */ ([
+    ["encoder.self_attention", "ArrowUp", "encoder.self_attention_norm"],
+    ["encoder.self_attention_norm", "ArrowRight", "decoder.self_attention_norm"],
+    ["encoder.embedding", "ArrowRight", "encoder.positions"],
+    ["encoder.feed_forward", "ArrowDown", "encoder.self_attention_norm"],
+    ["decoder.softmax", "ArrowUp", null],
+    ["encoder.embedding", "ArrowLeft", null],
+    ["encoder.tokens", "Tab", null],
+  ]);
+  for (const [from, pressed, to] of ways) assert.equal(nextBox(boxes, from, pressed), to);
+});
+
+test("arrow keys lead to every box, from every box", () => {
+  const keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
+  for (const width of WIDTHS) {
+    const { boxes } = planAt(width);
+    for (const start of NAMES) {
+      const reached = new Set([start]);
+      for (const from of reached) { // grows while it is read
+        for (const key of keys) {
+          const to = nextBox(boxes, from, key);
+          if (to) reached.add(to);
+        }
+      }
+      assert.equal(reached.size, NAMES.length, `from ${start} at ${width} px`);
+    }
+  }
+});
+
+test("every value has its colour, in the palette of its box", () => {
+  const values = Uint8Array.of(1, 2, 3, 4, 5, 6);
+  const message = {
+    meta: {
+      layers: 1, layer: 0, selected: "", memoryColor: "#d55e00", palettes: ["difference", "cross"],
+      boxes: [
+        { ...DATA.boxes[2], name: "encoder.sum", kind: null },
+        { ...DATA.boxes[2], name: "decoder.cross_attention", kind: "cross", color: "#d55e00" },
+        { ...DATA.boxes[0], name: "encoder.tokens" },
+      ],
+    },
+    arrays: {
+      "difference.light": palette.light, "difference.dark": palette.dark,
+      "cross.light": palette.dark, "cross.dark": palette.light,
+      "encoder.sum": values, "decoder.cross_attention": values,
+    },
+    shapes: { "encoder.sum": [1, 2, 3], "decoder.cross_attention": [2, 1, 3] },
+  };
+  const data = read(message);
+  const pictures = modelMarks({ data, plan: planAt(780), theme, ratio: 1 })
+    .flatMap((mark) => (mark.type === "picture" ? [mark] : []));
+  const reds = pictures.map(({ raster: { pixels } }) => [...pixels].filter((_, n) => n % 4 === 0));
+  assert.deepEqual(reds, [[1, 2, 3, 4, 5, 6], [254, 253, 252], [251, 250, 249]]);
+  assert.deepEqual(pictures.map(({ raster: { width, height } }) => [width, height]),
+    [[3, 2], [3, 1], [3, 1]]);
+  const { x, y, width } = planAt(780).boxes["encoder.sum"];
+  assert.deepEqual([pictures[0].x, pictures[0].width, pictures[0].height],
+    [x + 7, width - 14, STRIP]);
+  assert.ok(pictures[0].y > y + 18);
+});
+
+test("a strip with more columns than pixels is smoothed", () => {
+  const smooth = [1, 4].map((ratio) => modelMarks({ data: DATA, plan: planAt(780), theme, ratio })
+    .some((mark) => mark.type === "picture" && mark.smooth));
+  assert.deepEqual(smooth, [true, false]);
+});
+
+test("titles, shapes and the layer are told once each", () => {
+  const texts = modelMarks({ data: DATA, plan: planAt(780), theme, ratio: 1 })
+    .flatMap((mark) => (mark.type === "text" ? [mark.text] : []));
+  assert.deepEqual(texts, ["3 × · layer 2 is drawn", "3 × · layer 2 is drawn",
+    ...DATA.boxes.flatMap(({ title, shape }) => [title, shape])]);
+  const narrow = modelMarks({ data: DATA, plan: planAt(390), theme, ratio: 1 });
+  assert.equal(narrow.filter((mark) => "text" in mark && mark.text === "layer 2 of 3").length, 2);
+});
+
+test("a line bends in round corners and its head points the way it goes", () => {
+  assert.equal(lineThrough([[0, 0], [20, 0], [20, 20]]), "M0,0L14,0Q20,0 20,6L20,20");
+  assert.equal(lineThrough([[0, 0], [4, 0], [4, 20]]), "M0,0L2,0Q4,0 4,6L4,20");
+  assert.equal(headOf([[0, 9], [0, 0]]), "M0,0L3.5,6L-3.5,6Z");
+  assert.equal(headOf([[0, 0], [9, 0]]), "M9,0L3,3.5L3,-3.5Z");
+  assert.equal(roundedBox({ x: 1, y: 2, width: 10, height: 20 }, 3),
+    "M4 2H8A3 3 0 0 1 11 5V19A3 3 0 0 1 8 22H4A3 3 0 0 1 1 19V5A3 3 0 0 1 4 2Z");
+});
+
+/**
+ * Whether a box of the plan has all of a place in it.
+ * @param {import("../../viz/draw/js/architecture/plan.js").Place} place
+ * @param {import("../../viz/draw/js/architecture/plan.js").ModelPlan} plan
+ */
+const isInside = ({ x, y, width, height }, { boxes }) => Object.values(boxes).some((box) =>
+  x >= box.x && x + width <= box.x + box.width + 1e-9
+    && y >= box.y && y + height <= box.y + box.height + 1e-9);

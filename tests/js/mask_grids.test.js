@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { read } from "../../viz/draw/js/mask_grids/data.js";
+import { gridMarks, maskMarks, squareMarks } from "../../viz/draw/js/mask_grids/marks.js";
+import { extent, hitMask, moved, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
+import { maskGrid, measure, theme } from "./made.js";
+
+const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
+const LOOK = { color: "#0072b2", asNumbers: false, theme };
+
+test("each grid gets its own codes", () => {
+  const grids = [{ title: "one" }, { title: "two" }];
+  const codes = [Uint8Array.of(0, 1), Uint8Array.of(2, 3)];
+  const data = read({
+    meta: { title: "masks", grids }, arrays: { "codes.0": codes[0], "codes.1": codes[1] },
+    shapes: {},
+  });
+  assert.deepEqual(data.grids.map((grid) => [grid.title, grid.codes]),
+    [["one", codes[0]], ["two", codes[1]]]);
+});
+
+test("squares are of one size for all sentences, as large as the width lets them be", () => {
+  const sizes = [4, 15, 20, 30, 100].map((count) => {
+    const grids = [maskGrid(count, count), maskGrid(2, 3)];
+    const plan = planMasks(grids, 390, measure);
+    const [width] = extent(plan, grids[0]);
+    assert.ok(width <= 392 || plan.square === 13, String(count));
+    return plan.square;
+  });
+  assert.deepEqual(sizes, [26, 24, 18, 13, 13]);
+});
+
+test("a long word has no more than its place, and says that it goes on", () => {
+  const grid = maskGrid(1, 2, { keys: ["k", "x".repeat(90)] });
+  const plan = planMasks([grid], 800, measure);
+  assert.equal(plan.top, 128);
+  const [, , cut] = wordsOf({ grid, plan });
+  assert.ok(cut.length > 10 && measure(cut, plan.font, 400) <= 112, cut);
+  assert.match(cut, /^x+…$/);
+});
+
+test("each square is hit where it is drawn, and the words beside it choose its row", () => {
+  const grid = maskGrid(5, 7);
+  const plan = planMasks([grid], 800, measure);
+  const { square, left, top } = plan;
+  for (const [row, key] of [[0, 0], [4, 6], [2, 5]]) {
+    const [x, y] = [left + key * square, top + row * square];
+    for (const [dx, dy] of [[0.1, 0.1], [square - 0.1, square - 0.1]]) {
+      assert.deepEqual(hitMask(plan, grid, x + dx, y + dy), { row, key });
+    }
+    assert.deepEqual(hitMask(plan, grid, 1, y + 1), { row, key: 0 });
+  }
+  assert.equal(hitMask(plan, grid, left + 1, top - 1), null);
+  assert.equal(hitMask(plan, grid, left + 7 * square + 1, top + 1), null);
+  assert.equal(hitMask(plan, grid, left + 1, top + 5 * square + 1), null);
+});
+
+test("arrow keys stay in the grid", () => {
+  const grid = maskGrid(2, 3);
+  assert.deepEqual(moved(grid, { row: 0, key: -1 }, "ArrowRight"), { row: 0, key: 0 });
+  assert.deepEqual(moved(grid, { row: 0, key: 0 }, "ArrowUp"), { row: 0, key: 0 });
+  assert.deepEqual(moved(grid, { row: 0, key: 2 }, "ArrowDown"), { row: 1, key: 2 });
+  assert.deepEqual(moved(grid, { row: 1, key: 2 }, "ArrowRight"), { row: 1, key: 2 });
+  assert.equal(moved(grid, { row: 0, key: 0 }, "Tab"), null);
+});
+
+test("each square stands at its place and looks as its code says; padding is fainter", () => {
+  const codes = Uint8Array.of(SEEN, LATER, SEEN, PADDING, BOTH, SEEN);
+  const grid = maskGrid(2, 3, { codes, faded: [false, true] });
+  const plan = planMasks([grid], 800, measure);
+  const { marks, layer } = gridMarks(grid, plan, LOOK);
+  assert.deepEqual(layer, extent(plan, grid));
+  const squares = rects(marks);
+  assert.deepEqual(squares.map(({ fill }) => fill),
+    [...codes].map((code) => (code ? theme.line : LOOK.color)));
+  assert.deepEqual(squares.map(({ opacity = 1 }) => Math.round(100 * opacity)),
+    [100, 40, 100, 14, 14, 35]);
+  squares.forEach(({ x, y, width, height }, n) => {
+    assert.deepEqual([x - 0.5, y - 0.5], [
+      plan.left + (n % 3) * plan.square, plan.top + Math.floor(n / 3) * plan.square,
+    ]);
+    assert.deepEqual([width, height], [plan.square - 1, plan.square - 1]);
+  });
+});
+
+test("every reason has a stroke of its own, in the middle of its square", () => {
+  const place = { x: 100, y: 200, side: 10 };
+  const strokes = [SEEN, LATER, PADDING, BOTH].map((code) => {
+    const [, stroke] = squareMarks(code, LOOK, place);
+    return stroke?.type === "path" ? stroke.d : "";
+  });
+  assert.deepEqual(strokes,
+    ["", "M103,207L107,203", "M103,205L107,205", "M103,203L107,207M103,207L107,203"]);
+});
+
+test("as numbers the squares say what is added, in ink that stands out", () => {
+  const numbers = [SEEN, BOTH].map((code) => {
+    const [, mark] = squareMarks(code, { ...LOOK, asNumbers: true }, { x: 0, y: 0, side: 20 });
+    return mark.type === "text" ? [mark.text, mark.fill, mark.x] : [];
+  });
+  assert.deepEqual(numbers, [["0", "#FFFFFF", 10], ["−∞", theme.ink, 10]]);
+});
+
+test("the chosen row is framed, and the words of what is pointed at are bold", () => {
+  const grid = maskGrid(3, 4);
+  const plan = planMasks([grid], 800, measure);
+  const { square, left, top } = plan;
+  const frames = rects(marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } }))
+    .filter(({ stroke }) => stroke);
+  assert.deepEqual(frames.map(({ x, y, width, height }) => [x, y, width, height]), [
+    [left - 1, top + 2 * square - 1, 4 * square + 2, square + 2],
+    [left + 3 * square, top + square, square, square],
+  ]);
+  const bold = marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } })
+    .flatMap((mark) => (mark.type === "text" && mark.weight === 600 ? [plain(mark.text)] : []));
+  assert.deepEqual(bold, ["q1", "q2", "k3"]);
+  assert.deepEqual(wordsOf({ grid, plan }), ["q0", "q1", "q2", "k0", "k1", "k2", "k3"]);
+});
+
+/** @param {Pick<import("../../viz/draw/js/mask_grids/marks.js").MaskScene, "grid" | "plan">
+ *   & Partial<import("../../viz/draw/js/mask_grids/marks.js").MaskScene>} scene */
+const marksOf = (scene) => maskMarks({
+  theme, measure, squares: gridMarks(scene.grid, scene.plan, LOOK), chosen: null, at: null,
+  ...scene,
+});
+
+/** @param {Parameters<typeof marksOf>[0]} scene */
+const wordsOf = (scene) =>
+  marksOf(scene).flatMap((mark) => (mark.type === "text" ? [plain(mark.text)] : []));
+
+/** @param {import("../../viz/draw/js/core/scene.js").Mark[]} marks */
+const rects = (marks) => marks.flatMap((mark) => (mark.type === "rect" ? [mark] : []));
+
+/** @param {string} text */
+const plain = (text) => text.replace(/[\u2068\u2069]/g, "");

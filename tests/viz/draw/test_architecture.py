@@ -1,14 +1,14 @@
-"""The bytes of the drawing and of a tensor: each value under its own name, in its own colour."""
+"""The bytes of the drawing: each value under its own name, in its own colour."""
 
 import json
-import re
-import struct
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from viz.draw.architecture import MOST_COLUMNS, MOST_ROWS, DrawnBox, drawing_packet
-from viz.draw.bundle import FOLDER, script
+from tests.viz.draw.message import colors_of, decode
+from viz.draw.architecture import MOST_COLUMNS, MOST_ROWS, DrawnBox, encode_architecture
 from viz.draw.palette import (
     COLOR,
     END,
@@ -17,9 +17,9 @@ from viz.draw.palette import (
     largest_colour,
     table,
 )
-from viz.draw.tensor_strip import tensor_packet
 from viz.pages.architecture.boxes import BOXES
 
+PLACES = Path(__file__).parents[2] / "js" / "boxes.json"
 RANDOM = np.random.default_rng(5)
 VALUES = RANDOM.normal(0, 3, (4, 6)).astype(np.float32)
 PATTERN = RANDOM.random((2, 3, 4)).astype(np.float32)
@@ -30,39 +30,24 @@ DRAWN = [
 ]
 
 
-def unpacked(packet: bytes) -> tuple[dict, list[np.ndarray], list[np.ndarray]]:
-    """Header, palettes and each box's levels, read the way `unpackDrawing` reads them."""
-    (length,) = struct.unpack_from("<I", packet)
-    header = json.loads(packet[4 : 4 + length])
-    rest = np.frombuffer(packet, np.uint8, offset=4 + length)
-    tables = 2 * len(header["palettes"])
-    colors = list(rest[: tables * 768].reshape(tables, 256, 3))
-    at, levels = tables * 768, []
-    for box in header["boxes"]:
-        count = int(np.prod(box["levels"]))
-        levels.append(rest[at : at + count].reshape(box["levels"]))
-        at += count
-    assert at == len(rest)
-    return header, colors, levels
-
-
 def test_each_box_has_its_words_and_its_values() -> None:
-    packet = drawing_packet(DRAWN, layers=6, layer=2, selected="encoder.sum")
-    header, colors, levels = unpacked(packet)
-    assert (header["layers"], header["layer"], header["selected"]) == (6, 2, "encoder.sum")
-    for box, drawn in zip(header["boxes"], DRAWN, strict=True):
-        for name in ("name", "title", "shape", "says", "kind"):
+    meta, arrays = decode(encode_architecture(DRAWN, layers=6, layer=2, selected="encoder.sum"))
+    assert (meta["layers"], meta["layer"], meta["selected"]) == (6, 2, "encoder.sum")
+    for box, drawn in zip(meta["boxes"], DRAWN, strict=True):
+        for name in ("name", "title", "shape", "label", "kind"):
             assert box[name] == getattr(drawn, name)
-    assert [box["color"] for box in header["boxes"]] == [None, None, COLOR["cross"]]
-    assert levels[0].size == 0
-    np.testing.assert_array_equal(levels[1][0], difference_levels(VALUES))
-    np.testing.assert_array_equal(levels[2], np.rint(255 * PATTERN).astype(np.uint8))
-    assert header["palettes"] == ["difference", *COLOR]
-    np.testing.assert_array_equal(colors[0], difference_table("light"))
-    np.testing.assert_array_equal(colors[1], difference_table("dark"))
-    for n, kind in enumerate(COLOR):
-        np.testing.assert_array_equal(colors[2 + 2 * n], table(kind, "light"))
-        np.testing.assert_array_equal(colors[3 + 2 * n], table(kind, "dark"))
+    assert [box["color"] for box in meta["boxes"]] == [None, None, COLOR["cross"]]
+    assert meta["memoryColor"] == COLOR["cross"]
+    assert "encoder.tokens" not in arrays
+    np.testing.assert_array_equal(arrays["encoder.sum"], difference_levels(VALUES)[None])
+    np.testing.assert_array_equal(
+        arrays["decoder.cross_attention"], np.rint(255 * PATTERN).astype(np.uint8)
+    )
+    assert meta["palettes"] == ["difference", *COLOR]
+    for name in meta["palettes"]:
+        colors = partial(table, name) if name in COLOR else difference_table
+        wanted = [colors("light"), colors("dark")]
+        np.testing.assert_array_equal(colors_of(arrays, f"{name}."), wanted)
 
 
 def test_colours_run_around_0_to_the_end_and_stay_there() -> None:
@@ -79,7 +64,8 @@ def test_colours_run_around_0_to_the_end_and_stay_there() -> None:
 def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_blocks() -> None:
     values = RANDOM.normal(size=(2 * MOST_ROWS + 2, MOST_COLUMNS)).astype(np.float32)
     box = DrawnBox("encoder.sum", "Sum", "", "", values)
-    _, _, (levels,) = unpacked(drawing_packet([box], layers=1, layer=0, selected=""))
+    _, arrays = decode(encode_architecture([box], layers=1, layer=0, selected=""))
+    levels = arrays["encoder.sum"]
     blocks = [values[n : n + 3].mean(0) for n in range(0, len(values), 3)]
     np.testing.assert_allclose(
         levels[0].astype(int), difference_levels(np.stack(blocks)).astype(int), atol=1
@@ -90,59 +76,11 @@ def test_what_has_more_values_than_a_strip_has_pixels_is_drawn_as_means_of_block
 def test_a_value_that_is_none_and_two_boxes_of_one_name_are_refused() -> None:
     bad = DrawnBox("encoder.sum", "Sum", "", "", np.array([[np.nan]], dtype=np.float32))
     with pytest.raises(ValueError, match="of encoder"):
-        drawing_packet([bad], layers=1, layer=0, selected="")
+        encode_architecture([bad], layers=1, layer=0, selected="")
     with pytest.raises(ValueError, match="two boxes"):
-        drawing_packet([DRAWN[1], DRAWN[1]], layers=1, layer=0, selected="")
+        encode_architecture([DRAWN[1], DRAWN[1]], layers=1, layer=0, selected="")
 
 
-def test_the_plan_has_a_place_for_every_box_and_for_no_other() -> None:
-    source = (FOLDER / "architecture_plan.js").read_text("utf-8")
-    stacks = re.search(r"const STACKS = (\{.*?\n\});", source, re.DOTALL)
-    assert stacks
-    text = re.sub(r"(\w+):", r'"\1":', stacks[1])
-    rows = json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
-    places = [
-        f"{stack}.{name}"
-        for stack, names in rows.items()
-        for row in names
-        for name in ([row] if isinstance(row, str) else row)
-    ]
-    assert places == [box.name for box in BOXES]
-
-
-@pytest.mark.parametrize("name", ["architecture.js", "tensor_strip.js"])
-def test_each_bundle_stands_alone(name: str) -> None:
-    text = script(name)
-    assert not re.search(r"^import\b", text, re.MULTILINE)
-    assert re.findall(r"^export (.*?)\(", text, re.MULTILINE) == [
-        "function render",
-        "default function streamlit",
-    ]
-
-
-def test_a_tensor_travels_exactly() -> None:
-    packet = tensor_packet(VALUES, ["▁The", "▁d", "og", "</s>"], title="Sum")
-    (length,) = struct.unpack_from("<I", packet)
-    header = json.loads(packet[4 : 4 + length])
-    assert header["rows"] == ["The", "d", "·og", "</s>"]
-    assert (header["columns"], header["columnNames"], header["title"]) == (6, None, "Sum")
-    assert header["end"] == pytest.approx(np.quantile(np.abs(VALUES), END))
-    at = 4 + length
-    colors = np.frombuffer(packet, np.uint8, 768, offset=at).reshape(256, 3)
-    np.testing.assert_array_equal(colors, difference_table("light"))
-    there = np.frombuffer(packet, "<f4", offset=at + 1536).reshape(4, 6)
-    np.testing.assert_array_equal(there, VALUES)
-
-
-def test_named_columns_travel_along_and_a_missing_label_is_refused() -> None:
-    columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
-    packet = tensor_packet(VALUES, list("abcd"), title="Linear", columns=columns)
-    (length,) = struct.unpack_from("<I", packet)
-    named = json.loads(packet[4 : 4 + length])["columnNames"]
-    assert named == ["Der", "Hund", "·e", "</s>", "a", "."]
-    with pytest.raises(ValueError, match="3 rows"):
-        tensor_packet(VALUES, list("abc"), title="")
-    with pytest.raises(ValueError, match="4 rows"):
-        tensor_packet(VALUES, list("abcd"), title="", columns=columns[1:])
-    with pytest.raises(ValueError, match="not numbers"):
-        tensor_packet(VALUES * np.nan, list("abcd"), title="")
+def test_the_drawing_has_the_boxes_for_which_its_plan_has_places() -> None:
+    # tests/js/architecture.test.js compares the plan with the same list
+    assert json.loads(PLACES.read_text("utf-8")) == [box.name for box in BOXES]

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
+from tests.viz.draw.message import decode
 from transformer.trace import Labels
-from viz.draw.mask_grids import CODES, MaskGrid, _is_row, mask_data
+from viz.draw.mask_grids import CODES, MaskGrid, encode_masks, row_of
 from viz.draw.palette import COLOR
 
 LABELS = Labels(("▁Hu", "nd", "<pad>"), ("▁dog", "<pad>"))
 WHY = np.array([["seen", "both"], ["later", "padding"], ["seen", "padding"]])
 
 
-def data(why=WHY, labels=LABELS, *, numbers=False):
+def message(why=WHY, labels=LABELS, *, as_numbers=False):
     grid = MaskGrid("Sentence 1", why, labels)
-    return mask_data([grid], "cross", title="Cross attention", numbers=numbers, chosen=(0, 1))
+    content = encode_masks(
+        [grid], "cross", title="Cross attention", as_numbers=as_numbers, chosen=(0, 1)
+    )
+    return decode(content)
 
 
-def test_each_square_travels_as_its_reason():
-    made = data()
-    (grid,) = made["grids"]
-    assert [[CODES[int(code)] for code in row] for row in grid["why"]] == WHY.tolist()
+def test_each_square_travels_as_its_reason_in_one_byte():
+    meta, arrays = message()
+    (grid,) = meta["grids"]
+    codes = arrays["codes.0"]
+    assert codes.dtype == np.uint8
+    assert [[CODES[code] for code in row] for row in codes] == WHY.tolist()
     assert (grid["queries"], grid["keys"]) == (["Hu", "·nd", "<pad>"], ["dog", "<pad>"])
     assert grid["faded"] == [False, False, True]
-    assert (grid["title"], made["color"], made["chosen"]) == ("Sentence 1", COLOR["cross"], [0, 1])
-    assert json.loads(json.dumps(made))["grids"] == [grid]
-    said = dict(zip(CODES, made["said"], strict=True))
-    assert (said["later"], said["padding"]) == ("it comes later", "it is padding")
-    assert said["both"] == "it comes later and is padding"
+    assert (grid["title"], meta["color"], meta["chosen"]) == ("Sentence 1", COLOR["cross"], [0, 1])
+    reasons = dict(zip(CODES, meta["reasons"], strict=True))
+    assert (reasons["later"], reasons["padding"]) == ("it comes later", "it is padding")
+    assert reasons["both"] == "it comes later and is padding"
+
+
+def test_each_sentence_has_its_own_squares():
+    whys = [WHY, WHY[:, ::-1]]
+    grids = [MaskGrid(f"Sentence {n}", why, LABELS) for n, why in enumerate(whys, start=1)]
+    meta, arrays = decode(encode_masks(grids, "cross", title="", as_numbers=True, chosen=(1, 0)))
+    assert [grid["title"] for grid in meta["grids"]] == ["Sentence 1", "Sentence 2"]
+    for n, why in enumerate(whys):
+        assert [[CODES[code] for code in row] for row in arrays[f"codes.{n}"]] == why.tolist()
+    assert meta["asNumbers"] is True
 
 
 @pytest.mark.parametrize(
@@ -48,7 +61,7 @@ def test_each_square_travels_as_its_reason():
 def test_the_legend_names_what_is_there(why, booleans, numbers):
     labels = Labels(("a",), ("b", "c"))
     for as_numbers, expected in ((False, booleans), (True, numbers)):
-        legend = data(np.array([why]), labels, numbers=as_numbers)["legend"]
+        legend = message(np.array([why]), labels, as_numbers=as_numbers)[0]["legend"]
         assert legend[0][0] == 0
         assert all((CODES[code] in why) for code, _ in legend[1:])
         for (_, text), start in zip(legend, expected, strict=True):
@@ -57,18 +70,18 @@ def test_the_legend_names_what_is_there(why, booleans, numbers):
 
 def test_a_label_that_is_missing_is_refused():
     with pytest.raises(ValueError, match=r"\(3, 2\) squares for 3 queries, 1 keys"):
-        data(labels=Labels(LABELS.queries, LABELS.keys[:1]))
+        message(labels=Labels(LABELS.queries, LABELS.keys[:1]))
     with pytest.raises(ValueError, match="at least one sentence"):
-        mask_data([], "cross", title="", numbers=False, chosen=(0, 0))
+        encode_masks([], "cross", title="", as_numbers=False, chosen=(0, 0))
 
 
 @pytest.mark.parametrize("row", [[0, 0], (0, 2)])
 def test_a_row_is_a_sentence_and_a_row_of_it(row):
-    assert _is_row(row, [MaskGrid("", WHY, LABELS)])
+    assert row_of(row, [MaskGrid("", WHY, LABELS)]) == tuple(row)
 
 
 @pytest.mark.parametrize(
     "other", [None, 1, "00", [0], [0, 3], [1, 0], [-1, 0], [0, -1], [0, True], [0, 1.0], [0, 0, 0]]
 )
 def test_nothing_else_is_a_row(other):
-    assert not _is_row(other, [MaskGrid("", WHY, LABELS)])
+    assert row_of(other, [MaskGrid("", WHY, LABELS)]) is None

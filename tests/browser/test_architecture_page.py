@@ -22,7 +22,8 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.browser.still import number_of, words_of
+from tests.browser.spy import levels
+from tests.browser.still import number_of, rgb, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
@@ -35,24 +36,54 @@ pytestmark = pytest.mark.browser
 
 FEED_FORWARD = BY_NAME["decoder.feed_forward"]
 OPEN = {"text": SENTENCE, "arch_layer": "2", "arch_box": FEED_FORWARD.opened}
-# the strip of one box as the screen has it: a pixel at each place of a grid of values
-PIXELS = """(canvas, [rows, columns]) => {
-  const context = canvas.getContext("2d");
-  return Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => {
-    const x = Math.floor(((column + 0.5) / columns) * canvas.width);
-    const y = Math.floor(((row + 0.5) / rows) * canvas.height);
-    return [...context.getImageData(x, y, 1, 1).data].slice(0, 3);
-  }));
+# each box as its button says it and as it is painted: its place, the words in it, the pixels of the
+# maps or of the strip, and the colour of its stripe
+BOXES_ON_PAGE = """(root) => {
+    const canvas = root.querySelector("canvas");
+    const { words, pictures } = canvas.painted ?? { words: [], pictures: [] };
+    const ratio = canvas.width / parseFloat(canvas.style.width);
+    const pixel = (context, x, y) =>
+        [...context.getImageData(Math.floor(x * ratio), Math.floor(y * ratio), 1, 1).data];
+    return [...root.querySelectorAll("button.hl-box")].map((node) => {
+        const { offsetLeft: x, offsetTop: y, offsetWidth: width, offsetHeight: height } = node;
+        const inside = ([left, top]) =>
+            left >= x && left <= x + width && top >= y && top <= y + height;
+        return {
+            name: node.name, label: node.ariaLabel, selected: node.ariaPressed === "true",
+            x, y, width, height,
+            words: words.filter((word) => inside([word.x, word.y])).map(({ text }) => text),
+            maps: pictures.filter(({ from, to }) => inside(from) && inside(to)).map((one) => ({
+                from: one.from, to: one.to, rows: one.raster.height, columns: one.raster.width,
+                colors: [...one.raster.getContext("2d")
+                    .getImageData(0, 0, one.raster.width, one.raster.height).data],
+            })),
+            stripe: pixel(canvas.getContext("2d"), x + width / 2, y + 2).slice(0, 3),
+        };
+    });
+}"""
+# what is on the canvas in the middle of each of rows × columns cells between two corners
+PIXELS = """(root, [[left, top], [right, foot], rows, columns]) => {
+    const canvas = root.querySelector("canvas");
+    const ratio = canvas.width / parseFloat(canvas.style.width);
+    const context = canvas.getContext("2d");
+    return Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => {
+        const x = left + ((column + 0.5) / columns) * (right - left);
+        const y = top + ((row + 0.5) / rows) * (foot - top);
+        return [...context.getImageData(Math.floor(x * ratio), Math.floor(y * ratio), 1, 1).data]
+            .slice(0, 3);
+    }));
 }"""
 
 
-def drawing(page) -> dict[str, Any]:
-    """What the drawing says that it shows."""
-    found: dict[str, Any] = page.locator(".st-key-arch-drawing .hl").evaluate(
-        """e => ({...e.__headlight, boxes: e.__headlight.boxes.map((box) =>
-             ({...box, values: Array.from(box.values)}))})"""
-    )
-    return found
+def drawing(page) -> dict[str, dict[str, Any]]:
+    """Each box of the drawing, by its name."""
+    found = page.locator(".st-key-arch-drawing .hl").evaluate(BOXES_ON_PAGE)
+    return {box["name"]: box for box in found}
+
+
+def opened(page) -> list[str]:
+    """The boxes that the drawing outlines."""
+    return [name for name, box in drawing(page).items() if box["selected"]]
 
 
 def heading(page, text: str) -> None:
@@ -71,24 +102,37 @@ def test_every_box_shows_the_tensor_that_flows_through_it(tab, translator: Trans
     heading(page, "Feed forward of the decoder, layer 2")
     found = flow(translator.model, translator.trace(SENTENCE))
     there = drawing(page)
-    assert (there["layer"], there["selected"]) == (1, "decoder.feed_forward")
-    assert [box["name"] for box in there["boxes"]] == [box.name for box in BOXES]
-    for box, drawn in zip(BOXES, there["boxes"], strict=True):
+    assert list(there) == [box.name for box in BOXES]
+    assert opened(page) == ["decoder.feed_forward"]
+    layer = page.locator(".st-key-arch-drawing canvas").evaluate(
+        "canvas => canvas.painted.words.map(({ text }) => text)"
+    )
+    assert layer.count("2 × · layer 2 is drawn") == 2
+    for box in BOXES:
         values = found.values.get(box.value.format(1))
-        button = page.get_by_role("button", name=drawn["says"], exact=True)
-        assert button.inner_text().startswith(box.title)
+        drawn = there[box.name]
+        assert page.get_by_role("button", name=drawn["label"], exact=True).count() == 1
+        title, shape = drawn["words"]
+        assert title == box.title
+        assert drawn["label"].endswith(f": {shape}")
         if values is None:
-            assert not drawn["values"]
+            assert not drawn["maps"]
             continue
-        wanted = np.rint(255 * values) if box.kind else difference_levels(values)
-        np.testing.assert_allclose(drawn["values"], wanted.ravel(), atol=1)
+        wanted = np.rint(255 * values) if box.kind else difference_levels(values)[None]
+        assert [(one["rows"], one["columns"]) for one in drawn["maps"]] == [
+            wanted.shape[1:] for _ in wanted
+        ]
+        for one, levels_wanted in zip(drawn["maps"], wanted, strict=True):
+            there_now, table = levels(np.reshape(one["colors"], (*levels_wanted.shape, 4)))
+            assert table == (box.kind or "difference", "light")
+            np.testing.assert_allclose(there_now, levels_wanted, atol=1)
         if box.kind:
-            edge = button.evaluate("e => getComputedStyle(e).getPropertyValue('--hl-kind')")
-            assert edge == COLOR[box.kind]
+            assert tuple(drawn["stripe"]) == rgb(COLOR[box.kind])
     # on the canvas each value has its colour
     values = found.values["encoder.embedding.hook_positions"]
-    button = page.get_by_role("button", name="Positions of the encoder")
-    pixels = np.array(button.locator("canvas").evaluate(PIXELS, list(values.shape)))
+    (strip,) = there["encoder.positions"]["maps"]
+    root = page.locator(".st-key-arch-drawing .hl")
+    pixels = np.array(root.evaluate(PIXELS, [strip["from"], strip["to"], *values.shape]))
     colors = difference_table("light")[difference_levels(values)]
     assert np.abs(pixels.astype(int) - colors).max(-1).mean() < 6
 
@@ -108,7 +152,7 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Transl
         assert there["rows"] == shown(trace.target_tokens)
         np.testing.assert_allclose(there["weights"], values.ravel(), atol=1e-4)
         assert there["end"] == pytest.approx(largest_colour(values), rel=1e-4)
-        assert drawing(page)["selected"] == "decoder.linear"
+        assert opened(page) == ["decoder.linear"]
         until(page, lambda: url(page).get("arch_box"), "Linear")
         page.goto(page.evaluate("location.href"))  # as the person who is sent the link
 
@@ -127,25 +171,24 @@ def test_saved_files_hold_every_box_with_its_values(
     image = Image.open(saved["PNG"]).convert("RGB")
     assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
     pixels = np.array(image).astype(int)
-    plan = there["plan"]
     places = [
-        (word["text"], word["x"] - 6, word["y"] - 18)
+        (word["text"], word["x"] - 7, word["y"] - 18)
         for word in words
         if any(word["text"] == box.title for box in BOXES)
     ]
     assert [title for title, _, _ in places] == [box.title for box in BOXES]
     for box, (_, x, y) in zip(BOXES, places, strict=True):
-        on_page = plan["boxes"][box.name]
+        on_page = there[box.name]
         # the whole drawing is moved, and nothing in it
         assert (x - on_page["x"], y - on_page["y"]) == pytest.approx(
-            (places[0][1] - plan["boxes"][BOXES[0].name]["x"],
-             places[0][2] - plan["boxes"][BOXES[0].name]["y"]), abs=0.02,
+            (places[0][1] - there[BOXES[0].name]["x"],
+             places[0][2] - there[BOXES[0].name]["y"]), abs=0.02,
         )  # fmt: skip
         values = found.values.get(box.value.format(1))
         if values is None or box.kind or values.shape[1] > 64:
             continue
         colors = difference_table("light")[difference_levels(values)]
-        wide, top = (on_page["wide"] - 14) / values.shape[1], y + on_page["high"] - 26
+        wide, top = (on_page["width"] - 14) / values.shape[1], y + 25
         for (row, column), _ in np.ndenumerate(values):
             at = x + 7 + (column + 0.5) * wide, top + (row + 0.5) * 20 / values.shape[0]
             seen = pixels[int(2 * at[1]), int(2 * at[0])]
@@ -197,7 +240,7 @@ def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
     german(page).get_by_text(trace.target, exact=True).wait_for()
     rows = len(trace.decoder_tokens)
     until(page, lambda: strip(page)["rows"], shown(trace.decoder_tokens))
-    shapes = {box["name"]: box["shape"] for box in drawing(page)["boxes"]}
+    shapes = {name: box["words"][1] for name, box in drawing(page).items()}
     assert shapes["decoder.feed_forward"] == f"{rows} × 32"
     assert shapes["decoder.cross_attention"] == f"4 × {rows} × {len(trace.source_tokens)}"
 

@@ -21,13 +21,13 @@ from tests.browser.app_page import (
     until,
     url,
 )
-from tests.browser.still import SVG, number_of, plain, rgb, words_of
+from tests.browser.spy import plain
+from tests.browser.still import SVG, number_of, rgb, words_of
 from tests.viz.taught import taught_folder
-from transformer import Translator
+from transformer import Kind, Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import Batch, batch
 from viz.draw.labels import shown
-from viz.draw.mask_grids import CODES
 from viz.draw.palette import COLOR
 
 __all__ = ["address", "shared", "tab", "taught_folder", "translator"]  # fixtures: used by name
@@ -35,6 +35,34 @@ pytestmark = pytest.mark.browser
 
 MORE = ["Her horse waits.", "The baker sings in the garden."]
 LINK = {"text": SENTENCE, "more": "\n".join(MORE)}
+
+# a grid as it is painted: where its squares stand by its words, of each square the colour beside
+# its corner and whether there is ink where only a slash, a dash and a backslash pass, and which
+# rows have a frame
+GRID = """(canvas) => {
+    const words = canvas.painted?.words ?? [];
+    const lies = ({ start, end }) => Math.abs(start[1] - end[1]) < 0.1;
+    const rows = words.filter(lies), columns = words.filter((word) => !lies(word));
+    if (rows.length < 2) return { squares: [], framed: [] };
+    const square = rows[1].y - rows[0].y;
+    const [left, top] = [rows[0].x + 8, rows[0].y - 0.5 - square / 2];
+    const ratio = canvas.width / parseFloat(canvas.style.width);
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const at = (x, y) => [...data.slice(
+        4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio))).slice(0, 4)];
+    const squares = rows.map((_, row) => columns.map((_, key) => {
+        const place = ([across, down]) => at(left + (key + across) * square,
+            top + (row + down) * square);
+        const paper = place([0.15, 0.2]);
+        const ink = [[0.6, 0.4], [0.38, 0.5], [0.4, 0.4]].map((one) =>
+            place(one).some((value, n) => Math.abs(value - paper[n]) > 12));
+        return [paper, ink];
+    }));
+    const framed = [...rows.keys()].filter((row) => at(left - 1, top + (row + 0.5) * square)[3]);
+    const texts = (found) => found.map(({ text }) => text);
+    return { left, top, square, squares, framed, queries: texts(rows), keys: texts(columns) };
+}"""
+INK = {"text": SENTENCE, "more": "\n".join(MORE)}
 
 # of each square the colour beside its corner, and whether there is ink where only a slash, a dash
 # and a backslash pass
@@ -66,47 +94,72 @@ def made(translator: Translator) -> Batch:
     return batch([translator.trace(text) for text in (SENTENCE, *MORE)])
 
 
-def drawn(page) -> dict:
-    return page.locator(".st-key-mask-grids .hl").evaluate("e => ({...e.__headlight})")
+def grids(page) -> list[dict]:
+    """What is painted of each sentence."""
+    canvases = page.locator(".st-key-mask-grids .hl-mask canvas")
+    found: list[dict] = canvases.evaluate_all(f"all => all.map({GRID})")
+    return found
 
 
-def whys(page) -> list[list[list[str]]]:
+def whys(page) -> list[list[list[str | None]]]:
+    """What each square looks like, drawn as a boolean."""
     return [
-        [[CODES[int(code)] for code in row] for row in grid["why"]]
-        for grid in drawn(page).get("grids", [])
+        [[INK.get(tuple(ink)) for _, ink in row] for row in grid["squares"]] for grid in grids(page)
     ]
+
+
+def seen(page, kind: Kind) -> list[list[list[bool]]]:
+    """Which squares have the colour of what may be seen."""
+    color = [*rgb(COLOR[kind]), 255]
+    return [
+        [[paper == color for paper, _ in row] for row in grid["squares"]] for grid in grids(page)
+    ]
+
+
+def chosen(page) -> list[list[int]]:
+    """Sentence and row of each frame around a row."""
+    return [[n, row] for n, grid in enumerate(grids(page)) for row in grid["framed"]]
 
 
 def test_each_square_is_painted_as_its_mask_has_it(tab, made: Batch) -> None:
     page = tab("masks", **LINK, kind="encoder", mask="both")
     why = masking.why(made, "encoder_self", "both")
     until(page, lambda: whys(page), why.tolist())
-    plan = drawn(page)["plan"]
     real = masking.real_queries(made, "encoder_self")
-    seen = set()
-    for n, canvas in enumerate(page.locator(".st-key-mask-grids .hl-mask canvas").all()):
-        squares = canvas.evaluate(SQUARES, [plan, *why.shape[1:]])
+    labels = masking.labels(made, "encoder_self")
+    looks = set()
+    for n, grid in enumerate(grids(page)):
+        for axis, tokens in zip(("queries", "keys"), labels[n], strict=True):
+            assert grid[axis] == [plain(token) for token in shown(tokens)]
         for (row, key), reason in np.ndenumerate(why[n]):
-            paper, ink = squares[row][key]
-            assert INK.get(tuple(ink)) == reason, (n, row, key)
+            paper, _ = grid["squares"][row][key]
             # rows of padding are the same, but faded
             assert (paper == [0, 158, 115, 255]) == (reason == "seen" and real[n, row])
-            seen.add((reason, bool(real[n, row])))
-    assert len(seen) >= 6
+            looks.add((reason, bool(real[n, row])))
+    assert len(looks) >= 6
 
 
-def test_a_control_changes_the_picture_and_the_link_keeps_it(tab, made: Batch) -> None:
+def test_a_control_changes_the_picture_and_the_link_keeps_it(
+    tab, made: Batch, tmp_path: Path
+) -> None:
     page = tab("masks", **LINK, kind="decoder")
     until(page, lambda: whys(page), masking.why(made, "decoder_self", "causal").tolist())
     page.get_by_role("radio", name="padding", exact=True).click()
     until(page, lambda: whys(page), masking.why(made, "decoder_self", "padding").tolist())
     page.get_by_role("radio", name="cross").click()
     page.get_by_role("radio", name="numbers").click()
-    expected = masking.why(made, "cross", "padding").tolist()
+    may_see = masking.why(made, "cross", "padding") == "seen"
+    real = masking.real_queries(made, "cross")  # other rows are fainter
+    expected = (may_see & real[..., None]).tolist()
     wanted = {"kind": "cross", "mask": "padding", "mask-as": "numbers"}
     for _ in range(2):
-        until(page, lambda: (whys(page), drawn(page).get("numbers")), (expected, True))
+        until(page, lambda: seen(page, "cross"), expected)
         until(page, lambda: {name: url(page).get(name) for name in wanted}, wanted)
+        page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
+        root = ET.parse(saved_files(page, "mask-grids", tmp_path)["SVG"]).getroot()
+        numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
+        legend = ["0", "−∞"]
+        assert numbers == ["0" if one else "−∞" for one in may_see.ravel()] + legend
         page.goto(page.evaluate("location.href"))  # as the person who is sent the link
     no_traceback(page)
 
@@ -114,11 +167,11 @@ def test_a_control_changes_the_picture_and_the_link_keeps_it(tab, made: Batch) -
 def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: Batch) -> None:
     page = tab("masks", **LINK, kind="decoder")
     until(page, lambda: whys(page), masking.why(made, "decoder_self", "causal").tolist())
-    plan = drawn(page)["plan"]
+    plan = grids(page)[1]
     canvas = page.locator(".st-key-mask-grids canvas").nth(1)
     x, y = (plan[side] + 2.5 * plan["square"] for side in ("left", "top"))
     canvas.click(position={"x": x, "y": y})
-    until(page, lambda: drawn(page)["chosen"], [1, 2])
+    until(page, lambda: chosen(page), [[1, 2]])
     until(page, lambda: (url(page).get("mask-sentence"), url(page).get("mask-row")), ("2", "3"))
     tokens = shown(made.decoder_tokens[1])
     words = page.locator(".st-key-mask-words")
@@ -132,7 +185,7 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: Batch) -> No
     frame.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         frame.press(key)
-    until(page, lambda: drawn(page)["chosen"], [2, 3])
+    until(page, lambda: chosen(page), [[2, 3]])
 
 
 def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_path: Path) -> None:
@@ -141,11 +194,11 @@ def test_saved_files_hold_every_square_of_every_sentence(tab, made: Batch, tmp_p
     until(page, lambda: whys(page), why.tolist())
     saved = saved_files(page, "mask-grids", tmp_path)
     root = ET.parse(saved["SVG"]).getroot()
-    side = drawn(page)["plan"]["square"] - 1
+    side = grids(page)[0]["square"] - 1
     rects = [node for node in root.iter(f"{SVG}rect") if number_of(node, "width") == side]
     # each grid's squares in the order in which they are painted, row after row
-    seen = [node.get("fill") == COLOR["decoder_self"] for node in rects]
-    assert seen == (why == "seen").ravel().tolist()
+    painted = [node.get("fill") == COLOR["decoder_self"] for node in rects]
+    assert painted == (why == "seen").ravel().tolist()
     words = words_of(root)
     for n, grid in enumerate(made.decoder_tokens):
         left, top = (number_of(rects[n * why[0].size], name) for name in ("x", "y"))

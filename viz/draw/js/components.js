@@ -24,12 +24,12 @@ import { MaskGrids } from "./mask_grids/view.js";
  *   sends?: boolean}>}
  */
 const COMPONENTS = {
-  architecture: { Component: Architecture, read: readModel },
+  architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
-  mask_grids: { Component: MaskGrids, read: readMasks },
+  mask_grids: { Component: MaskGrids, read: readMasks, sends: true },
 };
 
 /**

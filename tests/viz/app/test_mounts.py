@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from streamlit.testing.v1 import AppTest
 
 from transformer.trace import Labels
 from viz.app import mounts
+from viz.draw.architecture import DrawnBox
+from viz.draw.mask_grids import MaskGrid, Row
 
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
@@ -98,3 +101,66 @@ def test_what_is_drawn_without_a_screen_imports_no_streamlit():
     modules = ", ".join(f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture"])
     code = f"import sys, {modules}; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+NOTHING = object()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch):
+    """Mount a component, then let the browser send something; the mount's own callback hears it."""
+
+    def send(mount: Any, value: object) -> None:
+        mounted: dict[str, Any] = {}
+        monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
+        mount()
+        state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
+        monkeypatch.setattr(mounts.st, "session_state", state)
+        mounted["on_picked_change"]()
+
+    return send
+
+
+@pytest.mark.parametrize(
+    "value",
+    [NOTHING, None, 1, "00", [0], [0, 2], [1, 0], [-1, 0], [0, -1], [0, True], [0, 1.0], [0, 0, 0]],
+)
+def test_what_is_no_row_of_the_batch_is_ignored(sent, value: object) -> None:
+    heard: list[Row] = []
+    sent(lambda: mask_grids(heard), value)
+    assert heard == []
+
+
+def test_a_row_of_the_batch_is_heard(sent) -> None:
+    heard: list[Row] = []
+    sent(lambda: mask_grids(heard), [0, 1])
+    assert heard == [(0, 1)]
+
+
+def mask_grids(heard: list[Row]) -> None:
+    mounts.mask_grids(
+        [MaskGrid("Sentence 1", np.full((2, 2), "seen"), LABELS)], "cross",
+        title="", as_numbers=False, chosen=(0, 0), on_pick=heard.append, key="masks",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "value", [NOTHING, None, 0, "", "encoder.sum ", "decoder.sum", ["encoder.sum"], {}]
+)
+def test_what_is_no_box_of_the_drawing_is_ignored(sent, value: object) -> None:
+    heard: list[str] = []
+    sent(lambda: architecture(heard), value)
+    assert heard == []
+
+
+def test_a_box_of_the_drawing_is_heard(sent) -> None:
+    heard: list[str] = []
+    sent(lambda: architecture(heard), "encoder.sum")
+    assert heard == ["encoder.sum"]
+
+
+def architecture(heard: list[str]) -> None:
+    mounts.architecture(
+        [DrawnBox("encoder.sum", "Sum", "", "")],
+        layers=1, layer=0, selected="", on_pick=heard.append, key="model",
+    )  # fmt: skip

@@ -48,8 +48,10 @@ GRID = """(canvas) => {
     const [left, top] = [rows[0].x + 8, rows[0].y - 0.5 - square / 2];
     const ratio = canvas.width / parseFloat(canvas.style.width);
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const at = (x, y) => [...data.slice(
-        4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio))).slice(0, 4)];
+    const at = (x, y) => {
+        const first = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
+        return [...data.slice(first, first + 4)];
+    };
     const squares = rows.map((_, row) => columns.map((_, key) => {
         const place = ([across, down]) => at(left + (key + across) * square,
             top + (row + down) * square);
@@ -62,26 +64,7 @@ GRID = """(canvas) => {
     const texts = (found) => found.map(({ text }) => text);
     return { left, top, square, squares, framed, queries: texts(rows), keys: texts(columns) };
 }"""
-INK = {"text": SENTENCE, "more": "\n".join(MORE)}
-
-# of each square the colour beside its corner, and whether there is ink where only a slash, a dash
-# and a backslash pass
-SQUARES = """(canvas, [plan, rows, keys]) => {
-    const ratio = canvas.width / parseFloat(canvas.style.width);
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const at = (row, key, across, down) => {
-        const x = Math.floor((plan.left + (key + across) * plan.square) * ratio);
-        const y = Math.floor((plan.top + (row + down) * plan.square) * ratio);
-        return [...data.slice(4 * (y * canvas.width + x)).slice(0, 4)];
-    };
-    return [...Array(rows).keys()].map((row) => [...Array(keys).keys()].map((key) => {
-        const paper = at(row, key, 0.15, 0.2);
-        const ink = [[0.6, 0.4], [0.38, 0.5], [0.4, 0.4]].map((place) =>
-            at(row, key, ...place).some((value, n) => Math.abs(value - paper[n]) > 12));
-        return [paper, ink];
-    }));
-}"""
-INK = {
+STROKES = {
     (False, False, False): "seen",
     (True, False, False): "later",
     (False, True, False): "padding",
@@ -104,7 +87,8 @@ def grids(page) -> list[dict]:
 def whys(page) -> list[list[list[str | None]]]:
     """What each square looks like, drawn as a boolean."""
     return [
-        [[INK.get(tuple(ink)) for _, ink in row] for row in grid["squares"]] for grid in grids(page)
+        [[STROKES.get(tuple(ink)) for _, ink in row] for row in grid["squares"]]
+        for grid in grids(page)
     ]
 
 

@@ -115,7 +115,7 @@ def sent(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
         mount()
         state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
-        monkeypatch.setattr(mounts.st, "session_state", state)
+        monkeypatch.setattr(st, "session_state", state)
         mounted["on_picked_change"]()
 
     return send

@@ -48,8 +48,10 @@ GRID = """(canvas) => {
     const [left, top] = [rows[0].x + 8, rows[0].y - 0.5 - square / 2];
     const ratio = canvas.width / parseFloat(canvas.style.width);
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const at = (x, y) => [...data.slice(
-        4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio))).slice(0, 4)];
+    const at = (x, y) => {
+        const first = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
+        return [...data.slice(first, first + 4)];
+    };
     const squares = rows.map((_, row) => columns.map((_, key) => {
         const place = ([across, down]) => at(left + (key + across) * square,
             top + (row + down) * square);

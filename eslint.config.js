@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 
 // not yet written anew
-const OLD = ["shared", "save", "svg_canvas", "inside_*", "mask_*", "tensor_strip", "architecture*"];
+const OLD = ["shared", "save", "svg_canvas", "mask_*", "architecture*"];
 
 export default [
   { ignores: OLD.map((name) => `viz/draw/js/${name}.js`) },

@@ -25,9 +25,9 @@ from viz.draw.attention_map import Scale, encode_map
 from viz.draw.bundle import script, style
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
 from viz.draw.head_view import encode_view
-from viz.draw.inside_head import Step, inside_packet
+from viz.draw.inside_head import Step, encode_inside, step_of
 from viz.draw.mask_grids import MaskGrid, Row, _is_row, mask_data
-from viz.draw.tensor_strip import tensor_packet
+from viz.draw.tensor_strip import encode_strip
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -43,12 +43,6 @@ NOT_INSTALLED = (
     "in its folder, then start the app again."
 )
 
-_inside_head = st.components.v2.component(
-    "headlight_inside_head", js=script("inside_head.js"), css=style()
-)
-_tensor_strip = st.components.v2.component(
-    "headlight_tensor_strip", js=script("tensor_strip.js"), css=style()
-)
 _mask_grids = st.components.v2.component(
     "headlight_mask_grids", js=script("mask_grids.js"), css=style()
 )
@@ -137,7 +131,7 @@ def inside_head(
     key: str,
 ) -> None:
     """Draw every number between x and the residual stream, each a hover away."""
-    data = inside_packet(
+    data = encode_inside(
         numbers,
         keys,
         query,
@@ -149,12 +143,11 @@ def inside_head(
         factor=factor,
     )
 
-    def chosen() -> None:
-        value = st.session_state[key].get("step")
-        if type(value) is int and 0 <= value < len(steps):
-            on_step(value)
+    def picked(value: object) -> None:
+        if (chosen := step_of(value, len(steps))) is not None:
+            on_step(chosen)
 
-    _inside_head(key=key, data=data, on_step_change=chosen)
+    _mount(key, data, picked)
 
 
 def tensor_strip(
@@ -166,7 +159,7 @@ def tensor_strip(
     columns: Sequence[str] | None = None,
 ) -> None:
     """Draw a tensor large, each value a hover away."""
-    _tensor_strip(key=key, data=tensor_packet(values, rows, title=title, columns=columns))
+    _mount(key, encode_strip(values, rows, title=title, columns=columns))
 
 
 def mask_grids(

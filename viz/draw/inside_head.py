@@ -1,8 +1,8 @@
-"""One query word through one head as Streamlit mounts it: a picture that can be walked through."""
+"""The inside of a head: what travels for `js/inside_head`, every number of one query word."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import shown
 from viz.draw.mathml import Node
-from viz.draw.packet import run_of_bytes
 from viz.draw.palette import COLOR, difference_table
+from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.analysis.arithmetic import Arithmetic
@@ -38,7 +38,7 @@ class Step:
     code: str
 
 
-def inside_packet(
+def encode_inside(
     numbers: Arithmetic,
     keys: Sequence[str],
     query: str,
@@ -50,19 +50,27 @@ def inside_packet(
     head: int,
     factor: str,
 ) -> bytes:
-    """What `inside_head.js` draws, in the form of `packet.py`: JSON, colours, values.
+    """One query word through one head, with every number.
+
+    Args:
+        numbers: they reach the browser exactly.
+        keys: the tokens that the word can look at.
+        query: the word, as the screen shows it.
+        kind: gives the colour.
+        title: such as `L1 H2 · cross`; a picture that is saved takes its file name from it.
+        steps: of the arithmetic, the picture of the whole first.
+        step: where the walk begins.
+        head: from 0.
+        factor: by which q · k is scaled, in words.
 
     Raises:
         ValueError: if a label is missing or too many.
     """
     if len(keys) != len(numbers.weights):
         raise ValueError(f"{len(keys)} labels for {len(numbers.weights)} keys")
-    arrays: Mapping[str, NDArray] = {
-        name: np.asarray(value, dtype="<f4") for name, value in vars(numbers).items()
-    }
-    header = {
+    meta = {
+        "component": "inside_head",
         "title": title,
-        "kind": kind,
         "color": COLOR[kind],
         "query": query,
         "keys": shown(keys),
@@ -70,8 +78,19 @@ def inside_packet(
         "factor": factor,
         "step": step,
         "steps": [asdict(one) for one in steps],
-        "shapes": {name: list(array.shape) for name, array in arrays.items()},
-        "dtype": "float32",
     }
-    colors = difference_table("light"), difference_table("dark")
-    return run_of_bytes(header, *colors, *arrays.values())
+    arrays: dict[str, NDArray] = {
+        name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
+    }
+    colors = {"light": difference_table("light"), "dark": difference_table("dark")}
+    return encode(meta, arrays | colors)
+
+
+def step_of(value: object, count: int) -> int | None:
+    """The step that this is, or None: what a browser sends can be anything.
+
+    Args:
+        value: what may be one.
+        count: of the steps.
+    """
+    return value if type(value) is int and 0 <= value < count else None

@@ -1,4 +1,4 @@
-"""One tensor as Streamlit mounts it: a row for each token, a column for each feature."""
+"""One tensor: what travels for `js/tensor_strip`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.draw.labels import shown
-from viz.draw.packet import run_of_bytes
 from viz.draw.palette import difference_table, largest_colour
+from viz.draw.wire import encode
 
 
-def tensor_packet(
+def encode_strip(
     values: NDArray[np.float32],
     rows: Sequence[str],
     *,
     title: str,
     columns: Sequence[str] | None = None,
 ) -> bytes:
-    """What `tensor_strip.js` draws, in the form of `packet.py`: JSON, colours, values.
+    """A tensor: a row for each token, a column for each feature.
+
+    Args:
+        values: `[token, feature]`; they reach the browser exactly.
+        rows: the tokens.
+        title: a picture that is saved takes its file name from it.
+        columns: pieces of the vocabulary, where the columns are these.
 
     Raises:
         ValueError: if a label is missing or too many, or a value is not a number.
@@ -28,13 +34,16 @@ def tensor_packet(
         raise ValueError(f"values of shape {values.shape} for {len(rows)} rows")
     if not values.size or not np.isfinite(values).all():
         raise ValueError("nothing to draw, or some values are not numbers")
-    header = {
+    meta = {
+        "component": "tensor_strip",
         "title": title,
         "rows": shown(rows),
-        "columns": values.shape[1],
         "columnNames": None if columns is None else shown(columns),
         "end": largest_colour(values),
-        "dtype": "float32",
     }
-    colors = difference_table("light"), difference_table("dark")
-    return run_of_bytes(header, *colors, values.astype("<f4"))
+    arrays: dict[str, NDArray] = {
+        "values": values.astype(np.float32),
+        "light": difference_table("light"),
+        "dark": difference_table("dark"),
+    }
+    return encode(meta, arrays)

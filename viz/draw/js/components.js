@@ -11,6 +11,10 @@ import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { read as readView } from "./head_view/data.js";
 import { HeadView } from "./head_view/view.js";
+import { read as readInside } from "./inside_head/data.js";
+import { InsideHead } from "./inside_head/view.js";
+import { read as readStrip } from "./tensor_strip/data.js";
+import { TensorStrip } from "./tensor_strip/view.js";
 
 /** @typedef {import("./core/wire.js").Message} Message */
 /** @typedef {import("./core/view.js").View<any>} View */
@@ -24,6 +28,8 @@ const COMPONENTS = {
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
+  inside_head: { Component: InsideHead, read: readInside },
+  tensor_strip: { Component: TensorStrip, read: readStrip },
 };
 
 /**

@@ -94,7 +94,8 @@ function paintText(context, mark, font) {
  * @param {Context} context
  * @param {import("./scene.js").Picture} mark
  */
-function paintPicture(context, { raster, part, x, y, width, height, smooth, exact }) {
+function paintPicture(context, mark) {
+  const { raster, part, x, y, width, height, smooth, exact, opacity } = mark;
   const source = canvasOf(raster);
   if (exact) {
     const { a, d, e, f } = context.getTransform();
@@ -108,7 +109,9 @@ function paintPicture(context, { raster, part, x, y, width, height, smooth, exac
   }
   context.imageSmoothingEnabled = Boolean(smooth);
   const [left, top, wide, high] = part ?? [0, 0, raster.width, raster.height];
+  context.globalAlpha = opacity ?? 1;
   if (wide && high) context.drawImage(source, left, top, wide, high, x, y, width, height);
+  context.globalAlpha = 1;
 }
 
 /**

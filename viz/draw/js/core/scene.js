@@ -55,6 +55,7 @@
  * @property {boolean} [smooth] mix the pixels, where there are more than the screen has
  * @property {boolean} [exact] the raster has the screen's pixels: a canvas moves it to whole ones
  * @property {string} [title] what it shows, for programs that read SVG
+ * @property {number} [opacity]
  *
  * @typedef {object} Group
  * @property {"group"} type

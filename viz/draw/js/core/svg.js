@@ -99,13 +99,13 @@ function svgText(mark, dx, dy, { measure }) {
  * @param {number} dy
  * @param {Tools} tools
  */
-function svgPicture({ raster, x, y, width, height, title }, dx, dy, { address }) {
+function svgPicture({ raster, x, y, width, height, title, opacity }, dx, dy, { address }) {
   const { width: wide, height: high, pixels } = raster;
   const [w, h] = [width / wide, height / high];
   if (wide * high > MOST_RECTS || Math.min(w, h) < LEAST_SIDE) {
     return element("image", {
       x: tidy(x + dx), y: tidy(y + dy), width, height, preserveAspectRatio: "none",
-      href: address(raster), style: "image-rendering: pixelated",
+      href: address(raster), style: "image-rendering: pixelated", ...opaque(opacity),
     }, title ? element("title", {}, escaped(title)) : "");
   }
   const squares = [];
@@ -114,6 +114,7 @@ function svgPicture({ raster, x, y, width, height, title }, dx, dy, { address })
     squares.push(element("rect", {
       x: tidy(x + dx + (n % wide) * w), y: tidy(y + dy + Math.floor(n / wide) * h),
       width: w, height: h, fill: `rgb(${pixels.slice(4 * n, 4 * n + 3).join()})`,
+      ...opaque(opacity),
     }));
   }
   return squares.join("");

@@ -1,0 +1,75 @@
+// What `encode_inside` in viz/draw/inside_head.py says: every number of one query word in one head.
+
+/**
+ * An element of MathML: its name, and its text or its children.
+ * @typedef {[name: string, inside: string | MathNode[]]} MathNode
+ */
+
+/**
+ * @typedef {object} Step one step of the arithmetic, as it is told above the picture
+ * @property {string} name short, for its button
+ * @property {MathNode} equation
+ * @property {string} shape with this model's and this sentence's numbers
+ * @property {string} says one sentence
+ * @property {string} code the line that does it, with its file
+ */
+
+/**
+ * The fields of `Arithmetic` in transformer/analysis/arithmetic.py, which says what they hold.
+ * @typedef {"x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights"
+ *   | "weighted" | "z" | "concat" | "norms" | "result" | "others" | "added"
+ *   | "normalised"} ArrayName
+ */
+
+/**
+ * @typedef {object} InsideData
+ * @property {string} title
+ * @property {string} query the word that looks
+ * @property {string[]} keys
+ * @property {string} color of the kind of attention
+ * @property {number} head from 0
+ * @property {string} factor by which q · k is scaled, in words
+ * @property {number} step to begin with; 0 shows all
+ * @property {Step[]} steps
+ * @property {Record<ArrayName, Float32Array>} arrays
+ * @property {Record<ArrayName, number[]>} shapes
+ * @property {Partial<Record<ArrayName, number>>} ends of those drawn in colours: the size from
+ *   which on the colour stays
+ * @property {import("../core/raster.js").Palette} palette
+ */
+
+/**
+ * @param {import("../core/wire.js").Message} message
+ * @returns {InsideData}
+ */
+export function read({ meta, arrays: { light, dark, ...rest }, shapes }) {
+  const arrays = /** @type {InsideData["arrays"]} */ (rest);
+  return {
+    ...meta, arrays, ends: endsOf(arrays), palette: { light, dark },
+    shapes: /** @type {InsideData["shapes"]} */ (shapes),
+  };
+}
+
+const END = 0.99; // the share of values whose sizes the colours tell apart
+
+/** Arrays that share one scale of colour, since they are read against each other.
+ * @type {ArrayName[][]} */
+const SCALES = [["q"], ["k"], ["products"], ["v", "weighted", "z", "concat"],
+  ["x", "result", "others", "added", "normalised"]];
+
+/**
+ * @param {InsideData["arrays"]} arrays
+ * @returns {InsideData["ends"]}
+ */
+export function endsOf(arrays) {
+  /** @type {InsideData["ends"]} */
+  const ends = {};
+  for (const names of SCALES) {
+    const sizes = names.map((name) => {
+      const all = Float32Array.from(arrays[name], Math.abs).sort();
+      return all[Math.ceil(END * all.length) - 1];
+    });
+    for (const name of names) ends[name] = Math.max(...sizes) || 1;
+  }
+  return ends;
+}

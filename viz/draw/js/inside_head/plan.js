@@ -1,0 +1,228 @@
+// Where everything of the inside of a head goes: a row for each key, a column for each operation,
+// and strips above and below them. A wide frame shows all columns at all times, so that nothing
+// moves from step to step; a narrow one shows those that its step is about.
+
+import { EDGE } from "../core/picture_view.js";
+import { within } from "../core/text.js";
+
+/** @typedef {import("./data.js").ArrayName} ArrayName */
+
+export const LETTERS = 13;
+const ROW = { largest: 22, smallest: 12, all: 440 };
+const CELL = { largest: 10, smallest: 2 };
+const GAP = 16; // between two columns
+const STRIP = 15;
+const BELOW = 7; // a strip
+const HEADING = 24;
+const BARS = 40;
+const WIDEST_WORDS = 0.3; // of the frame
+
+/**
+ * @typedef {object} Column
+ * @property {ArrayName} name
+ * @property {number} step that makes it
+ * @property {number} [room] pixels for a number or a bar; without it, all values stand in a row
+ * @property {string} [heading] the factor of q · k unless told
+ */
+
+/** @type {Column[]} */
+const COLUMNS = [
+  { name: "k", step: 2, heading: "k" },
+  { name: "products", step: 3, heading: "q ∘ k" },
+  { name: "dots", step: 3, room: 60, heading: "q · k" },
+  { name: "scaled", step: 4, room: 72 },
+  { name: "seen", step: 5, room: 44, heading: "mask" },
+  { name: "weights", step: 6, room: 148, heading: "softmax α" },
+  { name: "v", step: 2, heading: "v" },
+  { name: "weighted", step: 7, heading: "α v" },
+];
+
+/**
+ * @typedef {object} Strip an array in one row
+ * @property {ArrayName} name
+ * @property {number} step
+ * @property {string} label
+ * @property {number} [height]
+ */
+
+/** Below the columns, each as wide as the stream. @type {Strip[]} */
+const STREAM = [
+  { name: "concat", step: 8, label: "all heads’ z" },
+  { name: "norms", step: 8, label: "‖z Wᴼ‖", height: BARS },
+  { name: "result", step: 8, label: "z Wᴼ" },
+  { name: "others", step: 9, label: "other heads" },
+  { name: "x", step: 9, label: "x" },
+  { name: "added", step: 9, label: "sum" },
+  { name: "normalised", step: 9, label: "LayerNorm" },
+];
+
+const SUM = "z = Σ α v";
+const FIRST = "first x"; // the strip over all others, where the words about a step name it
+
+/** What a step shows where there is no room for all. @type {(string[] | null)[]} */
+const ABOUT = [
+  null,
+  [FIRST],
+  ["q", "k", "v"],
+  ["q", "k", "products", "dots"],
+  ["dots", "scaled"],
+  ["scaled", "seen"],
+  ["seen", "weights"],
+  ["weights", "weighted", "z"],
+  ["concat", "norms", "result"],
+  ["result", "others", "x", "added", "normalised"],
+];
+
+/**
+ * @typedef {object} Part an array in its place; no two have both name and step in common
+ * @property {ArrayName} name
+ * @property {number} step that makes it
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ * @property {boolean} perKey whether it has a row for each key; a strip is one row
+ * @property {number} rows
+ * @property {number} columns values in a row
+ * @property {string} [heading] over it
+ * @property {string} [label] beside it
+ */
+
+/**
+ * @typedef {object} InsidePlan
+ * @property {number} width
+ * @property {number} height
+ * @property {number} least the width that all columns need
+ * @property {number} left where the values begin, right of the words
+ * @property {number | null} top where the rows of the keys begin; null where none is shown
+ * @property {number} row height of one
+ * @property {Part[]} parts
+ */
+
+/**
+ * @typedef {object} InsideAt a value that is pointed at
+ * @property {ArrayName} name of its part
+ * @property {number} step
+ * @property {number} row
+ * @property {number} column
+ */
+
+/** @typedef {Pick<import("./data.js").InsideData, "keys" | "factor" | "shapes">} Shown */
+
+/**
+ * @param {Shown} data
+ * @param {number} step 0 for all
+ * @param {number} width of the frame
+ * @param {import("../core/theme.js").Measure} measure
+ * @returns {InsidePlan}
+ */
+export function planInside(data, step, width, measure) {
+  const left = leftOf(data.keys, width, measure);
+  const least = left + COLUMNS.reduce((sum, column) =>
+    sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
+  const about = step && width < least ? ABOUT[step] : null;
+  /** @param {string} name */
+  const has = (name) => !about || about.includes(name);
+  const wide = Math.max(width, about ? 0 : least);
+  const row = within(Math.floor(ROW.all / data.keys.length), ROW.smallest, ROW.largest);
+  const columns = placed(data, COLUMNS.filter(({ name }) => has(name)), left, wide - left);
+
+  /** @type {Part[]} */
+  const parts = [];
+  let y = 2;
+  /** @param {Strip} strip @param {Stretch} place @param {number} [below] */
+  const add = ({ name, step: made, label, height = STRIP }, { x, width: long }, below = BELOW) => {
+    const count = data.shapes[name].reduce((product, side) => product * side, 1);
+    parts.push({
+      name, step: made, label, x, y, width: long, height, perKey: false, rows: 1, columns: count,
+    });
+    y += height + below;
+  };
+  const stream = { x: left, width: wide - left };
+  /** @param {ArrayName} name */
+  const beside = (name) => columns.find((column) => column.name === name) ?? stream;
+
+  if (has(FIRST)) add({ name: "x", step: 1, label: "x" }, stream, BELOW + 6);
+  if (has("q")) add({ name: "q", step: 2, label: "q" }, beside("k"), BELOW - 4);
+  const top = columns.length ? y + HEADING : null;
+  if (top != null) {
+    const height = row * data.keys.length;
+    parts.push(...columns.map((column) => ({ ...column, y: top, height })));
+    y = top + height + 8;
+  }
+  if (has("z")) add({ name: "z", step: 7, label: SUM }, beside("weighted"), BELOW + 6);
+  for (const strip of STREAM) if (has(strip.name)) add(strip, stream);
+  return { width: wide, height: y, least, left, top, row, parts };
+}
+
+/** @typedef {{x: number, width: number}} Stretch */
+
+/**
+ * Where the values begin: words wider than their share of the frame are squeezed.
+ * @param {string[]} keys
+ * @param {number} width
+ * @param {import("../core/theme.js").Measure} measure
+ */
+function leftOf(keys, width, measure) {
+  const words = [...keys, ...STREAM.map(({ label }) => label), SUM];
+  const widest = Math.max(...words.map((word) => measure(word, LETTERS, 600)));
+  return Math.ceil(Math.min(widest, width * WIDEST_WORDS)) + EDGE;
+}
+
+/** Values for each key. @param {Shown} data @param {Column} column */
+const valuesIn = ({ shapes }, { name }) => shapes[name][1] ?? 1;
+
+/**
+ * Columns side by side, with one width for the values of all, so that q stands over k, and z under
+ * α v.
+ * @param {Shown} data
+ * @param {Column[]} columns
+ * @param {number} left
+ * @param {number} width of all
+ */
+function placed(data, columns, left, width) {
+  const fixed = columns.reduce((sum, { room }) => sum + GAP + (room ?? 0), 0);
+  const values = columns.reduce((sum, column) =>
+    sum + (column.room ? 0 : valuesIn(data, column)), 0);
+  const cell = within((width - fixed + GAP) / Math.max(1, values), CELL.smallest, CELL.largest);
+  let x = left;
+  return columns.map((column) => {
+    const count = valuesIn(data, column);
+    const own = { x, width: column.room ?? count * cell };
+    x += own.width + GAP;
+    return {
+      name: column.name, step: column.step, heading: column.heading ?? data.factor, ...own,
+      perKey: true, rows: data.keys.length, columns: count,
+    };
+  });
+}
+
+/** Whether a step shows what a part holds. @param {Part} part @param {number} step */
+export const isMade = (part, step) => !step || part.step <= step;
+
+/**
+ * @param {InsidePlan} plan
+ * @param {number} step
+ * @param {number} x of the picture
+ * @param {number} y
+ * @returns {InsideAt | null}
+ */
+export function hitInside(plan, step, x, y) {
+  const part = plan.parts.find((one) => isMade(one, step)
+    && x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+  return part ? {
+    name: part.name, step: part.step,
+    row: Math.floor(((y - part.y) / part.height) * part.rows),
+    column: Math.floor(((x - part.x) / part.width) * part.columns),
+  } : null;
+}
+
+/**
+ * The part with a value that is pointed at; none where the step, or a narrower frame, does not show
+ * it.
+ * @param {InsidePlan} plan
+ * @param {number} step
+ * @param {InsideAt} at
+ */
+export const partAt = (plan, step, at) => plan.parts.find((part) =>
+  part.name === at.name && part.step === at.step && isMade(part, step));

@@ -1,0 +1,193 @@
+// The inside of a head: one query word, every number between x and the stream, step by step or as
+// one picture. Steps, play and back are answered here, without the server.
+
+import { button, make, tableOf } from "../core/dom.js";
+import { PictureView } from "../core/picture_view.js";
+import { group } from "../core/scene.js";
+import { quote, within } from "../core/text.js";
+import { insideMarks, rowMark } from "./marks.js";
+import { hitInside, partAt, planInside } from "./plan.js";
+import { noteOn, tableRows, wordsOf } from "./words.js";
+
+/** @typedef {import("./data.js").InsideData} InsideData */
+/** @typedef {import("./plan.js").InsideAt} InsideAt */
+/** @typedef {import("./plan.js").InsidePlan} InsidePlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** @typedef {import("../core/scene.js").Mark} Mark */
+
+const PACE = 2400; // ms a step, while it plays
+const NARROW = 640; // CSS pixels: the words about a step take more lines
+
+/** @extends {PictureView<InsideData, InsideAt, InsidePlan>} */
+export class InsideHead extends PictureView {
+  constructor() {
+    super();
+    this.title = make("h3", { class: "hl-title" });
+    this.chips = make("div", { class: "hl-steps", role: "group", "aria-label": "Steps" });
+    this.back = button("Back", () => this.go(this.step - 1));
+    this.play = button("Play", () => (this.timer ? this.stop() : this.start()));
+    this.next = button("Next", () => this.go(this.step + 1));
+    const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
+    this.equation = make("div", { class: "hl-equation" });
+    this.says = make("div", { "aria-live": "polite" });
+    this.shape = make("div", { class: "hl-quiet" });
+    this.code = make("code");
+    const told = make("div", { class: "hl-told" }, this.equation,
+      make("div", {}, this.says, this.shape, this.code));
+    this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), told);
+    this.scroll.classList.add("hl-inside");
+    // the picture has no keys of its own: the table says what is in it
+    for (const name of ["tabindex", "role"]) this.scroll.removeAttribute(name);
+    this.step = 0;
+    this.opened = false; // whether the data's own step was shown
+    this.names = "";
+    /** @type {HTMLButtonElement[]} */
+    this.stepButtons = [];
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined; // while it plays
+    /** @type {Mark[]} */
+    this.picture = []; // without what the pointer adds
+    this.heights = { least: 0, width: 0, tallest: 0 };
+  }
+
+  remove() {
+    this.stop();
+    super.remove();
+  }
+
+  update() {
+    const { data } = this;
+    // what a link asks for counts once; from then on the reader walks
+    this.step = within(this.opened ? this.step : data.step, 0, this.last());
+    this.opened = true;
+    this.at = null;
+    this.title.textContent = `${data.title} · ${quote(data.query)} looks`;
+    this.root.setAttribute("aria-label", this.title.textContent);
+    this.note.textContent = noteOn(data);
+    this.table.replaceChildren(...tableOf(this.title.textContent,
+      ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data)));
+    this.showChips();
+    this.showStep();
+  }
+
+  last() {
+    return this.data.steps.length - 1;
+  }
+
+  /** One button for each step; made anew only for other steps, so that they keep the focus. */
+  showChips() {
+    const names = this.data.steps.map(({ name }) => name);
+    if (this.names === names.join("\n")) return;
+    this.names = names.join("\n");
+    this.stepButtons = names.map((name, n) => button(name, () => this.go(n)));
+    this.chips.replaceChildren(...this.stepButtons);
+  }
+
+  /** To a step, by hand: playing ends, and the host hears of it. @param {number} step */
+  go(step) {
+    this.stop();
+    this.set(step);
+    this.options.onSelect?.(this.step);
+  }
+
+  /** @param {number} step */
+  set(step) {
+    this.step = within(step, 0, this.last());
+    this.showStep();
+    this.layOut();
+  }
+
+  start() {
+    this.set(this.step === this.last() ? 1 : this.step + 1);
+    this.timer = setInterval(() => {
+      if (this.step === this.last()) this.stop();
+      else this.set(this.step + 1);
+    }, PACE);
+    this.play.textContent = "Pause";
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.play.textContent = "Play";
+  }
+
+  /** The words above the picture. */
+  showStep() {
+    const { equation, says, shape, code } = this.data.steps[this.step];
+    this.equation.replaceChildren(mathElement(["math", [equation]]));
+    this.says.textContent = says;
+    this.shape.textContent = shape;
+    this.code.textContent = code;
+    this.stepButtons.forEach((node, n) =>
+      node.setAttribute("aria-pressed", String(n === this.step)));
+    this.back.disabled = this.step === 0;
+    this.next.disabled = this.step === this.last();
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    const { data, step, theme } = this;
+    this.root.classList.toggle("hl-narrow", width < NARROW);
+    this.plan = planInside(data, step, width, this.measure);
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    this.keepHeight(width);
+    const ratio = window.devicePixelRatio || 1;
+    this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
+  }
+
+  /** The picture of another step may be lower: what stands under it does not jump.
+   * @param {number} width */
+  keepHeight(width) {
+    const { least, height } = this.plan;
+    const same = this.heights.least === least && this.heights.width === width;
+    const tallest = Math.max(same ? this.heights.tallest : 0, height);
+    this.heights = { least, width, tallest };
+    this.frame.style.minHeight = `${tallest}px`;
+  }
+
+  /** Only the row that is pointed at is new: a move of the pointer copies no values.
+   * @param {Visible} visible */
+  marks({ x }) {
+    const part = this.at && partAt(this.plan, this.step, this.at);
+    const row = this.at && part?.perKey ? [rowMark(this.plan, this.theme, this.at.row)] : [];
+    return [group([...row, ...this.picture], { x: -x })];
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    return hitInside(this.plan, this.step, x + visible.x, y);
+  }
+
+  /** @param {InsideAt} at @param {Visible} visible */
+  tell(at, visible) {
+    const part = partAt(this.plan, this.step, at);
+    if (!part) return null;
+    const [what, value] = wordsOf(this.data, part, at);
+    const [wide, high] = [part.width / part.columns, part.height / part.rows];
+    const [left, top] = [part.x + at.column * wide - visible.x, part.y + at.row * high];
+    return {
+      words: [what, make("strong", {}, value)],
+      box: { left, top, right: left + wide, bottom: top + high },
+    };
+  }
+
+  /** What is on the screen, without the pointer. */
+  sheet() {
+    const { data, theme, plan: { width, height } } = this;
+    const { name, says, shape } = data.steps[this.step];
+    return {
+      name: `${data.title} ${name}`, title: this.title.textContent ?? "", lines: [says, shape],
+      width, height, marks: this.picture, note: noteOn(data), legend: [], theme,
+    };
+  }
+}
+
+/** @param {import("./data.js").MathNode} node */
+function mathElement([name, inside]) {
+  /** @type {Element} */
+  const node = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
+  node.append(...(typeof inside === "string" ? [inside] : inside.map(mathElement)));
+  return node;
+}

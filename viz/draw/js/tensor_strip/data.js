@@ -1,0 +1,20 @@
+// What `encode_strip` in viz/draw/tensor_strip.py says: a row for each token, a column for each
+// feature.
+
+/**
+ * @typedef {object} StripData
+ * @property {string} title
+ * @property {string[]} rows
+ * @property {number} columns
+ * @property {string[] | null} columnNames of columns that are pieces of the vocabulary
+ * @property {number} end the size from which on the colour stays
+ * @property {Float32Array} values `[row, column]`
+ * @property {import("../core/raster.js").Palette} palette
+ */
+
+/**
+ * @param {import("../core/wire.js").Message} message
+ * @returns {StripData}
+ */
+export const read = ({ meta, arrays: { values, light, dark }, shapes }) =>
+  ({ ...meta, values, columns: shapes.values[1], palette: { light, dark } });

@@ -1,0 +1,96 @@
+// One tensor, large: tokens down the side, features across. Pointer and keys are answered here,
+// from the exact values.
+
+import { make } from "../core/dom.js";
+import { PictureView } from "../core/picture_view.js";
+import { figure, quote } from "../core/text.js";
+import { isMixed, stripMarks } from "./marks.js";
+import { hitStrip, moved, planStrip } from "./plan.js";
+
+/** @typedef {import("./data.js").StripData} StripData */
+/** @typedef {import("./plan.js").StripAt} StripAt */
+/** @typedef {import("./plan.js").StripPlan} StripPlan */
+
+const HELP = "Arrow keys move over the values.";
+
+/** @extends {PictureView<StripData, StripAt, StripPlan>} */
+export class TensorStrip extends PictureView {
+  constructor() {
+    super();
+    this.unseen.remove(); // too many values for a table: the arrow keys read them out
+    /** @type {import("../core/scene.js").Mark[]} */
+    this.picture = [];
+  }
+
+  update() {
+    this.at = null;
+    this.root.setAttribute("aria-label", this.data.title);
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    const { data, theme } = this;
+    this.plan = planStrip(data, width, this.measure);
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    const mixed = isMixed(data.columns, this.plan, window.devicePixelRatio || 1);
+    this.picture = stripMarks(data, this.plan, theme, mixed);
+    this.note.textContent = noteOn(data, mixed);
+    this.scroll.setAttribute("aria-label", `${data.title}. ${this.note.textContent} ${HELP}`);
+  }
+
+  marks() {
+    return this.picture;
+  }
+
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    return hitStrip(this.data, this.plan, x, y);
+  }
+
+  /** @param {string} key */
+  press(key) {
+    const at = moved(this.data, this.at, key);
+    if (!at) return false;
+    this.point(at);
+    this.live.textContent = this.sentence(at).join(" ");
+    return true;
+  }
+
+  /** @param {StripAt} at */
+  sentence({ row, column }) {
+    const { rows, columns, columnNames, values } = this.data;
+    const name = columnNames ? quote(columnNames[column]) : `feature ${column + 1}`;
+    return [`${quote(rows[row])} · ${name}`, figure(values[row * columns + column])];
+  }
+
+  /** @param {StripAt} at */
+  tell(at) {
+    const { left, row, wide } = this.plan;
+    const { columns } = this.data;
+    const [words, value] = this.sentence(at);
+    const x = left + (at.column / columns) * wide;
+    const y = at.row * row;
+    return {
+      words: [words, make("strong", {}, value)],
+      box: { left: x, right: x + wide / columns, top: y, bottom: y + row },
+    };
+  }
+
+  /** Nothing is pointed at. */
+  sheet() {
+    const { data: { title }, plan: { width, height }, theme } = this;
+    return {
+      name: title, title, lines: [], width, height, marks: this.picture,
+      note: this.note.textContent ?? "", legend: [], theme,
+    };
+  }
+}
+
+/** @param {StripData} data @param {boolean} mixed */
+function noteOn({ rows, columns, columnNames, end }, mixed) {
+  const what = columnNames ? "pieces" : "features";
+  const more = mixed ? " Where features are narrower than a pixel, their colours are mixed." : "";
+  return `${rows.length} tokens × ${columns.toLocaleString("en")} ${what}. Olive is below 0, `
+    + `purple above; from ±${figure(end)} on the colour stays.${more}`;
+}

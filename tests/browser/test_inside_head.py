@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.browser.still import PAPER, SVG, Still, rgb, words_of
 from transformer.analysis.arithmetic import Arithmetic
-from viz.draw.inside_head import Step, inside_packet
+from viz.draw.inside_head import Step, encode_inside
 from viz.draw.palette import COLOR, difference_table
 
 pytestmark = pytest.mark.browser
@@ -40,12 +41,12 @@ def numbers() -> Arithmetic:
     )  # fmt: skip
 
 
-def packet(step: int = 0, query: str = "Hunde") -> bytes:
+def content(step: int = 0, query: str = "Hunde") -> bytes:
     steps = [
         Step(name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}")
         for n, name in enumerate(NAMES)
     ]  # fmt: skip
-    return inside_packet(
+    return encode_inside(
         numbers(), KEYS, query, "cross",
         title="L1 H2 · cross", steps=steps, step=step, head=1, factor="÷ √dₖ",
     )  # fmt: skip
@@ -63,19 +64,24 @@ def still(page):
     opened = []
 
     def open_page(step=0, **options):
-        opened.append(Still(page, "inside_head.js", packet(step), **{"width": 1200, **options}))
+        opened.append(Still(page, content(step), **{"width": 1200, **options}))
         return opened[-1]
 
     yield open_page
     assert [fault for one in opened for fault in one.faults] == []
 
 
+def parts_of(still: Still) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = still.of_view("plan.parts")
+    return parts
+
+
 def place(still: Still, name: str, row: int = 0, column: int = 0, last: bool = False):
     """The middle of a value on the canvas."""
-    parts = [part for part in still.drawn["plan"]["parts"] if part["name"] == name]
+    parts = [part for part in parts_of(still) if part["name"] == name]
     part = parts[-1 if last else 0]
     array = np.asarray(getattr(numbers(), name))
-    rows = len(KEYS) if part.get("rows") else 1
+    rows = len(KEYS) if part["perKey"] else 1
     wide, high = part["width"] * rows / array.size, part["height"] / rows
     return part["x"] + (column + 0.5) * wide, part["y"] + (row + 0.5) * high
 
@@ -85,7 +91,8 @@ def press(still: Still, name: str) -> None:
 
 
 def step_of(still: Still) -> int:
-    return still.drawn["step"]
+    step: int = still.of_view("step")
+    return step
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -104,7 +111,7 @@ def test_a_large_value_has_the_strongest_colour_at_its_place(still, theme) -> No
 def test_a_hairline_parts_the_rows(still) -> None:
     drawn = still()
     x, y = place(drawn, "weighted", 1, 3)
-    row = drawn.drawn["plan"]["row"]
+    row = drawn.of_view("plan.row")
     paper = np.array(rgb(PAPER["light"]))
     between, inside = (np.array(drawn.color(x, y + off)) for off in (row / 2 - 0.5, row / 4))
     assert np.abs(between - paper).max() < np.abs(inside - paper).max()
@@ -127,7 +134,7 @@ def test_each_key_has_its_numbers_in_its_row(still) -> None:
 
 def test_a_bar_is_as_long_as_its_weight(still) -> None:
     drawn = still()
-    (part,) = [p for p in drawn.drawn["plan"]["parts"] if p["name"] == "weights"]
+    (part,) = [p for p in parts_of(drawn) if p["name"] == "weights"]
     most, kind = part["width"] - 50, rgb(COLOR["cross"])
     for row, weight in enumerate(numbers().weights.tolist()):
         _, y = place(drawn, "weights", row)
@@ -138,7 +145,7 @@ def test_a_bar_is_as_long_as_its_weight(still) -> None:
 
 def test_the_bar_of_a_head_is_as_long_as_what_it_adds(still) -> None:
     drawn = still()
-    (part,) = [p for p in drawn.drawn["plan"]["parts"] if p["name"] == "norms"]
+    (part,) = [p for p in parts_of(drawn) if p["name"] == "norms"]
     x = part["x"] + 1.5 * part["width"] / HEADS
     full = part["height"] - 16
     assert drawn.color(x, part["y"] + full - 2) == rgb(COLOR["cross"])  # this head, the longest
@@ -209,7 +216,7 @@ def test_what_a_later_step_makes_is_not_there_yet(still) -> None:
 
 def test_no_two_parts_lie_over_each_other(still) -> None:
     for width in (1200, 390):
-        parts = still(width=width).drawn["plan"]["parts"]
+        parts = parts_of(still(width=width))
         for n, one in enumerate(parts):
             for other in parts[:n]:
                 beside = (
@@ -220,7 +227,7 @@ def test_no_two_parts_lie_over_each_other(still) -> None:
 
 
 def test_each_part_is_made_at_its_step(still) -> None:
-    steps = {part["name"]: part["step"] for part in still().drawn["plan"]["parts"][1:]}
+    steps = {part["name"]: part["step"] for part in parts_of(still())[1:]}
     assert steps == {
         "q": 2, "k": 2, "v": 2, "products": 3, "dots": 3, "scaled": 4, "seen": 5, "weights": 6,
         "weighted": 7, "z": 7, "concat": 8, "norms": 8, "result": 8,
@@ -232,7 +239,7 @@ def test_a_lower_picture_leaves_what_is_under_it_where_it_was(still) -> None:
     drawn = still(step=2, width=390)
     foot = drawn.page.locator(".hl-foot").bounding_box()["y"]
     press(drawn, "Back")
-    assert drawn.drawn["plan"]["height"] < 60
+    assert drawn.of_view("plan.height") < 60
     assert drawn.page.locator(".hl-foot").bounding_box()["y"] >= foot - 40  # its words may be fewer
 
 
@@ -256,7 +263,7 @@ def test_it_plays_to_the_end_and_stops(still) -> None:
 def test_another_word_keeps_the_step(still) -> None:
     drawn = still(step=2)
     press(drawn, "softmax")
-    drawn.show(packet(2, query="Schnee"))
+    drawn.show(content(2, query="Schnee"))
     assert step_of(drawn) == 6
     assert "Schnee" in drawn.page.locator(".hl-title").inner_text()
 
@@ -265,7 +272,7 @@ def test_on_a_narrow_screen_a_step_fits_and_the_whole_scrolls(still) -> None:
     drawn = still(width=390)
     for step in range(1, len(NAMES)):
         press(drawn, "Next")
-        plan = drawn.drawn["plan"]
+        plan = drawn.of_view("plan")
         assert plan["width"] <= 390
         names = {part["name"] for part in plan["parts"] if part["step"] == step}
         assert names, step

@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from viz.draw.palette import difference_table
-from viz.draw.tensor_strip import tensor_packet
+from viz.draw.tensor_strip import encode_strip
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +25,8 @@ def still(browser):
     page = browser.new_page(offline=True)
     opened = []
 
-    def open_page(packet, **options):
-        opened.append(Still(page, "tensor_strip.js", packet, **options))
+    def open_page(content, **options):
+        opened.append(Still(page, content, **options))
         return opened[-1]
 
     yield open_page
@@ -38,7 +38,7 @@ def planted(rows=ROWS, columns=COLUMNS):
     """Small values, and one that is far below 0."""
     values = np.full((len(rows), columns), 0.01, dtype=np.float32)
     values[SPOT] = -3
-    return tensor_packet(values, rows, title="Feed forward of the decoder, layer 2")
+    return encode_strip(values, rows, title="Feed forward of the decoder, layer 2")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,8 +1,9 @@
 """What is painted on a page's canvases, seen from outside: the components tell nothing of it.
 
 `SPY` runs before the page's own scripts. Each canvas then has `painted`, what was painted on it
-since it was last cleared, in CSS pixels of the canvas: its `words`, and the `picture`, a part of a
-raster with the place where it was put. `window.words` holds the words of all canvases, in order.
+since it was last cleared, in CSS pixels of the canvas: its `words`, and its `pictures`, parts of
+rasters with the places where they were put, the last one as `picture` too. `window.words` holds the
+words of all canvases, in order.
 """
 
 import re
@@ -27,7 +28,7 @@ SPY = """
         const at = context.getTransform().transformPoint({ x, y });
         return [at.x / ratio, at.y / ratio];
     };
-    const painted = ({ canvas }) => (canvas.painted ??= { words: [], picture: null });
+    const painted = ({ canvas }) => (canvas.painted ??= { words: [], pictures: [] });
     before("clearRect", (context) => { context.canvas.painted = null; });
     before("fillText", (context, text, x, y) => {
         const wide = context.measureText(text).width;
@@ -45,7 +46,9 @@ SPY = """
     before("drawImage", (context, raster, left, top, wide, high, x, y, width, height) => {
         if (height === undefined) return; // a layer or a tile
         const [from, to] = [place(context, x, y), place(context, x + width, y + height)];
-        painted(context).picture = { raster, left, top, wide, high, from, to };
+        const on = painted(context);
+        on.picture = { raster, left, top, wide, high, from, to };
+        on.pictures.push(on.picture);
     });
 })();
 """

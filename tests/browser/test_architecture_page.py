@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.browser.app_page import (
     address,
     expect_map,
     german,
+    painted,
     saved_files,
     shared,
     tab,
@@ -22,6 +24,7 @@ from tests.browser.app_page import (
     until,
     url,
 )
+from tests.browser.spy import plain
 from tests.browser.still import number_of, words_of
 from tests.viz.taught import taught_folder
 from transformer import Translator
@@ -60,10 +63,19 @@ def heading(page, text: str) -> None:
 
 
 def strip(page) -> dict[str, Any]:
-    found: dict[str, Any] = page.locator(".st-key-arch-tensor .hl").evaluate(
-        "e => ({...e.__headlight, weights: Array.from(e.__headlight.weights)})"
-    )
-    return found
+    """What stands on the canvas of the open tensor."""
+    return painted(page, "arch-tensor") or {"queries": [], "levels": np.zeros(0)}
+
+
+def first_row(page, columns: int) -> list[str]:
+    """What the arrow keys read out along the first row of the open tensor."""
+    page.locator(".st-key-arch-tensor .hl-scroll").focus()
+    read = []
+    for _ in range(columns):
+        page.keyboard.press("ArrowRight")  # the first one only begins
+        read.append(plain(page.locator(".st-key-arch-tensor .hl-tip").inner_text()))
+    page.keyboard.press("Tab")
+    return read
 
 
 def test_every_box_shows_the_tensor_that_flows_through_it(tab, translator: Translator) -> None:
@@ -103,11 +115,21 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Transl
     found = flow(translator.model, trace)
     values = found.values["logits"]
     for _ in range(2):
-        until(page, lambda: strip(page)["columnNames"], shown(found.columns))
+        until(page, lambda: strip(page)["levels"].shape, values.shape)
         there = strip(page)
-        assert there["rows"] == shown(trace.target_tokens)
-        np.testing.assert_allclose(there["weights"], values.ravel(), atol=1e-4)
-        assert there["end"] == pytest.approx(largest_colour(values), rel=1e-4)
+        assert there["queries"] == shown(trace.target_tokens)
+        assert there["table"] == ("difference", "light")
+        assert np.abs(there["levels"] - difference_levels(values).astype(int)).max() <= 1
+        note = page.locator(".st-key-arch-tensor .hl-foot").inner_text()
+        end = re.search(r"from ±([\d.]+) on the colour stays", note)
+        assert end
+        assert float(end[1]) == pytest.approx(largest_colour(values), rel=1e-3)
+        for said, name, value in zip(
+            first_row(page, values.shape[1]), shown(found.columns), values[0], strict=True
+        ):
+            words = f"“{shown(trace.target_tokens)[0]}” · “{name}”"
+            assert said.startswith(words)
+            assert float(said.removeprefix(words).replace("−", "-")) == pytest.approx(value, 1e-3)
         assert drawing(page)["selected"] == "decoder.linear"
         until(page, lambda: url(page).get("arch_box"), "Linear")
         page.goto(page.evaluate("location.href"))  # as the person who is sent the link
@@ -165,7 +187,7 @@ def test_keys_move_from_box_to_box_and_over_the_values(tab, translator: Translat
     heading(page, "Add & norm after masked self-attention of the decoder, layer 1")
     found = flow(translator.model, translator.trace(SENTENCE))
     values = found.values["decoder.layers.0.self_attention_norm.hook_normalised"]
-    until(page, lambda: len(strip(page)["weights"]), values.size)
+    until(page, lambda: strip(page)["levels"].shape, values.shape)
     page.locator(".st-key-arch-tensor .hl-scroll").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)  # the first one only begins
@@ -196,7 +218,7 @@ def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
     trace = translator.trace(text)
     german(page).get_by_text(trace.target, exact=True).wait_for()
     rows = len(trace.decoder_tokens)
-    until(page, lambda: strip(page)["rows"], shown(trace.decoder_tokens))
+    until(page, lambda: strip(page)["queries"], shown(trace.decoder_tokens))
     shapes = {box["name"]: box["shape"] for box in drawing(page)["boxes"]}
     assert shapes["decoder.feed_forward"] == f"{rows} × 32"
     assert shapes["decoder.cross_attention"] == f"4 × {rows} × {len(trace.source_tokens)}"

@@ -292,6 +292,69 @@ def test_there_is_a_table_for_those_who_do_not_see(still) -> None:
     assert rows[4].split("\t") == ["</s>", "0", "0", "hidden", "0"]
 
 
+# each value that is read counts, and each canvas that is made: by the way they are made
+COUNT = """() => {
+    window.counts = { values: 0, canvases: 0 };
+    const counting = (array) => new Proxy(array, {
+        get(target, name) {
+            const found = target[name];
+            if (typeof found === "function") { // it may read or copy all of them
+                counts.values += target.length;
+                return found.bind(target);
+            }
+            if (typeof name === "string" && /^\\d+$/.test(name)) counts.values += 1;
+            return found;
+        },
+    });
+    const { arrays } = view.data;
+    for (const name of Object.keys(arrays)) arrays[name] = counting(arrays[name]);
+    const create = document.createElement.bind(document);
+    document.createElement = (tag) => {
+        counts.canvases += tag === "canvas";
+        return create(tag);
+    };
+}"""
+
+
+def test_a_move_of_the_pointer_reads_one_value_and_copies_none(still) -> None:
+    drawn = still()
+    drawn.page.evaluate(COUNT)
+    moves = [("k", row, column) for row in range(4) for column in (0, 5)]
+    moves += [("added", 0, 30), ("scaled", 3, 0), ("weights", 0, 0)]
+    for move in moves:
+        drawn.move(*place(drawn, *move))
+        assert drawn.tip.is_visible()
+    counts = drawn.page.evaluate("counts")
+    assert 0 < counts["values"] <= len(moves)
+    assert counts["canvases"] == 0
+    press(drawn, "softmax")  # the counter counts: another step is drawn afresh
+    assert drawn.page.evaluate("counts.values") > np.size(numbers().k)
+
+
+def test_the_row_of_a_key_is_shaded_under_the_pointer(still) -> None:
+    drawn = still()
+    x, y = 3, place(drawn, "dots", 2)[1]
+    assert drawn.color(x, y) == rgb(PAPER["light"])
+    drawn.move(*place(drawn, "dots", 2))
+    assert drawn.color(x, y) != rgb(PAPER["light"])
+    drawn.move(*place(drawn, "dots", 0))
+    assert drawn.color(x, y) == rgb(PAPER["light"])
+
+
+def test_the_host_hears_of_a_step_that_is_taken_and_of_none_that_plays(still) -> None:
+    drawn = still()
+    drawn.page.evaluate(
+        "() => { window.heard = []; view.options.onSelect = (n) => heard.push(n); }"
+    )
+    drawn.page.clock.install()
+    press(drawn, "mask")
+    press(drawn, "Next")
+    press(drawn, "Play")
+    drawn.page.clock.fast_forward(2400)
+    press(drawn, "Back")
+    assert drawn.page.evaluate("heard") == [5, 6, 7]
+
+
 def test_the_file_has_the_words_and_the_values(still, tmp_path) -> None:
     drawn = still()
     svg = ET.parse(drawn.save("SVG", tmp_path)).getroot()

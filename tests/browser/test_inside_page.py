@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.browser.app_page import SENTENCE, address, german, shared, tab, translator, until, url
+from tests.browser.spy import levels, plain
 from tests.viz.taught import taught_folder
 from transformer import Kind, Translator
 from transformer.analysis.arithmetic import Arithmetic, arithmetic, attended
@@ -25,22 +30,72 @@ def numbers(
     return arithmetic(attended(translator.model, trace, kind, layer), head, word, TRAINED)
 
 
-def drawn(page):
-    return page.locator(".st-key-inside .hl").evaluate("e => e.__headlight ?? null")
+# the strips of colours in the order in which they are painted, with the step that makes each
+STRIPS = (
+    ("x", 1), ("q", 2), ("k", 2), ("products", 3), ("v", 2), ("weighted", 7), ("z", 7),
+    ("concat", 8), ("result", 8), ("others", 9), ("x", 9), ("added", 9), ("normalised", 9),
+)  # fmt: skip
+# and those that share one scale
+SCALES = (
+    ("q",), ("k",), ("products",), ("v", "weighted", "z", "concat"),
+    ("x", "result", "others", "added", "normalised"),
+)  # fmt: skip
+PAINTED = """(root) => {
+    const canvas = root.querySelector(".hl-scroll canvas");
+    const pressed = [...root.querySelectorAll(".hl-steps button")]
+        .findIndex((one) => one.getAttribute("aria-pressed") === "true");
+    const rows = [...root.querySelectorAll(".hl-unseen tbody tr")]
+        .map((row) => [...row.cells].map((cell) => cell.textContent));
+    const strips = (canvas.painted?.pictures ?? []).map(({ raster, wide, high }) =>
+        [high, wide, [...raster.getContext("2d").getImageData(0, 0, wide, high).data]]);
+    const words = canvas.painted?.words.map(({ text }) => text) ?? [];
+    return { step: pressed, title: root.querySelector("h3").textContent, rows, strips, words };
+}"""
+
+
+def painted(page) -> dict[str, Any]:
+    """What stands on the canvas of the page, and in the table and the title beside it."""
+    found: dict[str, Any] = page.locator(".st-key-inside .hl").evaluate(PAINTED)
+    return found
+
+
+def levels_of(wanted: Arithmetic, name: str) -> np.ndarray:
+    """Places in the table of colours, from the 99 % quantile of the sizes on the last one."""
+    (scale,) = (scale for scale in SCALES if name in scale)
+    sizes = [np.sort(np.abs(getattr(wanted, one)), axis=None) for one in scale]
+    end = max(one[math.ceil(0.99 * len(one)) - 1] for one in sizes)
+    return 128 + 127 * np.clip(getattr(wanted, name) / end, -1, 1).ravel()
+
+
+def says(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def is_painted(found: dict[str, Any], wanted: Arithmetic) -> bool:
+    """Whether all numbers that the step has made are on the canvas and in the table."""
+    made = [name for name, step in STRIPS if not found["step"] or step <= found["step"]]
+    if [high * wide for high, wide, _ in found["strips"]] != [
+        np.size(getattr(wanted, name)) for name in made
+    ]:
+        return False
+    for name, (_, _, colors) in zip(made, found["strips"], strict=True):
+        places, table = levels(np.reshape(colors, (-1, 4)))
+        if table[0] != "difference" or np.abs(places - levels_of(wanted, name)).max() > 1:
+            return False
+    for name, column in (("dots", 1), ("scaled", 2), ("weights", 4)):
+        told = [says(row[column]) for row in found["rows"]]
+        if not np.allclose(told, getattr(wanted, name), rtol=1e-3, atol=1e-5):
+            return False
+    if [row[3] == "seen" for row in found["rows"]] != wanted.seen.tolist():
+        return False
+    norms = [float(word.split()[1]) for word in found["words"] if re.match(r"H\d+ ", word)]
+    drawn = wanted.norms if "concat" in made else []
+    return len(norms) == len(drawn) and np.allclose(norms, drawn, atol=0.006)
 
 
 def expect(page, wanted: Arithmetic) -> None:
     """The picture comes to show these numbers, all of them."""
-
-    def read() -> bool:
-        found = drawn(page)
-        return found is not None and all(
-            len(found["arrays"][name]) == np.size(value)
-            and np.allclose(found["arrays"][name], np.ravel(value), rtol=1e-4, atol=1e-5)
-            for name, value in vars(wanted).items()
-        )
-
-    until(page, read, True)
+    until(page, lambda: is_painted(painted(page), wanted), True)
 
 
 def choose(page, label: str, option: str) -> None:
@@ -57,7 +112,8 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     expect(page, numbers(translator, "cross", 0, 3, 2))
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
-    assert drawn(page)["query"] == shown(translator.trace(SENTENCE).target_tokens)[2]
+    query = shown(translator.trace(SENTENCE).target_tokens)[2]
+    assert plain(painted(page)["title"]).endswith(f"“{query}” looks")
     choose(page, "Layer", "1")
     choose(page, "Scale of q · k", "none")
     trace = translator.trace(SENTENCE)
@@ -86,7 +142,7 @@ def test_the_step_is_in_the_link_and_survives_a_reload(tab, translator: Translat
     until(page, lambda: url(page).get("at"), "7")
     page.reload()
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
-    assert drawn(page)["step"] == 7
+    assert painted(page)["step"] == 7
 
 
 def test_what_is_typed_here_is_there_on_the_next_page(tab, translator: Translator) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from transformer.analysis.arithmetic import Arithmetic
 from transformer.trace import Labels
 from viz.app import mounts
+from viz.draw.inside_head import Step
 
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
@@ -26,6 +29,10 @@ attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", key="map")
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
+ONE = np.zeros(1, np.float32)
+NUMBERS = Arithmetic(**{field.name: ONE for field in dataclasses.fields(Arithmetic)})
+STEPS = [Step(name, ("mi", "q"), "", "", "") for name in ("All", "x", "q, k, v")]
+NOTHING = object()
 
 
 def test_a_picture_is_mounted_by_address_and_its_data_are_bytes():
@@ -52,34 +59,43 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
     assert not app.exception
 
 
-@pytest.mark.parametrize("sent", [None, "1", 1.0, True, -1, 3, [], {"step": 1}])
-def test_a_step_that_no_walk_has_is_not_one(monkeypatch, sent):
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch):
+    """Mount a component, then let the browser send something; the mount's own callback hears it."""
+
+    def send(mount: Any, value: object) -> None:
+        mounted: dict[str, Any] = {}
+        monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
+        mount()
+        state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
+        monkeypatch.setattr(st, "session_state", state)
+        mounted["on_picked_change"]()
+
+    return send
+
+
+@pytest.mark.parametrize(
+    "value",
+    [NOTHING, None, True, False, -1, 3, 10**30, 1.0, float("nan"), "1", "</script>", [1], {}],
+)
+def test_what_is_no_step_of_the_walk_is_ignored(sent, value: object) -> None:
     heard: list[int] = []
-    step = SimpleNamespace(send=None)
-    monkeypatch.setattr(mounts, "inside_packet", lambda *_, **__: b"")
-    monkeypatch.setattr(
-        mounts, "_inside_head", lambda **options: setattr(step, "send", options["on_step_change"])
-    )
-    session = {"inside": {"step": sent}}
-    monkeypatch.setattr(st, "session_state", session)
-    mounts.inside_head(
-        None,  # type: ignore[arg-type]
-        [],
-        "",
-        "cross",
-        title="",
-        steps=[None] * 3,  # type: ignore[list-item]
-        step=0,
-        on_step=heard.append,
-        head=0,
-        factor="",
-        key="inside",
-    )
-    step.send()
+    sent(lambda: inside_head(heard), value)
     assert heard == []
-    session["inside"]["step"] = 2
-    step.send()
-    assert heard == [2]
+
+
+def test_a_step_of_the_walk_is_heard(sent) -> None:
+    heard: list[int] = []
+    for step in (0, 2):
+        sent(lambda: inside_head(heard), step)
+    assert heard == [0, 2]
+
+
+def inside_head(heard: list[int]) -> None:
+    mounts.inside_head(
+        NUMBERS, ["▁Two"], "Zwei", "cross",
+        title="", steps=STEPS, step=0, on_step=heard.append, head=0, factor="", key="inside",
+    )  # fmt: skip
 
 
 def test_no_other_module_mounts_a_component():

@@ -1,4 +1,4 @@
-"""The bytes of the drawing and of a tensor: each value under its own name, in its own colour."""
+"""The bytes of the drawing: each value under its own name, in its own colour."""
 
 import json
 import re
@@ -17,7 +17,6 @@ from viz.draw.palette import (
     largest_colour,
     table,
 )
-from viz.draw.tensor_strip import tensor_packet
 from viz.pages.architecture.boxes import BOXES
 
 RANDOM = np.random.default_rng(5)
@@ -110,7 +109,7 @@ def test_the_plan_has_a_place_for_every_box_and_for_no_other() -> None:
     assert places == [box.name for box in BOXES]
 
 
-@pytest.mark.parametrize("name", ["architecture.js", "tensor_strip.js"])
+@pytest.mark.parametrize("name", ["architecture.js"])
 def test_each_bundle_stands_alone(name: str) -> None:
     text = script(name)
     assert not re.search(r"^import\b", text, re.MULTILINE)
@@ -118,31 +117,3 @@ def test_each_bundle_stands_alone(name: str) -> None:
         "function render",
         "default function streamlit",
     ]
-
-
-def test_a_tensor_travels_exactly() -> None:
-    packet = tensor_packet(VALUES, ["▁The", "▁d", "og", "</s>"], title="Sum")
-    (length,) = struct.unpack_from("<I", packet)
-    header = json.loads(packet[4 : 4 + length])
-    assert header["rows"] == ["The", "d", "·og", "</s>"]
-    assert (header["columns"], header["columnNames"], header["title"]) == (6, None, "Sum")
-    assert header["end"] == pytest.approx(np.quantile(np.abs(VALUES), END))
-    at = 4 + length
-    colors = np.frombuffer(packet, np.uint8, 768, offset=at).reshape(256, 3)
-    np.testing.assert_array_equal(colors, difference_table("light"))
-    there = np.frombuffer(packet, "<f4", offset=at + 1536).reshape(4, 6)
-    np.testing.assert_array_equal(there, VALUES)
-
-
-def test_named_columns_travel_along_and_a_missing_label_is_refused() -> None:
-    columns = ["▁Der", "▁Hund", "e", "</s>", "▁a", "."]
-    packet = tensor_packet(VALUES, list("abcd"), title="Linear", columns=columns)
-    (length,) = struct.unpack_from("<I", packet)
-    named = json.loads(packet[4 : 4 + length])["columnNames"]
-    assert named == ["Der", "Hund", "·e", "</s>", "a", "."]
-    with pytest.raises(ValueError, match="3 rows"):
-        tensor_packet(VALUES, list("abc"), title="")
-    with pytest.raises(ValueError, match="4 rows"):
-        tensor_packet(VALUES, list("abcd"), title="", columns=columns[1:])
-    with pytest.raises(ValueError, match="not numbers"):
-        tensor_packet(VALUES * np.nan, list("abcd"), title="")

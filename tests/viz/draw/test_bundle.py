@@ -4,7 +4,7 @@ import pytest
 
 from viz.draw.bundle import script
 
-MODULES = ["inside_head.js", "mask_grids.js"]
+MODULES = ["mask_grids.js"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import struct
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.viz.draw.message import colors_of, decode
 from transformer.analysis.arithmetic import Arithmetic
-from viz.draw.inside_head import Step, inside_packet
+from viz.draw.inside_head import Step, encode_inside, step_of
 from viz.draw.palette import COLOR, difference_table
 
 KEYS = ("▁Two", "▁dog", "s")
@@ -35,8 +34,8 @@ def numbers() -> Arithmetic:
     return Arithmetic(**arrays | {"seen": np.array([True, True, False])})
 
 
-def packet(keys: tuple[str, ...] = KEYS) -> bytes:
-    return inside_packet(
+def content(keys: tuple[str, ...] = KEYS) -> bytes:
+    return encode_inside(
         numbers(), keys, "Hunde", "cross",
         title="L1 H2 · cross", steps=STEPS, step=1, head=1, factor="÷ √dₖ",
     )  # fmt: skip
@@ -47,27 +46,31 @@ def test_the_fields_are_those_that_the_page_has() -> None:
 
 
 def test_every_array_arrives_exactly_under_its_name() -> None:
-    sent = packet()
-    (length,) = struct.unpack_from("<I", sent)
-    header = json.loads(sent[4 : 4 + length])
-    colors = np.frombuffer(sent, np.uint8, 1536, 4 + length).reshape(2, 256, 3)
-    values = np.frombuffer(sent, "<f4", offset=4 + length + 1536)
-    at = 0
-    for name, shape in header["shapes"].items():
-        size = int(np.prod(shape))
-        expected = getattr(numbers(), name)
-        assert tuple(shape) == SHAPES[name]
-        np.testing.assert_array_equal(values[at : at + size].reshape(shape), expected)
-        at += size
-    assert at == len(values)
-    np.testing.assert_array_equal(colors[0], difference_table("light"))
-    np.testing.assert_array_equal(colors[1], difference_table("dark"))
-    assert (header["query"], header["keys"]) == ("Hunde", ["Two", "dog", "·s"])
-    assert (header["head"], header["step"], header["factor"]) == (1, 1, "÷ √dₖ")
-    assert (header["kind"], header["color"]) == ("cross", COLOR["cross"])
-    assert header["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
+    meta, arrays = decode(content())
+    assert set(arrays) == {*SHAPES, "light", "dark"}
+    for name, shape in SHAPES.items():
+        assert (arrays[name].shape, arrays[name].dtype) == (shape, np.float32)
+        np.testing.assert_array_equal(arrays[name], getattr(numbers(), name))
+    tables = [difference_table("light"), difference_table("dark")]
+    np.testing.assert_array_equal(colors_of(arrays), tables)
+    assert (meta["component"], meta["title"]) == ("inside_head", "L1 H2 · cross")
+    assert (meta["query"], meta["keys"]) == ("Hunde", ["Two", "dog", "·s"])
+    assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")
+    assert meta["color"] == COLOR["cross"]
+    assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
 
 
 def test_a_label_too_few_is_refused() -> None:
     with pytest.raises(ValueError, match="2 labels for 3 keys"):
-        packet(KEYS[:2])
+        content(KEYS[:2])
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, False, -1, 2, 10**30, 1.0, float("nan"), "1", "", [1], {"step": 1}]
+)
+def test_what_is_no_step_is_none(value: object) -> None:
+    assert step_of(value, 2) is None
+
+
+def test_a_step_is_itself() -> None:
+    assert [step_of(n, 2) for n in (0, 1)] == [0, 1]

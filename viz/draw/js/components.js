@@ -28,7 +28,7 @@ const COMPONENTS = {
   explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
-  inside_head: { Component: InsideHead, read: readInside },
+  inside_head: { Component: InsideHead, read: readInside, sends: true },
   tensor_strip: { Component: TensorStrip, read: readStrip },
 };
 

@@ -60,7 +60,7 @@ def painted(page) -> dict[str, Any]:
 
 
 def levels_of(wanted: Arithmetic, name: str) -> np.ndarray:
-    """Places in the table of colours, from the 99 % quantile of the sizes on the last one."""
+    """Places in the table of colours, where two neighbours may have the same."""
     (scale,) = (scale for scale in SCALES if name in scale)
     sizes = [np.sort(np.abs(getattr(wanted, one)), axis=None) for one in scale]
     end = max(one[math.ceil(0.99 * len(one)) - 1] for one in sizes)
@@ -80,7 +80,7 @@ def is_painted(found: dict[str, Any], wanted: Arithmetic) -> bool:
         return False
     for name, (_, _, colors) in zip(made, found["strips"], strict=True):
         places, table = levels(np.reshape(colors, (-1, 4)))
-        if table[0] != "difference" or np.abs(places - levels_of(wanted, name)).max() > 1:
+        if table[0] != "difference" or np.abs(places - levels_of(wanted, name)).max() >= 2:
             return False
     for name, column in (("dots", 1), ("scaled", 2), ("weights", 4)):
         told = [says(row[column]) for row in found["rows"]]

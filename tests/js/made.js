@@ -61,3 +61,32 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
   strongest: Array.from({ length: layers }, () => Array(heads).fill([0, 0, 1])),
   palette, weights: new Uint8Array(layers * heads * rows * columns), ...more,
 });
+
+/**
+ * Three keys, d_k 4, d_v 5, three heads, d_model 6, and every number 0.
+ * @returns {import("../../viz/draw/js/inside_head/data.js").InsideData}
+ */
+export function insideData() {
+  const shapes = {
+    x: [6], q: [4], k: [3, 4], v: [3, 5], products: [3, 4], dots: [3], scaled: [3], seen: [3],
+    weights: [3], weighted: [3, 5], z: [5], concat: [3, 5], norms: [3], result: [6], others: [6],
+    added: [6], normalised: [6],
+  };
+  const arrays = /** @type {any} */ (Object.fromEntries(Object.entries(shapes).map(
+    ([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))])));
+  return {
+    title: "L1 H2 · cross", query: "q0", keys: words("k", 3), color: "#123456", head: 1,
+    factor: "÷ √dₖ", step: 0, steps: [], arrays, shapes, ends: {}, palette,
+  };
+}
+
+/**
+ * @param {number} rows
+ * @param {number} columns
+ * @param {Partial<import("../../viz/draw/js/tensor_strip/data.js").StripData>} [more]
+ * @returns {import("../../viz/draw/js/tensor_strip/data.js").StripData}
+ */
+export const stripData = (rows, columns, more = {}) => ({
+  title: "Sum", rows: words("t", rows), columns, columnNames: null, end: 1,
+  values: new Float32Array(rows * columns), palette, ...more,
+});

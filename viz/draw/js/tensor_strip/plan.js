@@ -60,7 +60,7 @@ const STEPS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @returns {StripAt | null} null for any other key
  */
 export function moved({ rows, columns }, at, key) {
-  if (!(key in STEPS)) return null;
+  if (!Object.hasOwn(STEPS, key)) return null;
   if (!at) return { row: 0, column: 0 };
   const [right, down] = STEPS[key];
   return {

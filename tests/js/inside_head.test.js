@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endsOf } from "../../viz/draw/js/inside_head/data.js";
+import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
+import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
+import { tableRows, wordsOf } from "../../viz/draw/js/inside_head/words.js";
+import { insideData, measure, theme } from "./made.js";
+
+/** @typedef {import("../../viz/draw/js/inside_head/data.js").ArrayName} ArrayName */
+
+const STEPS = 10;
+const [WIDE, NARROW] = [1200, 390];
+
+/** @param {number} step @param {number} width */
+const planned = (step, width, data = insideData()) => planInside(data, step, width, measure);
+
+/** @param {number} step */
+function marksAt(step, data = insideData(), width = WIDE) {
+  const plan = planned(step, width, data);
+  return { plan, marks: insideMarks({ data, plan, theme, step, ratio: 1 }) };
+}
+
+/** @param {import("../../viz/draw/js/inside_head/plan.js").InsidePlan} plan
+ * @param {string} name */
+const partsOf = (plan, name) => plan.parts.filter((part) => part.name === name);
+
+test("in a wide frame no step moves anything", () => {
+  for (let step = 1; step < STEPS; step++) assert.deepEqual(planned(step, WIDE), planned(0, WIDE));
+});
+
+test("in a narrow frame a step shows what it makes, within the frame", () => {
+  for (let step = 1; step < STEPS; step++) {
+    const plan = planned(step, NARROW);
+    assert.equal(plan.width, NARROW);
+    assert.ok(plan.parts.some((part) => part.step === step), `step ${step}`);
+    for (const { name, x, width } of plan.parts) assert.ok(x + width <= NARROW + 0.01, name);
+  }
+  const whole = planned(0, NARROW);
+  assert.equal(whole.width, whole.least); // it scrolls
+  assert.deepEqual(whole.parts.map(({ name }) => name), planned(0, WIDE).parts.map((p) => p.name));
+});
+
+test("no two parts lie over each other, and all lie in the picture", () => {
+  for (const width of [WIDE, NARROW]) {
+    for (let step = 0; step < STEPS; step++) {
+      const { parts, height } = planned(step, width);
+      parts.forEach((one, n) => {
+        assert.ok(one.y + one.height <= height);
+        for (const other of parts.slice(0, n)) {
+          const beside = other.x + other.width < one.x || one.x + one.width < other.x;
+          assert.ok(beside || other.y + other.height <= one.y, `${one.name} on ${other.name}`);
+        }
+      });
+    }
+  }
+});
+
+test("q stands over k, and z under α v", () => {
+  const plan = planned(0, WIDE);
+  for (const [strip, column] of [["q", "k"], ["z", "weighted"]]) {
+    const [[a], [b]] = [partsOf(plan, strip), partsOf(plan, column)];
+    assert.deepEqual([a.x, a.width], [b.x, b.width]);
+  }
+});
+
+test("the place of each value is found again, and no place of another step", () => {
+  for (const [step, width] of [[0, WIDE], [0, NARROW], [7, WIDE], [7, NARROW]]) {
+    const plan = planned(step, width);
+    for (const part of plan.parts) {
+      const { name, rows, columns } = part;
+      for (const [row, column] of [[0, 0], [rows - 1, columns - 1]]) {
+        const x = part.x + ((column + 0.5) * part.width) / columns;
+        const y = part.y + ((row + 0.5) * part.height) / rows;
+        const at = hitInside(plan, step, x, y);
+        if (!isMade(part, step)) {
+          assert.equal(at, null);
+          continue;
+        }
+        assert.deepEqual(at, { name, step: part.step, row, column });
+        assert.equal(partAt(plan, step, /** @type {any} */ (at)), part);
+      }
+      assert.equal(hitInside(plan, step, part.x - 1, part.y + 1)?.name === name, false);
+    }
+    assert.equal(hitInside(plan, step, 1, plan.height + 1), null);
+  }
+});
+
+test("what was pointed at is nowhere when its step is not reached, or another is shown", () => {
+  const at = /** @type {const} */ ({ name: "weighted", step: 7, row: 0, column: 0 });
+  assert.ok(partAt(planned(7, WIDE), 7, at));
+  assert.equal(partAt(planned(6, WIDE), 6, at), undefined);
+  assert.equal(partAt(planned(9, NARROW), 9, at), undefined);
+});
+
+test("a step is dimmed when it is past; of a later one only the name is there", () => {
+  const { plan, marks } = marksAt(3);
+  /** @param {string} name */
+  const pictureOf = (name) => {
+    const [part] = partsOf(plan, name);
+    return marks.find((mark) => mark.type === "picture" && mark.x === part.x && mark.y === part.y);
+  };
+  assert.equal(/** @type {any} */ (pictureOf("k")).opacity, 0.55);
+  assert.equal(/** @type {any} */ (pictureOf("products")).opacity, undefined);
+  assert.equal(pictureOf("weighted"), undefined);
+  const heading = marks.find((mark) => mark.type === "text" && mark.text === "α v");
+  assert.equal(/** @type {any} */ (heading).opacity, 0.3);
+  assert.ok(marksAt(0).marks.every((mark) => !("opacity" in mark)));
+});
+
+test("each value has its colour at its place", () => {
+  const data = insideData();
+  data.arrays.k.set([-1, 1], 2 * 4); // row 2 of 4 columns
+  const { plan, marks } = marksAt(0, { ...data, ends: endsOf(data.arrays) });
+  const [k] = partsOf(plan, "k");
+  const strip = marks.find((mark) => mark.type === "picture" && mark.x === k.x && mark.y === k.y);
+  assert.ok(strip?.type === "picture");
+  const { raster, width, height } = strip;
+  assert.deepEqual([raster.width, raster.height, width, height], [4, 3, k.width, k.height]);
+  const levels = Array.from({ length: 12 }, (_, n) => raster.pixels[4 * n]);
+  assert.deepEqual(levels, [...Array(8).fill(128), 1, 255, 128, 128]);
+});
+
+test("numbers, mask and bars stand in the rows of their keys", () => {
+  const data = insideData();
+  data.arrays.dots.set([1.5, -2.25, 160]);
+  data.arrays.seen.set([1, 1, 0]);
+  data.arrays.weights.set([0.25, 0.0001, 0]);
+  const { plan, marks } = marksAt(0, data);
+  const texts = marks.flatMap((mark) => (mark.type === "text" ? [mark] : []));
+  const rows = data.keys.map((_, n) => {
+    const middle = Number(plan.top) + (n + 0.5) * plan.row;
+    return texts.filter(({ y }) => Math.abs(y - middle) < 1).map(({ text }) => text);
+  });
+  assert.deepEqual(rows, [
+    ["\u2068k0\u2069", "1.50", "0.00", "+ 0", "0.250"],
+    ["\u2068k1\u2069", "−2.25", "0.00", "+ 0", "< 0.001"],
+    ["\u2068k2\u2069", "160", "0.00", "− ∞", "0"],
+  ]);
+  const [bars] = partsOf(plan, "weights");
+  const long = marks.flatMap((mark) =>
+    (mark.type === "rect" && mark.fill === data.color && mark.x === bars.x ? [mark.width] : []));
+  assert.equal(long[0], 0.25 * (bars.width - 50));
+  assert.equal(long[2], 0);
+});
+
+test("the row that is pointed at is one mark", () => {
+  const plan = planned(0, WIDE);
+  const { y, height, width } = rowMark(plan, theme, 2);
+  assert.deepEqual([y, height, width], [Number(plan.top) + 2 * plan.row, plan.row, plan.width]);
+});
+
+test("arrays that are read together share an end, and one value in 100 has no say", () => {
+  const { arrays } = insideData();
+  arrays.v.fill(-2);
+  arrays.weighted.fill(1);
+  arrays.x = new Float32Array(200).fill(0.5);
+  arrays.x[0] = 9;
+  const ends = endsOf(arrays);
+  assert.deepEqual([ends.v, ends.weighted, ends.z, ends.concat], [2, 2, 2, 2]);
+  assert.equal(ends.x, 0.5);
+  assert.equal(ends.q, 1); // all 0
+  assert.equal(ends.dots, undefined);
+});
+
+test("a value is named with its key, its head, its place", () => {
+  const data = insideData();
+  data.arrays.weighted[1 * 5 + 2] = -3;
+  data.arrays.norms[1] = 4;
+  const { parts } = planned(0, WIDE);
+  /** @param {ArrayName} name @param {number} row @param {number} column */
+  const said = (name, row, column) => {
+    const part = parts.find((one) => one.name === name);
+    return wordsOf(data, /** @type {any} */ (part), { row, column }).join(" ")
+      .replace(/[\u2068\u2069]/g, "");
+  };
+  assert.equal(said("weighted", 1, 2), "α v · “k1” · 3 of 5 −3");
+  assert.equal(said("dots", 0, 0), "q · k · “k0” 0");
+  assert.equal(said("scaled", 0, 0), "q · k ÷ √dₖ · “k0” 0");
+  assert.equal(said("seen", 2, 0), "mask · “k2” hidden");
+  assert.equal(said("norms", 0, 1), "length of what head 2 adds 4");
+  assert.equal(said("concat", 0, 5), "z of head 2, this one · 1 0");
+  assert.equal(said("concat", 0, 14), "z of head 3 · 5 0");
+  assert.deepEqual(tableRows(data)[1], ["k1", "0", "0", "hidden", "0"]);
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isMixed, stripMarks } from "../../viz/draw/js/tensor_strip/marks.js";
+import { hitStrip, moved, planStrip } from "../../viz/draw/js/tensor_strip/plan.js";
+import { measure, stripData, theme, words } from "./made.js";
+
+test("values fill the frame; named columns are no wider than their words need", () => {
+  const plan = planStrip(stripData(4, 16), 720, measure);
+  assert.equal(plan.width, 720);
+  assert.equal(plan.left, 12 + 8); // two letters of 6, and the edge
+  const named = planStrip(stripData(4, 10, { columnNames: words("p", 10) }), 720, measure);
+  assert.equal(named.wide, 280);
+  assert.equal(named.width, 300);
+});
+
+test("rows shrink until they are hard to hit; long words take no more than their share", () => {
+  assert.equal(planStrip(stripData(4, 8), 720, measure).row, 20);
+  assert.equal(planStrip(stripData(24, 8), 720, measure).row, 15);
+  const many = planStrip(stripData(100, 8), 720, measure);
+  assert.deepEqual([many.row, many.height], [12, 1200]);
+  const long = planStrip(stripData(1, 8, { rows: ["sehr".repeat(40)] }), 360, measure);
+  assert.equal(long.left, 144 + 8);
+});
+
+test("the place of each value is found again, and no other place", () => {
+  const data = stripData(4, 16);
+  const plan = planStrip(data, 720, measure);
+  for (const [row, column] of [[0, 0], [2, 11], [3, 15]]) {
+    const x = plan.left + ((column + 0.5) * plan.wide) / 16;
+    assert.deepEqual(hitStrip(data, plan, x, (row + 0.5) * plan.row), { row, column });
+  }
+  for (const [x, y] of [[plan.left - 1, 5], [plan.width + 1, 5], [400, -1], [400, plan.height]]) {
+    assert.equal(hitStrip(data, plan, x, y), null);
+  }
+});
+
+test("arrow keys begin at the first value and stop at the edges", () => {
+  const data = stripData(2, 3);
+  assert.deepEqual(moved(data, null, "ArrowDown"), { row: 0, column: 0 });
+  assert.deepEqual(moved(data, { row: 0, column: 0 }, "ArrowRight"), { row: 0, column: 1 });
+  assert.deepEqual(moved(data, { row: 0, column: 1 }, "ArrowDown"), { row: 1, column: 1 });
+  assert.deepEqual(moved(data, { row: 1, column: 2 }, "ArrowDown"), { row: 1, column: 2 });
+  assert.deepEqual(moved(data, { row: 1, column: 2 }, "ArrowRight"), { row: 1, column: 2 });
+  assert.deepEqual(moved(data, { row: 0, column: 0 }, "ArrowLeft"), { row: 0, column: 0 });
+  for (const key of ["Enter", "toString", "a"]) assert.equal(moved(data, null, key), null);
+});
+
+test("each value has its colour beside its token", () => {
+  const data = stripData(2, 3, { end: 2, values: Float32Array.of(0, 1, 2, -2, -9, 0) });
+  const plan = planStrip(data, 720, measure);
+  const marks = stripMarks(data, plan, theme, false);
+  const [first, second, values] = marks;
+  assert.ok(first.type === "text" && second.type === "text" && values.type === "picture");
+  assert.deepEqual([first.text, first.y], ["\u2068t0\u2069", plan.row / 2]);
+  assert.deepEqual([second.text, second.y], ["\u2068t1\u2069", 1.5 * plan.row]);
+  const { raster, x, y, width, height } = values;
+  assert.deepEqual([x, y, width, height], [plan.left, 0, plan.wide, 2 * plan.row]);
+  assert.deepEqual([raster.width, raster.height], [3, 2]);
+  const levels = Array.from({ length: 6 }, (_, n) => raster.pixels[4 * n]);
+  assert.deepEqual(levels, [128, 192, 255, 1, 1, 128]);
+});
+
+test("features that share a pixel are mixed", () => {
+  const plan = planStrip(stripData(1, 512), 400, measure);
+  assert.equal(isMixed(512, plan, 1), true);
+  assert.equal(isMixed(512, plan, 2), false);
+});

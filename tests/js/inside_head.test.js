@@ -48,7 +48,7 @@ test("no two parts lie over each other, and all lie in the picture", () => {
         assert.ok(one.y + one.height <= height);
         for (const other of parts.slice(0, n)) {
           const beside = other.x + other.width < one.x || one.x + one.width < other.x;
-          assert.ok(beside || other.y + other.height <= one.y, `${one.name} on ${other.name}`);
+          assert.ok(beside || other.y + other.height < one.y, `${one.name} on ${other.name}`);
         }
       });
     }

@@ -120,7 +120,7 @@ export function planInside(data, step, width, measure) {
   const left = leftOf(data.keys, width, measure);
   const least = left + COLUMNS.reduce((sum, column) =>
     sum + GAP + (column.room ?? valuesIn(data, column) * CELL.smallest), 0);
-  const about = step && width < least ? ABOUT[step] : null;
+  const about = width < least ? ABOUT[step] : null;
   /** @param {string} name */
   const has = (name) => !about || about.includes(name);
   const wide = Math.max(width, about ? 0 : least);

@@ -89,7 +89,7 @@ def is_painted(found: dict[str, Any], wanted: Arithmetic) -> bool:
     if [row[3] == "seen" for row in found["rows"]] != wanted.seen.tolist():
         return False
     norms = [float(word.split()[1]) for word in found["words"] if re.match(r"H\d+ ", word)]
-    drawn = wanted.norms if "concat" in made else []
+    drawn: list[float] = wanted.norms.tolist() if "concat" in made else []
     return len(norms) == len(drawn) and np.allclose(norms, drawn, atol=0.006)
 
 

@@ -29,7 +29,7 @@ attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", key="map")
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
-ONE = np.zeros(1, np.float32)
+ONE: Any = np.zeros(1, np.float32)
 NUMBERS = Arithmetic(**{field.name: ONE for field in dataclasses.fields(Arithmetic)})
 STEPS = [Step(name, ("mi", "q"), "", "", "") for name in ("All", "x", "q, k, v")]
 NOTHING = object()

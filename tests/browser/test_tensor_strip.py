@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
+from tests.browser.spy import plain
+from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
 from viz.draw.palette import difference_table
 from viz.draw.tensor_strip import encode_strip
 

@@ -180,9 +180,9 @@ def test_keys_move_through_the_grid_and_over_the_gap_between_blocks(new_grid):
 
 
 def test_hover_names_the_head_and_no_map_is_without_words(new_grid):
-    badges = [["", "aligns", "", ""], ["", "", "<b>first</b>", ""]]
+    roles = [["", "aligns", "", ""], ["", "", "<b>first</b>", ""]]
     values = np.arange(8).reshape(LAYERS, HEADS) - 3.0
-    parts = every(badges=badges, values=values)
+    parts = every(roles=roles, values=values)
     page = new_grid(parts)
     page.locator(f"[aria-label='{label('decoder_self', 1, 2)}']").hover()
     tip = page.locator(".hl-tip")
@@ -195,13 +195,13 @@ def test_hover_names_the_head_and_no_map_is_without_words(new_grid):
     assert tip.is_hidden()
 
 
-def test_a_badge_without_room_is_left_to_the_tip_and_not_cut(new_grid):
-    badges = [["a badge that is far too long for its map"] * HEADS] * LAYERS
-    page = new_grid(every(badges=badges), wide=358)
+def test_a_role_without_room_is_left_to_the_tip_and_not_cut(new_grid):
+    roles = [["a role that is far too long for its map"] * HEADS] * LAYERS
+    page = new_grid(every(roles=roles), wide=358)
     drawn = "() => view.plan.texts.map(({ text }) => text)"
-    assert badges[0][0] not in page.evaluate(drawn)
+    assert roles[0][0] not in page.evaluate(drawn)
     page.locator("[role=gridcell]").first.hover()
-    assert badges[0][0] in page.locator(".hl-tip").inner_text()
+    assert roles[0][0] in page.locator(".hl-tip").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 358
 
 
@@ -254,8 +254,8 @@ def test_drawing_again_keeps_elements_focus_and_picture(new_grid):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_saved_pictures_show_what_is_on_the_screen(new_grid, theme):
-    badges = [["", "", "", ""], ["", "", "<b>&", ""]]
-    parts = every(badges=badges)
+    roles = [["", "", "", ""], ["", "", "<b>&", ""]]
+    parts = every(roles=roles)
     page = new_grid(parts, color_scheme=theme, step=8)
     boxes = page.locator("[role=gridcell]").evaluate_all(
         """(nodes) => Object.fromEntries(nodes.map((node) => [node.getAttribute("aria-label"),

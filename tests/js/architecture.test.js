@@ -5,7 +5,7 @@ import { read } from "../../viz/draw/js/architecture/data.js";
 import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
 import { headOf, lineThrough, roundedBox } from "../../viz/draw/js/architecture/paths.js";
 import { nextBox, planModel, STRIP } from "../../viz/draw/js/architecture/plan.js";
-import { measure, modelData, palette, theme } from "./made.js";
+import { measure, modelData, palette, theme } from "./samples.js";
 
 /** @type {string[]} */
 const NAMES = JSON.parse(readFileSync(new URL("boxes.json", import.meta.url), "utf8"));

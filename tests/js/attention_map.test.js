@@ -5,7 +5,7 @@ import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
 import { hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
 import { leveller } from "../../viz/draw/js/attention_map/scale.js";
 import { moved } from "../../viz/draw/js/attention_map/view.js";
-import { mapData, measure, palette, theme } from "./made.js";
+import { mapData, measure, palette, theme } from "./samples.js";
 
 const WHOLE = { x: 0, y: 0, width: 720, height: 800 };
 

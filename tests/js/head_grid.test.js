@@ -4,7 +4,7 @@ import { cellOf, notesOn } from "../../viz/draw/js/head_grid/data.js";
 import { isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
 import { nearest } from "../../viz/draw/js/head_grid/view.js";
-import { gridPart, measure } from "./made.js";
+import { gridPart, measure } from "./samples.js";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 

@@ -5,7 +5,7 @@ import { ribbonsOf } from "../../viz/draw/js/head_view/data.js";
 import { ribbonMarks } from "../../viz/draw/js/head_view/marks.js";
 import { hitView, laneAt, planView } from "../../viz/draw/js/head_view/plan.js";
 import { moved } from "../../viz/draw/js/head_view/view.js";
-import { measure, viewData } from "./made.js";
+import { measure, viewData } from "./samples.js";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 

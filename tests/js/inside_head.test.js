@@ -4,7 +4,7 @@ import { endsOf } from "../../viz/draw/js/inside_head/data.js";
 import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
 import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
 import { tableRows, wordsOf } from "../../viz/draw/js/inside_head/words.js";
-import { insideData, measure, theme } from "./made.js";
+import { insideData, measure, theme } from "./samples.js";
 
 /** @typedef {import("../../viz/draw/js/inside_head/data.js").ArrayName} ArrayName */
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { read } from "../../viz/draw/js/mask_grids/data.js";
 import { gridMarks, maskMarks, squareMarks } from "../../viz/draw/js/mask_grids/marks.js";
 import { extent, hitMask, moved, planMasks } from "../../viz/draw/js/mask_grids/plan.js";
-import { maskGrid, measure, theme } from "./made.js";
+import { maskGrid, measure, theme } from "./samples.js";
 
 const [SEEN, LATER, PADDING, BOTH] = [0, 1, 2, 3];
 const LOOK = { color: "#0072b2", asNumbers: false, theme };

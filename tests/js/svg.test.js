@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { drawingOf } from "../../viz/draw/js/core/save.js";
 import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
-import { measure, theme } from "./made.js";
+import { measure, theme } from "./samples.js";
 
 const tools = { measure, address: () => "data:picture" };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isMixed, stripMarks } from "../../viz/draw/js/tensor_strip/marks.js";
 import { hitStrip, moved, planStrip } from "../../viz/draw/js/tensor_strip/plan.js";
-import { measure, stripData, theme, words } from "./made.js";
+import { measure, stripData, theme, words } from "./samples.js";
 
 test("values fill the frame; named columns are no wider than their words need", () => {
   const plan = planStrip(stripData(4, 16), 720, measure);

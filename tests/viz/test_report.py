@@ -76,7 +76,7 @@ def test_words_without_special_tokens_reach_the_page(translator):
 def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     trace = translator.trace(TEXT)
     named = [
-        [part["badges"] for part in header(arrays_of(text)["grid"])["parts"]]
+        [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
         for text in (
             encode_explorer(trace, selected=("cross", 0, 0), special=special)
             for special in (True, False)

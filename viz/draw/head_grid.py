@@ -34,14 +34,14 @@ class GridPart:
         kind: gives the colours and the title.
         weights: `[layer, head, query, key]`, 0 to 1.
         labels: the tokens along both axes of every map.
-        badges: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
+        roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
     """
 
     kind: Kind
     weights: NDArray[np.float32]
     labels: Labels
-    badges: Sequence[Sequence[str]] = ()
+    roles: Sequence[Sequence[str]] = ()
     values: NDArray | None = None
 
 
@@ -65,7 +65,7 @@ def encode_grid(
         step: the decoder's step from 0; rows after it are left blank.
 
     Raises:
-        ValueError: if there is no part, or a kind twice; if a label, badge or value is missing or
+        ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
             too many; if a weight is not a number; if `order` names a head or `step` a row that no
             part has.
     """
@@ -104,10 +104,10 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
     """The part's header, and its levels as `[layer, head, row, column]` of blocks."""
     check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
-    badges = part.badges or [[""] * heads] * layers
+    roles = part.roles or [[""] * heads] * layers
     values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
-    if [len(row) for row in badges] != [heads] * layers or values.shape != (layers, heads):
-        raise ValueError(f"badges or values of another shape than {layers} layers, {heads} heads")
+    if [len(row) for row in roles] != [heads] * layers or values.shape != (layers, heads):
+        raise ValueError(f"roles or values of another shape than {layers} layers, {heads} heads")
     weights = part.weights
     if decodes := step is not None and part.kind != "encoder_self":
         if not 0 <= step < queries:
@@ -130,7 +130,7 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
         "rows": rows,
         "columns": columns,
         "last": step // block[0] if decodes and step is not None else None,
-        "badges": [list(row) for row in badges],
+        "roles": [list(row) for row in roles],
         "values": [[_figure(value) for value in row] for row in values.tolist()],
         "strongest": _strongest(weights),
     }

@@ -54,9 +54,9 @@ def test_each_part_has_its_own_colors_and_one_byte_a_weight():
 def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
     labels = Labels(("a",) * 128, ("a",) * 128)
     weights = np.full((6, 8, 128, 128), 1 / 128, dtype=np.float32)
-    badges = [["previous token"] * 8] * 6
+    roles = [["previous token"] * 8] * 6
     parts = [
-        GridPart(kind, weights, labels, badges, np.ones((6, 8)))
+        GridPart(kind, weights, labels, roles, np.ones((6, 8)))
         for kind in ("encoder_self", "decoder_self", "cross")
     ]
     assert len(encode_grid(parts, selected=("cross", 0, 0))) < 2.4e6
@@ -99,13 +99,13 @@ def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
     assert (encoder["last"], encoder["strongest"]) == (None, [[[11, 2, 0.9]]])
 
 
-def test_badges_and_values_travel_as_they_are_read():
+def test_roles_and_values_travel_as_they_are_read():
     values = np.array([[0.5, -3.456, 12.34], [np.nan, np.inf, 0]])
-    badges = [["", "aligns", ""], ["", "", "<b>"]]
-    part = part_of(badges=badges, values=values)
+    roles = [["", "aligns", ""], ["", "", "<b>"]]
+    part = part_of(roles=roles, values=values)
     order: list[tuple[Kind, int, int]] = [("cross", 1, 2), ("cross", 0, 1)]
     header, _, _ = unpack(encode_grid([part], selected=("cross", 0, 0), order=order, step=1))
-    assert header["parts"][0]["badges"] == badges
+    assert header["parts"][0]["roles"] == roles
     assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
     assert header["order"] == [list(head) for head in order]
     assert header["step"] == 1
@@ -116,8 +116,8 @@ def test_badges_and_values_travel_as_they_are_read():
     [
         ([], {}, "at least one"),
         ([part_of(), part_of()], {}, "each kind once"),
-        ([part_of(badges=[["a"] * 3])], {}, "another shape"),
-        ([part_of(badges=[["a"] * 2] * 2)], {}, "another shape"),
+        ([part_of(roles=[["a"] * 3])], {}, "another shape"),
+        ([part_of(roles=[["a"] * 2] * 2)], {}, "another shape"),
         ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
         ([part_of()], {"order": [("encoder_self", 0, 0)]}, "no head"),
         ([part_of()], {"order": [("cross", 2, 0)]}, "no head"),

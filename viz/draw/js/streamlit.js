@@ -1,7 +1,7 @@
 // The script that Streamlit loads, once for all components; `render` serves any other page.
 
 import { render, renderMessage, sends } from "./components.js";
-import { forget, say } from "./core/store.js";
+import { deleteValue, setValue } from "./core/store.js";
 import { decode } from "./core/wire.js";
 
 export { decode, render, renderMessage };
@@ -31,6 +31,6 @@ export default function show({ data, parentElement, setTriggerValue }) {
  * @param {{key: string, head: import("./head_grid/data.js").Head}} selection
  */
 function select({ key, head }) {
-  say(key, head);
-  return () => forget(key);
+  setValue(key, head);
+  return () => deleteValue(key);
 }

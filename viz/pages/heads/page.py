@@ -115,7 +115,7 @@ def _open(picked: tuple[Kind, int, int]) -> None:
 
 def _part(trace: AttentionTrace, of: Heads, controls: Controls) -> GridPart:
     key = (of.kind, controls.words)
-    named = memo_per_trace(trace, ("badges", *key), lambda: head_roles(of.whole, of.kind))
+    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(of.whole, of.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
         values = memo_per_trace(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))

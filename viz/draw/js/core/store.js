@@ -4,30 +4,30 @@
 /** @type {Map<string, any>} */
 const values = new Map();
 /** @type {Map<string, Set<(value: any) => void>>} */
-const followers = new Map();
+const subscribers = new Map();
 
 /** The value that was said last under a key. @param {string} key */
-export const said = (key) => values.get(key);
+export const getValue = (key) => values.get(key);
 
 /** @param {string} key @param {any} value */
-export function say(key, value) {
+export function setValue(key, value) {
   values.set(key, value);
-  followers.get(key)?.forEach((act) => act(value));
+  subscribers.get(key)?.forEach((act) => act(value));
 }
 
 /** @param {string} key */
-export const forget = (key) => values.delete(key);
+export const deleteValue = (key) => values.delete(key);
 
 /**
  * @param {string} key
  * @param {(value: any) => void} act called with each value from now on
  * @returns {() => void} ends this
  */
-export function follow(key, act) {
-  const acts = followers.get(key) ?? new Set();
-  followers.set(key, acts.add(act));
+export function subscribe(key, act) {
+  const acts = subscribers.get(key) ?? new Set();
+  subscribers.set(key, acts.add(act));
   return () => {
     acts.delete(act);
-    if (!acts.size) followers.delete(key);
+    if (!acts.size) subscribers.delete(key);
   };
 }

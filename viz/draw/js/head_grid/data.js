@@ -20,7 +20,7 @@ import { quote } from "../core/text.js";
  * @property {number} rows cells down
  * @property {number} columns cells across
  * @property {number | null} last row of cells that the decoder has reached; null for all
- * @property {string[][]} badges `[layer][head]`
+ * @property {string[][]} roles `[layer][head]`
  * @property {string[][]} values `[layer][head]`
  * @property {[query: number, key: number, weight: number][][]} strongest `[layer][head]`
  * @property {import("../core/raster.js").Palette} palette
@@ -43,7 +43,7 @@ import { quote } from "../core/text.js";
  * @property {number} head
  * @property {string} id
  * @property {string} name
- * @property {string} badge
+ * @property {string} role
  * @property {string} value
  */
 
@@ -72,7 +72,7 @@ export function cellOf(part, layer, head) {
     part, layer, head,
     id: ident([part.kind, layer, head]),
     name: `L${layer + 1} H${head + 1}`,
-    badge: part.badges[layer][head],
+    role: part.roles[layer][head],
     value: part.values[layer][head],
   };
 }
@@ -91,19 +91,19 @@ export function weightsOf({ part, layer, head }) {
 }
 
 /** As the tip names it: `L3 H5 · cross · aligns`. @param {Cell} cell */
-export const titleOf = ({ name, part, badge }) =>
-  [name, part.name, badge].filter(Boolean).join(" · ");
+export const titleOf = ({ name, part, role }) =>
+  [name, part.name, role].filter(Boolean).join(" · ");
 
 /** As a screen reader names it. @param {Cell} cell */
 export const labelOf = ({ part, layer, head }) =>
   `${part.name}, layer ${layer + 1}, head ${head + 1}`;
 
 /** A small map in words. @param {Cell} cell */
-export function describe({ part, layer, head, badge, value }) {
+export function describe({ part, layer, head, role, value }) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
   const most = `looks most from ${words}, ${weight.toFixed(2)}`;
-  return [badge, value, most].filter(Boolean).join("; ");
+  return [role, value, most].filter(Boolean).join("; ");
 }
 
 /**

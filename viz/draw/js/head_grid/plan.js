@@ -63,7 +63,7 @@ export function planGrid({ parts, order }, width, measure) {
   for (const cell of plan.cells) markStep(plan, cell);
   plan.width = Math.min(width, plan.width + EDGE_ROOM);
   plan.height += EDGE_ROOM;
-  plan.texts = plan.texts.filter(({ text }) => text); // not every head has a badge
+  plan.texts = plan.texts.filter(({ text }) => text); // not every head has a role
   return plan;
 }
 
@@ -87,14 +87,14 @@ function layBlocks(plan, parts, width, measure) {
   const across = before + heads * (side + GAP) - GAP + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.heads).map((head) => cellOf(part, layer, head))));
-  const badge = badgeLetters(blocks.flat(2), side + GAP - 2, measure);
+  const role = roleLetters(blocks.flat(2), side + GAP - 2, measure);
   const valued = blocks.flat(2).some((one) => one.value);
-  const under = (badge ? CAPTION : 0) + (valued ? CAPTION : 0);
+  const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
   let y = 0;
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, under, badge }));
+      layBlock(plan, rows, n * across, y, { before, side, under, role }));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
@@ -106,10 +106,10 @@ function layBlocks(plan, parts, width, measure) {
  * @param {Cell[][]} rows
  * @param {number} x
  * @param {number} top
- * @param {{before: number, side: number, under: number, badge: number}} sizes room before the
- *   maps, side of a map, room under it, size of the badges' letters
+ * @param {{before: number, side: number, under: number, role: number}} sizes room before the
+ *   maps, side of a map, room under it, size of the roles' letters
  */
-function layBlock(plan, rows, x, top, { before, side, under, badge }) {
+function layBlock(plan, rows, x, top, { before, side, under, role }) {
   const { part } = rows[0][0];
   const high = heightOf(part, side);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
@@ -124,7 +124,7 @@ function layBlock(plan, rows, x, top, { before, side, under, badge }) {
     plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + high / 2 + 4, "end"));
     const cells = heads.map((one) =>
       ({ ...one, x: left + one.head * (side + GAP), y, wide: side, high }));
-    cells.forEach((cell) => captions(plan, cell, badge, cell.value));
+    cells.forEach((cell) => captions(plan, cell, role, cell.value));
     y += high + under + GAP;
     return cells;
   });
@@ -155,7 +155,7 @@ function layFlow(plan, parts, order, width, measure) {
   const least = Math.ceil(Math.max(EASY, ...heads.map(over)));
   const columns = Math.max(1, Math.floor((width + FLOW_GAP) / (least + FLOW_GAP)));
   const side = Math.min(LARGEST, Math.floor((width + FLOW_GAP) / columns) - FLOW_GAP);
-  const badge = badgeLetters(heads, side + FLOW_GAP - 2, measure);
+  const role = roleLetters(heads, side + FLOW_GAP - 2, measure);
   let y = 0;
   const rows = chunks(heads, columns).map((row) => {
     const top = y + NAME;
@@ -165,12 +165,12 @@ function layFlow(plan, parts, order, width, measure) {
       plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: one.part.color });
       plan.texts.push({ ...small(one.name, x + 11, top - 6, "start"), size: LETTERS.largest });
       plan.texts.push({ ...small(one.value, x + side, top - 6, "end"), size: LETTERS.largest });
-      captions(plan, cell, badge, "");
+      captions(plan, cell, role, "");
       plan.width = Math.max(plan.width, x + side);
       return cell;
     });
     plan.cells.push(...cells);
-    y = top + Math.max(...cells.map(({ high }) => high)) + (badge ? CAPTION : 0) + FLOW_GAP;
+    y = top + Math.max(...cells.map(({ high }) => high)) + (role ? CAPTION : 0) + FLOW_GAP;
     return cells;
   });
   plan.groups.push({ name: "in order", rows });
@@ -189,13 +189,13 @@ const heightOf = ({ queries, keys }, side) =>
  * What stands under a map.
  * @param {GridPlan} plan
  * @param {Placed} cell
- * @param {number} letters size of the badge's, 0 for no badge
+ * @param {number} letters size of the role's, 0 for no role
  * @param {string} value
  */
-function captions(plan, { x, y, wide, high, badge }, letters, value) {
+function captions(plan, { x, y, wide, high, role }, letters, value) {
   /** @type {[string, number][]} */
   const lines = [[value, LETTERS.largest]];
-  if (letters) lines.unshift([badge, letters]);
+  if (letters) lines.unshift([role, letters]);
   lines.forEach(([text, size], line) => {
     const base = y + high + 13 + line * CAPTION;
     plan.texts.push({ ...small(text, x + wide / 2, base, "middle"), size });
@@ -203,16 +203,16 @@ function captions(plan, { x, y, wide, high, badge }, letters, value) {
 }
 
 /**
- * The size at which every badge has room, 0 if there is none, or none to show.
+ * The size at which every role has room, 0 if there is none, or none to show.
  * @param {Cell[]} heads
  * @param {number} room
  * @param {Measure} measure
  */
-function badgeLetters(heads, room, measure) {
-  const badges = [...new Set(heads.map(({ badge }) => badge))].filter(Boolean);
-  if (!badges.length) return 0;
+function roleLetters(heads, room, measure) {
+  const roles = [...new Set(heads.map(({ role }) => role))].filter(Boolean);
+  if (!roles.length) return 0;
   /** @param {number} size */
-  const fits = (size) => badges.every((badge) => measure(badge, size, 400) <= room);
+  const fits = (size) => roles.every((role) => measure(role, size, 400) <= room);
   return [LETTERS.largest, LETTERS.smallest].find(fits) ?? 0;
 }
 

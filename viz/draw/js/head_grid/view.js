@@ -5,7 +5,7 @@ import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
 import { placeTip } from "../core/frame.js";
 import { saveButtons } from "../core/save.js";
-import { follow, said } from "../core/store.js";
+import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
 import { describe, ident, labelOf, notesOn, titleOf } from "./data.js";
 import { gridDrawing } from "./drawing.js";
@@ -41,7 +41,7 @@ export class HeadGrid extends View {
     /** @type {import("./plan.js").GridPlan} */
     this.plan;
     this.key = "";
-    this.unfollow = () => {};
+    this.unsubscribe = () => {};
     this.listen();
   }
 
@@ -62,18 +62,18 @@ export class HeadGrid extends View {
   }
 
   remove() {
-    this.unfollow();
+    this.unsubscribe();
     super.remove();
   }
 
   update() {
     const { key, selected } = this.data;
     if (key !== this.key) {
-      this.unfollow();
-      this.unfollow = follow(key, (head) => this.select(head));
+      this.unsubscribe();
+      this.unsubscribe = subscribe(key, (head) => this.select(head));
       this.key = key;
     }
-    this.selected = selected ?? said(key) ?? null;
+    this.selected = selected ?? getValue(key) ?? null;
   }
 
   /** @param {number} width */

@@ -56,7 +56,7 @@ export const viewData = (heads, queries, keys, more = {}) => ({
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
   kind, name: kind, color: "#123456", layers, heads, rows, columns, block: [1, 1], last: null,
   queries: words("q", rows), keys: words("k", columns),
-  badges: Array.from({ length: layers }, () => Array(heads).fill("")),
+  roles: Array.from({ length: layers }, () => Array(heads).fill("")),
   values: Array.from({ length: layers }, () => Array(heads).fill("")),
   strongest: Array.from({ length: layers }, () => Array(heads).fill([0, 0, 1])),
   palette, weights: new Uint8Array(layers * heads * rows * columns), ...more,

@@ -21,28 +21,32 @@ from viz.draw.labels import shown
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")
 THINGS = ("a red bicycle", "a black umbrella", "a heavy box", "a yellow kite", "a large map")
 SENTENCE = "{} in a blue jacket is carrying {} across the street while two dogs are running."
-# a component lives in a shadow root, into which a selector does not look
-DRAWN = """key => {
+# what a component shows in words; it lives in a shadow root, into which a selector does not look
+COMPONENT = """key => {
   const place = document.querySelector(`.st-key-${key}`);
   const host = [...(place?.querySelectorAll("*") ?? [])].find(node => node.shadowRoot);
-  return host?.shadowRoot.querySelector(".hl")?.__headlight;
+  const root = host?.shadowRoot.querySelector(".hl");
+  return root && {
+    title: root.querySelector(".hl-title")?.textContent,
+    queries: [...root.querySelectorAll("tbody tr")].map(row => row.cells[0].textContent).join("|"),
+    heads: [...root.querySelectorAll("[role=gridcell]")].map(cell => cell.ariaDescription ?? ""),
+  };
 }"""
-TRANSLATED = f"""keys => {{
-  const map = ({DRAWN})("translate-map");
-  const german = document.querySelector(".st-key-translation")?.textContent;
-  return german && map && map.keys.join("|") === keys;
-}}"""
-# the grid and the map of the open head show the same source
-ALL_MAPS = f"""keys => {{
-  const [grid, map] = [({DRAWN})("grid"), ({DRAWN})("heads-map")];
-  const part = grid?.parts.find(one => one.kind === "cross");
-  return part && part.keys.join("|") === keys && map && map.keys.join("|") === keys;
+TRANSLATED = f"""queries => ({COMPONENT})("translate-map")?.queries === queries"""
+# the grid and the map of the open head show the same sentence: what each head looks at most, in
+# words, starts from one of its tokens
+ALL_MAPS = f"""queries => {{
+  const [grid, map] = [({COMPONENT})("grid"), ({COMPONENT})("heads-map")];
+  const tokens = queries.split("|").map(token => `“\u2068${{token}}\u2069” to`);
+  const cross = grid?.heads.slice(-grid.heads.length / 3) ?? [];
+  return map?.queries === queries && cross.length
+    && cross.every(head => tokens.some(token => head.includes(token)));
 }}"""
 # within the page, from the click itself: Playwright's own way to a click takes a tenth of a second
 OPENED = f"""(cell, title) => new Promise((done) => {{
   const started = performance.now();
   cell.click();
-  const look = () => ({DRAWN})("heads-map")?.title === title
+  const look = () => ({COMPONENT})("heads-map")?.title === title
     ? done(performance.now() - started) : requestAnimationFrame(look);
   look();
 }})"""
@@ -72,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
                 page.wait_for_selector(".hl", timeout=60_000)
                 texts = _sentences(options.sentences + 1)
                 # the first one warms up what every later one finds warm
-                _, *seconds = [_seconds(page, t, script, _keys(translator, t)) for t in texts]
+                _, *seconds = [_seconds(page, t, script, _queries(translator, t)) for t in texts]
                 print(f"Enter to {what} on screen, 20 words, beam 4: {_spread(seconds)}")
             _print_opening(page, translator.model.config.N, translator.model.config.h)
         for size in SIZES:
@@ -89,14 +93,14 @@ def _print_made(browser: Any, n: int, layers: int, heads: int) -> None:
             lambda socket: socket.on("framereceived", lambda data: received.append(len(data))),
         )
         page.goto(f"{address}/?n={n}&N={layers}&h={heads}")
-        page.wait_for_function(ALL_MAPS, arg=_made_keys(n, 0), timeout=120_000)
+        page.wait_for_function(ALL_MAPS, arg=_made_queries(n, 0), timeout=120_000)
         seconds, sizes = [], []
         for seed in range(1, 4):
             received.clear()
             started = time.perf_counter()
             page.get_by_role("button", name="Next").click()
             page.wait_for_function(
-                ALL_MAPS, arg=_made_keys(n, seed), polling="raf", timeout=120_000
+                ALL_MAPS, arg=_made_queries(n, seed), polling="raf", timeout=120_000
             )
             seconds.append(time.perf_counter() - started)
             sizes.append(sum(received))
@@ -140,17 +144,16 @@ def _sentences(count: int) -> list[str]:
     return [SENTENCE.format(*pairs[n % len(pairs)]) for n in range(count)]
 
 
-def _keys(translator: Translator, text: str) -> str:
-    """The labels that the columns of the map must come to have."""
-    tokens = [piece.text for piece in translator.tokenizer.pieces(text)]
-    return "|".join(shown([*tokens, "</s>"]))
+def _queries(translator: Translator, text: str) -> str:
+    """The labels that the rows of the map must come to have."""
+    return "|".join(shown(translator.trace(text).target_tokens))
 
 
-def _made_keys(n: int, seed: int) -> str:
-    return "|".join(f"en{seed}x{i}" for i in range(n))
+def _made_queries(n: int, seed: int) -> str:
+    return "|".join(f"de{seed}x{i}" for i in range(n))
 
 
-def _seconds(page: Any, text: str, script: str, keys: str) -> float:
+def _seconds(page: Any, text: str, script: str, queries: str) -> float:
     """From Enter until all that `script` looks for is drawn for this very sentence."""
     box = page.get_by_label("English", exact=True)
     box.click()
@@ -158,7 +161,7 @@ def _seconds(page: Any, text: str, script: str, keys: str) -> float:
     page.keyboard.insert_text(text)
     started = time.perf_counter()
     box.press("Enter")
-    page.wait_for_function(script, arg=keys, polling="raf")
+    page.wait_for_function(script, arg=queries, polling="raf")
     return time.perf_counter() - started
 
 

@@ -71,7 +71,7 @@ CONTROLS = (
     Control(
         "masks",
         {"mask-view": "take it away"},
-        "another mask taken away",
+        "another mask removed",
         _buttons("kind"),
     ),
     Control(

@@ -88,7 +88,7 @@ def read_validation_text(folder: Path) -> ParallelText:
 
 
 class Sentences(Sequence[list[int]]):
-    """Token ids of many sentences, end to end: four bytes a piece, where a list takes up to 36.
+    """Token ids of many sentences in one array: four bytes a piece, where a list takes up to 36.
 
     Args:
         sentences: the ids of each; read once.
@@ -119,7 +119,7 @@ class Sentences(Sequence[list[int]]):
     def __getitem__(self, row: int | slice) -> list[int] | list[list[int]]:
         rows = range(len(self))[row]
         if isinstance(rows, range):
-            return [self[one] for one in rows]
+            return [self[number] for number in rows]
         return self._pieces[self._ends[rows] : self._ends[rows + 1]].tolist()
 
 

@@ -1,4 +1,4 @@
-"""python -m training.evaluate: how good a checkpoint is on a text it has not seen."""
+"""python -m training.evaluate: measure a checkpoint on a held-out text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     except HeadlightError as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(result) if options.json else _in_words(result))
+    print(json.dumps(result) if options.json else _as_text(result))
     return 0
 
 
@@ -64,12 +64,12 @@ def bleu(
     text = _read(src, ref)
     translator = Translator.load(folder)
     model, tokenizer = translator.model, translator.tokenizer
-    most = model.config.max_length - 1  # </s> needs a place too
-    encoded = encode(text, tokenizer, most + 1)
+    max_pieces = model.config.max_length - 1  # </s> takes one position
+    encoded = encode(text, tokenizer, model.config.max_length)
     if encoded.left_out:
         raise CorpusError(
             f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
-            f"{most:,} pieces: take them out."
+            f"{max_pieces:,} pieces: remove them."
         )
     started = time.perf_counter()
     translations = translate_all(
@@ -114,11 +114,11 @@ def _read(src: Path, ref: Path) -> ParallelText:
             raise CorpusError(f"{path} is empty: give at least one sentence.")
         for number, line in enumerate(lines, start=1):
             if not line.strip():
-                raise CorpusError(f"{path} line {number:,} is empty: take it out of both files.")
+                raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
     return text
 
 
-def _in_words(result: Result) -> str:
+def _as_text(result: Result) -> str:
     setting = f"|beam:{result['beam']}|alpha:{result['alpha']:g}"
     lines = [
         f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  loss {result['loss']:.3f}  "

@@ -20,7 +20,7 @@ LINES_AT_ONCE = 32
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    # one sentence is decoded fastest on one thread: the cores would wait for each other
+    # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # ä and ß, whatever the terminal's locale
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"transformer: standard input is not UTF-8: {error.reason}.", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # whoever read our lines has seen enough; nothing is to be flushed to it at exit
+        # the reader closed the pipe: the flush at exit must not fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

@@ -1,4 +1,4 @@
-"""What a mask holds back, found by taking it away: attention that leaks, and the loss (§3.2.3)."""
+"""What happens without a mask: attention to the keys that it hides, and the loss (§3.2.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """One teacher-forced pass over a batch, looked at where the mask of one kind stands.
+    """The attention of one kind to hidden keys in a teacher-forced pass over a batch, and its loss.
 
     Args:
         to_later: `[layer, head]`, the share of a real query's attention that goes to tokens which
@@ -64,7 +64,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
         masked: False makes the mask True everywhere.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.N)]
-    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _open for name in names}
+    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
     with model.hooks(edits):
         logits, cache = model.run_with_cache(
             batch.source.to(model.device),
@@ -81,7 +81,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     )
 
 
-def _open(mask: Tensor, _name: str) -> Tensor:
+def _unmask(mask: Tensor, _name: str) -> Tensor:
     return torch.ones_like(mask)
 
 

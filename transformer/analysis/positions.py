@@ -1,4 +1,4 @@
-"""Positions (§3.5): waves and their rotation, and what a model does when they are edited.
+"""Positions (§3.5): frequencies and rotation, and what a model does when they are edited.
 
 PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 10000^(-2i / d_model).
 """
@@ -25,7 +25,7 @@ Stack = Literal["encoder", "decoder"]
 Change = Literal["moved", "removed", "shuffled"]
 
 BATCH_PIECES = 512
-"""Pieces of one batch of copies of a sentence: more would take memory and save no time."""
+"""Pieces in one batch of copies of a sentence: more take memory and save no time."""
 
 
 def frequencies(d_model: int) -> Floats:
@@ -51,7 +51,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
     """The encoding of any positions in float64; the model's own table is float32.
 
     Args:
-        positions: `[position]`; between two whole ones the wave goes on.
+        positions: `[position]`, whole or between two whole ones.
 
     Returns:
         `[position, d_model]`.
@@ -88,7 +88,7 @@ def rotation(k: int, d_model: int) -> Floats:
     of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
 
     Args:
-        k: how many positions further; below 0 is back.
+        k: the number of positions; negative is back.
 
     Returns:
         `[d_model, d_model]`, block-diagonal.

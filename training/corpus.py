@@ -51,17 +51,21 @@ def read_lines(path: Path) -> list[str]:
         raise CorpusError(
             f"{path} is not UTF-8 at byte {error.start}: convert it, for example with iconv."
         ) from error
-    # not splitlines(): it also cuts at characters that stand inside sentences
+    # not splitlines(): it also cuts at characters inside sentences
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def read_parallel(prefix: Path) -> ParallelText:
-    """Read `prefix.en` and `prefix.de`.
+    """Read `prefix.en` and `prefix.de`, as `read_files` does."""
+    return read_files(Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}"))
+
+
+def read_files(source_path: Path, target_path: Path) -> ParallelText:
+    """Read two files of which each line is the translation of the other's.
 
     Raises:
         CorpusError: if a file is missing or empty, or the two differ in length.
     """
-    source_path, target_path = (Path(f"{prefix}.{language}") for language in (SOURCE, TARGET))
     source, target = read_lines(source_path), read_lines(target_path)
     if len(source) != len(target):
         raise CorpusError(

@@ -58,7 +58,7 @@ class ProcessInfo:
         measured to take a hundred seconds.
         """
         if self.device.type == "cuda":
-            return torch.cuda.is_bf16_supported(including_emulation=False)
+            return bool(torch.cuda.is_bf16_supported(including_emulation=False))
         return _cpu_has_bf16()
 
 

@@ -121,7 +121,7 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
 
 
 def _reason(error: requests.RequestException) -> str:
-    if isinstance(error, requests.HTTPError):
+    if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"the server answers {error.response.status_code} {error.response.reason}"
     if isinstance(error, requests.Timeout):
         return f"nothing came for {TIMEOUT} s; try again later"

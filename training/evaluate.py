@@ -11,10 +11,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from training.corpus import CorpusError, ParallelText, encode, read_lines
+from training.corpus import CorpusError, ParallelText, encode, read_files
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import HeadlightError, Translator
+from transformer.arguments import MAX_BEAM_SIZE, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
 
 Result = dict[str, float | int | str]
@@ -56,7 +57,7 @@ def bleu(
         ref: German, one sentence a line.
         beam_size: of the search.
         alpha: of the length penalty.
-        multi30k: give the BLEU of papers on Multi30k too, beside the cased one.
+        multi30k: also give the BLEU that papers on Multi30k report.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
@@ -103,15 +104,8 @@ def bleu(
 
 
 def _read(src: Path, ref: Path) -> ParallelText:
-    text = ParallelText(read_lines(src), read_lines(ref))
-    if len(text.source) != len(text.target):
-        raise CorpusError(
-            f"{src} has {len(text.source):,} lines and {ref} has {len(text.target):,}: "
-            f"each line must stand beside its translation."
-        )
+    text = read_files(src, ref)
     for path, lines in ((src, text.source), (ref, text.target)):
-        if not lines:
-            raise CorpusError(f"{path} is empty: give at least one sentence.")
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
@@ -141,7 +135,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
     command.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
     command.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    command.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    command.add_argument(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
     command.add_argument("--alpha", type=_alpha, default=ALPHA, help="length penalty")
     command.add_argument(
         "--multi30k",
@@ -150,12 +149,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--json", action="store_true", help="one JSON object")
     return parser
-
-
-def _beam(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
-    return int(text)
 
 
 def _alpha(text: str) -> float:

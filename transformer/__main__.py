@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from transformer import HeadlightError, Translator
+from transformer.arguments import MAX_BEAM_SIZE, whole_number
 from transformer.decoding import BEAM_SIZE
 
 LINES_AT_ONCE = 32
@@ -57,17 +58,16 @@ def _lines(translator: Translator, beam_size: int) -> Iterator[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
     parser.add_argument("text", nargs="?", help="English text; standard input unless given")
-    parser.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    parser.add_argument(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
     parser.add_argument(
         "--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given"
     )
     return parser
-
-
-def _beam(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ class Hooked(nn.Module):
 
         Args:
             inputs: the arguments of the model's `forward`.
-            names: which points to keep; all of them unless told.
+            names: which points to keep; all by default.
 
         Returns:
             The output, and the value at each point by its name.

@@ -93,8 +93,8 @@ class AttentionTrace:
 
         Args:
             queries: name a decoder position by the token that it reads or by the one that it
-                writes; unless told, by what it writes where the keys are the source, and by
-                what it reads where the keys are its own inputs.
+                writes; by default, by the one that it writes where the keys are the source,
+                and by the one that it reads where the keys are its own inputs.
         """
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)

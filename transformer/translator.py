@@ -82,7 +82,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
-        """Load a checkpoint folder, the bundled one unless told.
+        """Load a checkpoint folder, by default the bundled one.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.

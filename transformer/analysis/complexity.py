@@ -20,7 +20,7 @@ LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a layer's cost depends on, beside the length n.
+    """What a layer's cost depends on, except the length n.
 
     Args:
         d: width of the representation.

@@ -57,8 +57,8 @@ class Leak:
 def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
     """Run the model with the mask of one kind of attention, or without it in every layer.
 
-    The other two kinds keep theirs. What the mask of the decoder would hide behind the end of a
-    sentence counts as padding, not as later.
+    The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
+    mask would hide count as padding, not as later.
 
     Args:
         masked: False makes the mask True everywhere.

@@ -94,7 +94,7 @@ def rotation(k: int, d_model: int) -> Floats:
         `[d_model, d_model]`, block-diagonal.
     """
     angle = k * frequencies(d_model)
-    sine = np.arange(0, d_model, 2)  # where the sine of each pair stands
+    sine = np.arange(0, d_model, 2)  # index of the sine of each pair
     matrix = np.zeros((d_model, d_model))
     matrix[sine, sine] = matrix[sine + 1, sine + 1] = np.cos(angle)
     matrix[sine, sine + 1] = np.sin(angle)
@@ -244,7 +244,7 @@ def moved_log_probs(
 
 
 def _move_each(steps: Sequence[int]) -> Hook:
-    """A hook for `hook_sum`: a hook on the positions would move the whole batch alike."""
+    """A hook for `hook_sum`: one on the positions moves all rows by the same step."""
 
     def hook(x: Tensor, _name: str) -> Tensor:
         here, d_model = np.arange(x.size(1)), x.size(-1)

@@ -25,10 +25,10 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     recipe.write_text(RECIPE.replace("steps = 24", "steps = 600"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(command(recipe, data, whole)) == 0
-    # each run is a process of its own, forked from one that has imported torch already
+    # each run is a process of its own, forked from one that has the slow imports behind it
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["training.train"])
+    context.set_forkserver_preload(["training.train", "torch._dynamo"])  # which Adam imports
     moments, start = random.Random(7), 0.0
     for kill in range(20):
         resume = ["--resume"] if has_state(out / "state") else []

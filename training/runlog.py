@@ -21,10 +21,10 @@ class RunLog:
 
     def __init__(self, path: Path, after_step: int = 0) -> None:
         self.path = path
-        kept = [record for record in read(path) if int(record["step"]) <= after_step]
+        records = [record for record in read(path) if int(record["step"]) <= after_step]
         # replaced atomically: a run that is killed at this moment must not lose its log
         new = path.with_name(path.name + ".new")
-        new.write_text("".join(_line(record) for record in kept), "utf-8")
+        new.write_text("".join(_line(record) for record in records), "utf-8")
         new.replace(path)
 
     def write(self, **record: float | int | str) -> None:

@@ -28,7 +28,7 @@ def used(first, last):
     for n in range(first, last):
         torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
     return libc.mallinfo2().used / 2**20
-print(json.dumps([used(100, 210), used(210, 800)]))
+print(json.dumps([used(800, 910), used(910, 1200)]))
 """
 
 
@@ -45,7 +45,7 @@ def _growth(**environment: str) -> float:
 def test_the_kernels_of_shapes_that_are_gone_are_forgotten() -> None:
     unlimited = _growth(**dict.fromkeys(CACHES, "1024"))  # what is set already stays
     assert unlimited > 8
-    assert _growth() < unlimited / 2
+    assert _growth() < unlimited / 10
 
 
 @pytest.mark.parametrize("given", [{}, dict.fromkeys(CACHES, "7")], ids=["unset", "set"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from transformer.arguments import whole_number
 from transformer.files import FILES
 
 PORT = "8501"
@@ -31,14 +32,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--port",
-        type=_port,
+        type=whole_number(1, 65_535),
         default=os.environ.get("PORT", PORT),
         help=f"port to listen on; the variable PORT, or {PORT}, unless given",
     )
     return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 65535")
-    return int(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from transformer import checkpoint
+from transformer.arguments import whole_number
 from transformer.checkpoint import Checkpoint
 from transformer.errors import CheckpointError, HeadlightError, unwritable
 
@@ -55,7 +56,7 @@ def average(folders: Sequence[Path]) -> Checkpoint:
 def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> None:
     """Average the last checkpoints of a run into a checkpoint folder, its log and card beside it.
 
-    The weights are stored as float16: half the size, and within 2^-11 of what was averaged.
+    The weights are stored as float16: half the size, and within 2^-11 of the average.
 
     Raises:
         CheckpointError: if the run has no checkpoints, or the card cannot be read.
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     parser = argparse.ArgumentParser(prog="python -m training.average", description=__doc__)
     parser.add_argument("run", type=Path, help="the folder of a run")
-    parser.add_argument("--last", type=_count, default=5, help="how many checkpoints (5)")
+    parser.add_argument("--last", type=whole_number(1), default=5, help="how many checkpoints (5)")
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
     options = parser.parse_args(arguments)
@@ -90,12 +91,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"training.average: {message} Make room, or choose another --out.", file=sys.stderr)
         return 2
     return 0
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number of at least 1")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from transformer.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How to train, the paper's values where nothing is said (§5).
+    """How to train; the defaults are the paper's values (§5).
 
     Args:
         steps: updates of the weights.
@@ -23,7 +23,7 @@ class Recipe:
         accumulate: micro-batches that make one update.
         warmup: steps on which the learning rate rises (§5.3).
         lr_factor: multiplies the paper's learning rate; 1 in the paper.
-        cooldown: last steps, on which the rate falls to 0 in a line; 0, as in the paper, for none.
+        cooldown: last steps, on which the rate falls linearly to 0; 0, as in the paper, for none.
         max_pieces: longer training sentences are left out, and counted.
         bf16: run the matrix products in bfloat16 by autocast.
         seed: of the weights, the order of the text and dropout.
@@ -33,9 +33,10 @@ class Recipe:
         validate_sentences: how many validation sentences are translated for BLEU.
         average: how many of the last checkpoints are averaged in the end (§6.1).
         patience: stop after this many validations without a lower loss; 0 never does.
-        compile: let torch.compile fuse each layer; worth its wait on a GPU.
-        r_drop: α of R-Drop, which is not in the paper; 0 leaves it away.
-        bpe_dropout: chance that a merge is left away, anew in each epoch; not in the paper.
+        compile: let torch.compile fuse each layer; worth the compile time on a GPU.
+        r_drop: α of R-Drop, which is not in the paper; 0 for none.
+        bpe_dropout: probability that a BPE merge is skipped, drawn anew in each epoch; not in
+            the paper.
     """
 
     steps: int = 100_000
@@ -60,20 +61,20 @@ class Recipe:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value, default = getattr(self, field.name), field.default
-            right = (
+            is_valid_type = (
                 isinstance(value, bool)
                 if isinstance(default, bool)
                 else isinstance(value, int if isinstance(default, int) else int | float)
                 and not isinstance(value, bool)
             )
-            if not right:
+            if not is_valid_type:
                 kind = {bool: "true or false", int: "a whole number", float: "a number"}
                 raise ConfigError(
                     f"[training] {field.name} = {value!r} must be {kind[type(default)]}."
                 )
             if not math.isfinite(value):
                 raise ConfigError(f"[training] {field.name} = {value!r} must be finite.")
-            # what is 0 unless told is an option that 0 switches off
+            # 0 is valid where it is the default: it switches the option off
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
                 raise ConfigError(f"[training] {field.name} = {value!r} must be {limit}.")
@@ -83,7 +84,7 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Everything that decides a run, apart from the text."""
+    """Everything that determines a run, except the text."""
 
     model: TransformerConfig
     recipe: Recipe
@@ -93,7 +94,7 @@ class RunConfig:
         """Read a run's TOML file.
 
         Raises:
-            ConfigError: if it cannot be read, or says something that is not known or not possible.
+            ConfigError: if it cannot be read, or has an unknown field or an invalid value.
         """
         try:
             return cls.from_dict(tomllib.loads(path.read_text("utf-8")))

@@ -51,17 +51,21 @@ def read_lines(path: Path) -> list[str]:
         raise CorpusError(
             f"{path} is not UTF-8 at byte {error.start}: convert it, for example with iconv."
         ) from error
-    # not splitlines(): it also cuts at characters that stand inside sentences
+    # not splitlines(): it also cuts at characters inside sentences
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def read_parallel(prefix: Path) -> ParallelText:
-    """Read `prefix.en` and `prefix.de`.
+    """Read `prefix.en` and `prefix.de`, as `read_files` does."""
+    return read_files(Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}"))
+
+
+def read_files(source_path: Path, target_path: Path) -> ParallelText:
+    """Read two files of which each line is the translation of the other's.
 
     Raises:
         CorpusError: if a file is missing or empty, or the two differ in length.
     """
-    source_path, target_path = (Path(f"{prefix}.{language}") for language in (SOURCE, TARGET))
     source, target = read_lines(source_path), read_lines(target_path)
     if len(source) != len(target):
         raise CorpusError(
@@ -88,7 +92,7 @@ def read_validation_text(folder: Path) -> ParallelText:
 
 
 class Sentences(Sequence[list[int]]):
-    """Token ids of many sentences, end to end: four bytes a piece, where a list takes up to 36.
+    """Token ids of many sentences in one array: four bytes a piece, where a list takes up to 36.
 
     Args:
         sentences: the ids of each; read once.
@@ -119,7 +123,7 @@ class Sentences(Sequence[list[int]]):
     def __getitem__(self, row: int | slice) -> list[int] | list[list[int]]:
         rows = range(len(self))[row]
         if isinstance(rows, range):
-            return [self[one] for one in rows]
+            return [self[number] for number in rows]
         return self._pieces[self._ends[rows] : self._ends[rows + 1]].tolist()
 
 

@@ -1,4 +1,4 @@
-"""python -m training.evaluate: how good a checkpoint is on a text it has not seen."""
+"""python -m training.evaluate: measure a checkpoint on a held-out text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from training.corpus import CorpusError, ParallelText, encode, read_lines
+from training.corpus import CorpusError, ParallelText, encode, read_files
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import HeadlightError, Translator
+from transformer.arguments import MAX_BEAM_SIZE, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
 
 Result = dict[str, float | int | str]
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     except HeadlightError as error:
         print(f"training.evaluate: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(result) if options.json else _in_words(result))
+    print(json.dumps(result) if options.json else _as_text(result))
     return 0
 
 
@@ -56,7 +57,7 @@ def bleu(
         ref: German, one sentence a line.
         beam_size: of the search.
         alpha: of the length penalty.
-        multi30k: give the BLEU of papers on Multi30k too, beside the cased one.
+        multi30k: also give the BLEU that papers on Multi30k report.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
@@ -64,12 +65,12 @@ def bleu(
     text = _read(src, ref)
     translator = Translator.load(folder)
     model, tokenizer = translator.model, translator.tokenizer
-    most = model.config.max_length - 1  # </s> needs a place too
-    encoded = encode(text, tokenizer, most + 1)
+    max_pieces = model.config.max_length - 1  # </s> takes one position
+    encoded = encode(text, tokenizer, model.config.max_length)
     if encoded.left_out:
         raise CorpusError(
             f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
-            f"{most:,} pieces: take them out."
+            f"{max_pieces:,} pieces: remove them."
         )
     started = time.perf_counter()
     translations = translate_all(
@@ -103,22 +104,15 @@ def bleu(
 
 
 def _read(src: Path, ref: Path) -> ParallelText:
-    text = ParallelText(read_lines(src), read_lines(ref))
-    if len(text.source) != len(text.target):
-        raise CorpusError(
-            f"{src} has {len(text.source):,} lines and {ref} has {len(text.target):,}: "
-            f"each line must stand beside its translation."
-        )
+    text = read_files(src, ref)
     for path, lines in ((src, text.source), (ref, text.target)):
-        if not lines:
-            raise CorpusError(f"{path} is empty: give at least one sentence.")
         for number, line in enumerate(lines, start=1):
             if not line.strip():
-                raise CorpusError(f"{path} line {number:,} is empty: take it out of both files.")
+                raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
     return text
 
 
-def _in_words(result: Result) -> str:
+def _as_text(result: Result) -> str:
     setting = f"|beam:{result['beam']}|alpha:{result['alpha']:g}"
     lines = [
         f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  loss {result['loss']:.3f}  "
@@ -141,7 +135,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
     command.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
     command.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    command.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    command.add_argument(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
     command.add_argument("--alpha", type=_alpha, default=ALPHA, help="length penalty")
     command.add_argument(
         "--multi30k",
@@ -150,12 +149,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--json", action="store_true", help="one JSON object")
     return parser
-
-
-def _beam(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
-    return int(text)
 
 
 def _alpha(text: str) -> float:

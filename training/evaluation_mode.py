@@ -1,4 +1,4 @@
-"""A model in training, looked at for a moment."""
+"""Evaluation of a model in the middle of its training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformer.model import Transformer
 
 @contextmanager
 def evaluation_mode(model: Transformer) -> Iterator[None]:
-    """Without dropout and without compiled layers inside the `with` block.
+    """Switch dropout and compiled layers off inside the `with` block.
 
     A compiled layer calls no hooks, and a search, whose shapes change at each step, would be
     compiled again and again.

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from transformer.config import PAD
 
-ROWS = 1024  # positions whose logits exist at one time
+CHUNK = 1024  # positions whose logits are in memory at one time
 
 
 def label_smoothed_loss(
@@ -20,26 +20,26 @@ def label_smoothed_loss(
     labels: Tensor,
     epsilon_ls: float,
     pad: int = PAD,
-    rows: int = ROWS,
+    chunk: int = CHUNK,
 ) -> Tensor:
     """Sum over the real positions of the cross-entropy against smoothed labels.
 
     The label has probability 1 - ε + ε/V, each other piece ε/V (Szegedy et al. 2016, the
-    paper's [36]); padding counts nothing.
+    paper's [36]); padding is not counted.
 
     Args:
         decoded: `[..., d_model]`, the decoder's output.
         projection: `[vocab_size, d_model]`, the shared matrix.
         labels: `[...]`, the pieces to be predicted.
         epsilon_ls: ε.
-        rows: positions projected at one time.
+        chunk: positions projected at one time.
 
     Returns:
         A scalar in nats, float32 (float64 if `decoded` is).
     """
     flat = decoded.reshape(-1, decoded.size(-1))
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        flat, projection, labels.reshape(-1), epsilon_ls, pad, rows
+        flat, projection, labels.reshape(-1), epsilon_ls, pad, chunk
     )
     return loss
 
@@ -68,26 +68,26 @@ def r_drop_loss(
     halves = decoded_twice.unflatten(0, (2, -1)).flatten(1, 2)  # [2, position, d_model]
     flat = labels.flatten()
     total = torch.zeros((), device=decoded_twice.device)
-    for start in range(0, len(flat), ROWS):
-        rows, chunk = halves[:, start : start + ROWS], flat[start : start + ROWS]
+    for start in range(0, len(flat), CHUNK):
+        chunk = slice(start, start + CHUNK)
         total += checkpoint(
-            _r_drop_rows, rows, projection, chunk, epsilon_ls, weight, pad,
+            _r_drop_chunk, halves[:, chunk], projection, flat[chunk], epsilon_ls, weight, pad,
             use_reentrant=False, preserve_rng_state=False,
         )  # fmt: skip
     return total
 
 
-def _r_drop_rows(
-    rows: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float, pad: int
+def _r_drop_chunk(
+    decoded: Tensor, projection: Tensor, labels: Tensor, epsilon_ls: float, weight: float, pad: int
 ) -> Tensor:
-    """One chunk; its logits are computed again in the backward pass instead of being kept."""
-    log_p = F.log_softmax(F.linear(rows, projection).float(), dim=-1)  # [2, rows, vocab]
-    of_label = log_p.gather(2, labels.expand(2, -1).unsqueeze(-1)).squeeze(2)  # [2, rows]
-    smoothed = -(1 - epsilon_ls) * of_label - epsilon_ls * log_p.mean(2)
+    """One chunk; its logits are recomputed in the backward pass instead of being stored."""
+    log_p = F.log_softmax(F.linear(decoded, projection).float(), dim=-1)  # [2, chunk, vocab]
+    label_log_p = log_p.gather(2, labels.expand(2, -1).unsqueeze(-1)).squeeze(2)  # [2, chunk]
+    smoothed = -(1 - epsilon_ls) * label_log_p - epsilon_ls * log_p.mean(2)
     first, second = log_p
     # KL both ways: Σ (P_1 - P_2) (log P_1 - log P_2)
-    divergence = ((first.exp() - second.exp()) * (first - second)).sum(-1)  # [rows]
-    # padding counts by 0: to pick the real rows out, a GPU would be waited for
+    divergence = ((first.exp() - second.exp()) * (first - second)).sum(-1)  # [chunk]
+    # padding is multiplied by 0: selecting the real positions would wait for the GPU
     loss: Tensor = ((smoothed.mean(0) + weight * divergence / 4) * (labels != pad)).sum()
     return loss
 
@@ -95,10 +95,10 @@ def _r_drop_rows(
 class _ChunkedCrossEntropy(torch.autograd.Function):
     """Projection, softmax and cross-entropy in one, chunk by chunk.
 
-    The gradient is computed beside the loss, while a chunk's probabilities are there: the loss
-    is a sum, so what comes from above is one number that scales it. It is p - y over the
-    vocabulary, y the smoothed label; only p is as wide as the vocabulary. The share of y has a
-    closed form, and so nothing but the softmax passes over the logits element by element.
+    The gradient is computed with the loss, while a chunk's probabilities are in memory: the loss
+    is a sum, so the incoming gradient is one scalar that multiplies it. With respect to the
+    logits it is p - y, where y is the smoothed label. The contribution of y has a closed form,
+    so the softmax is the only elementwise pass over the logits.
     """
 
     @staticmethod
@@ -109,7 +109,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         labels: Tensor,
         epsilon: float,
         pad: int,
-        rows: int,
+        chunk_size: int,
     ) -> Tensor:
         dtype = _compute_dtype(x)
         # sums of many small numbers: never in less than float32
@@ -117,23 +117,23 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         real = (labels != pad).to(exact)[:, None]  # [position, 1]
         x_real, mean_W = x.to(exact) * real, projection.to(exact).mean(0)
         x_low, W = x_real.to(dtype), projection.to(dtype)
-        wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+        needs_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
         losses = torch.empty(x.size(0), dtype=exact, device=x.device)
         grad_x = torch.empty_like(x_real)
         grad_W = torch.zeros_like(projection, dtype=exact)
-        for start in range(0, x.size(0), rows):
-            chunk = slice(start, start + rows)
-            logits = x_low[chunk] @ W.T  # [rows, vocab]
+        for start in range(0, x.size(0), chunk_size):
+            chunk = slice(start, start + chunk_size)
+            logits = x_low[chunk] @ W.T  # [chunk, vocab]
             p = logits.softmax(-1)
-            # log Σ exp(logits), by way of the likeliest piece, whose p is never 0
-            total = logits.amax(-1).to(exact) - p.amax(-1).to(exact).log()
-            of_label = logits.gather(1, labels[chunk, None]).squeeze(1)
-            losses[chunk] = total - (1 - epsilon) * of_label
-            if wanted:
+            # log Σ exp(logits), from the most probable piece, whose p is never 0
+            log_sum_exp = logits.amax(-1).to(exact) - p.amax(-1).to(exact).log()
+            label_logit = logits.gather(1, labels[chunk, None]).squeeze(1)
+            losses[chunk] = log_sum_exp - (1 - epsilon) * label_logit
+            if needs_gradient:
                 grad_x[chunk] = p @ W
                 grad_W += p.T @ x_low[chunk]
         losses -= epsilon * (x_real @ mean_W)  # ε/V of each logit
-        if not wanted:
+        if not needs_gradient:
             return (losses * real.squeeze(1)).sum()
         grad_x -= epsilon * mean_W + (1 - epsilon) * projection[labels]
         grad_W -= epsilon / W.size(0) * x_real.sum(0)
@@ -143,10 +143,11 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         return (losses * real.squeeze(1)).sum()
 
     @staticmethod
-    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grad_output: Tensor) -> tuple[Tensor | None, ...]:
         grad_x, grad_W = ctx.saved_tensors
-        of_x, of_W = ctx.dtypes
-        return (grad_x * above[0]).to(of_x), (grad_W * above[0]).to(of_W), None, None, None, None
+        (scale,) = grad_output  # the loss is a scalar
+        x_dtype, W_dtype = ctx.dtypes
+        return (grad_x * scale).to(x_dtype), (grad_W * scale).to(W_dtype), None, None, None, None
 
 
 def _compute_dtype(x: Tensor) -> torch.dtype:

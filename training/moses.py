@@ -13,7 +13,7 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 
 def moses_tokens(lines: Sequence[str], language: str = "de") -> list[str]:
-    """Each line lower-cased and cut into tokens, one space between them."""
+    """Each line lower-cased and split into tokens, separated by single spaces."""
     normalizer, tokenizer = MosesPunctNormalizer(lang=language), MosesTokenizer(lang=language)
     return [
         str(tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True))
@@ -25,7 +25,7 @@ def multi30k_bleu(
     translations: Sequence[str], references: Sequence[str], language: str = "de"
 ) -> tuple[float, str]:
     """BLEU of the whole text on lower-cased Moses tokens, and its signature."""
-    # force: the tokens are meant to be tokens already
+    # force: sacreBLEU would warn that the text is tokenised, which it is meant to be
     bleu = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
     value = bleu.corpus_score(
         moses_tokens(translations, language), [moses_tokens(references, language)]

@@ -1,4 +1,4 @@
-"""The run log: one JSON object a line, readable while the run goes on. Imports no torch."""
+"""The run log: one JSON object on each line, readable during the run. Imports no torch."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class RunLog:
     """Appends records to `run.jsonl`.
 
     Args:
-        path: the file; made if it is not there.
-        after_step: drop what an interrupted run wrote after this step.
+        path: the file; created if it does not exist.
+        after_step: remove the records that an interrupted run wrote after this step.
     """
 
     def __init__(self, path: Path, after_step: int = 0) -> None:
         self.path = path
-        kept = [record for record in read(path) if int(record["step"]) <= after_step]
-        # in one move: a run that is killed just here must not lose what it has logged
+        records = [record for record in read(path) if int(record["step"]) <= after_step]
+        # replaced atomically: a run that is killed at this moment must not lose its log
         new = path.with_name(path.name + ".new")
-        new.write_text("".join(_line(record) for record in kept), "utf-8")
+        new.write_text("".join(_line(record) for record in records), "utf-8")
         new.replace(path)
 
     def write(self, **record: float | int | str) -> None:
@@ -34,10 +34,10 @@ class RunLog:
 
 
 def read(path: Path) -> list[Record]:
-    """All whole records; a last line that is still being written is left for the next time.
+    """All complete records; a last line that is still being written is not one yet.
 
     Raises:
-        ValueError: naming the line that is no record.
+        ValueError: naming the line that is not a record.
     """
     if not path.exists():
         return []
@@ -48,9 +48,9 @@ def read(path: Path) -> list[Record]:
 
 
 def plan(records: Sequence[Record]) -> Record:
-    """What the run last said that it intended; empty where the log does not say.
+    """The last record of the planned schedule; empty if the log has none.
 
-    `steps` and `cooldown` may change when a run is resumed; what it intends is written again then.
+    `steps` and `cooldown` may change when a run is resumed; the plan is then written again.
     """
     return next((record for record in reversed(records) if "steps" in record), {})
 
@@ -61,8 +61,8 @@ def _record(path: Path, number: int, line: str) -> Record:
         found = json.loads(line)
     if not isinstance(found, dict) or not isinstance(found.get("step"), int):
         raise ValueError(
-            f"Line {number} of {path} is no record of a run: take the line out, or the file of an "
-            f"earlier copy."
+            f"Line {number} of {path} is no record of a run: delete the line, or restore an "
+            f"earlier copy of the file."
         )
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def cooldown_left(step: int, steps: int, cooldown: int) -> float:
-    """1 until the last `cooldown` steps of a run, then down to 0 in a line. Not in the paper.
+    """1 until the last `cooldown` steps of a run, then linearly down to 0. Not in the paper.
 
     Args:
         step: the update that is about to be made, counted from 1.

@@ -1,8 +1,8 @@
 """Where public parallel text is kept: addresses, published checksums, licences.
 
 The addresses are those that public training scripts use; where this was written there was no
-network to try them. A checksum stands here only where somebody has published it; those of the other
-files are recorded when they are first downloaded.
+network to try them. Checksums are those that are published; those of
+the other files are recorded when they are first downloaded.
 """
 
 from __future__ import annotations

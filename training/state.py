@@ -23,7 +23,7 @@ from transformer.errors import CheckpointError
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
-MAY_CHANGE = ("steps", "cooldown")  # a run may be made longer, and be brought to its end
+MAY_CHANGE = ("steps", "cooldown")  # a run may be extended, and then ended with a cooldown
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def train(
 
 
 def _description(trainer: Trainer) -> str:
-    """What is about to be trained, and what is not as the files or the configuration say."""
+    """What is about to be trained, and where that differs from the files or the configuration."""
     recipe, process, text = trainer.recipe, trainer.process, trainer.stream.encoded
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "

@@ -33,7 +33,7 @@ STATE, AVERAGED, PROBES, LOG = "state", "averaged", "probes", "run.jsonl"
 
 
 class TrainingError(HeadlightError):
-    """A run that cannot go on."""
+    """A run that cannot continue."""
 
 
 class Trainer:
@@ -104,7 +104,7 @@ class Trainer:
             self._run()
         except OSError as error:
             raise TrainingError(
-                f"{unwritable(error, self.out)} Make room and go on with --resume."
+                f"{unwritable(error, self.out)} Make room and continue with --resume."
             ) from error
         return not self.stop_asked
 
@@ -192,7 +192,7 @@ class Trainer:
             )
 
     def _check_before_saving(self) -> None:
-        """Stop instead of saving weights that nobody should go on with."""
+        """Stop instead of saving weights that are not finite."""
         self._raise_if_not_finite()
         if not self.updater.weights_are_finite():
             raise TrainingError(

@@ -36,8 +36,8 @@ class SummedLoss(nn.Module):
         if self.r_drop == 0:
             return label_smoothed_loss(self._decode(source, target), projection, labels, epsilon_ls)
         # one pass over the doubled batch: dropout makes the two halves differ
-        twice = self._decode(source.repeat(2, 1), target.repeat(2, 1))
-        return r_drop_loss(twice, projection, labels, epsilon_ls, self.r_drop)
+        decoded_twice = self._decode(source.repeat(2, 1), target.repeat(2, 1))
+        return r_drop_loss(decoded_twice, projection, labels, epsilon_ls, self.r_drop)
 
     def _decode(self, source: Tensor, target: Tensor) -> Tensor:
         mask = padding_mask(source)
@@ -72,15 +72,17 @@ class Updater:
         self.loss: nn.Module = SummedLoss(model, self.recipe.r_drop)
         if process.world_size > 1:
             self.loss = DistributedDataParallel(self.loss)
-        # both stay on the device, so that no step waits for their values
+        # both stay on the device, so that no step has to wait for it
         self.summed_loss = torch.zeros((), device=process.device)
         self.first_bad_step = torch.zeros((), dtype=torch.long, device=process.device)
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, counted from 1."""
         recipe = self.recipe
-        left = cooldown_left(step, recipe.steps, recipe.cooldown)
-        return learning_rate(step, self.config.model.d_model, recipe.warmup, recipe.lr_factor, left)
+        until_end = cooldown_left(step, recipe.steps, recipe.cooldown)
+        return learning_rate(
+            step, self.config.model.d_model, recipe.warmup, recipe.lr_factor, until_end
+        )
 
     def update(self, step: int, micro_batches: Sequence[Batch], tokens: int) -> None:
         """Make one update.

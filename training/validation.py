@@ -1,4 +1,4 @@
-"""How good a model is on text that it was not trained on: loss, perplexity, BLEU, chrF."""
+"""Loss, perplexity, BLEU and chrF of a model on held-out text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Validation:
         self, text: ParallelText, tokenizer: Tokenizer, model: Transformer, sentences: int
     ) -> None:
         self.encoded = encode(text, tokenizer, model.config.max_length)
-        # the lines as they were written: decoded pieces would be normalised, unknown ones lost
+        # the original lines: decoding the pieces would normalise them and lose unknown ones
         self.references = [text.target[line] for line in self.encoded.lines[:sentences]]
         self.tokenizer, self.model, self.sentences = tokenizer, model, sentences
 

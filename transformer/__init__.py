@@ -1,4 +1,4 @@
-"""The Transformer of "Attention Is All You Need", with every head's attention in reach.
+"""The Transformer of "Attention Is All You Need", with access to every head's attention.
 
 from transformer import Translator
 
@@ -67,7 +67,7 @@ if not TYPE_CHECKING:  # a type checker would accept any name at all
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = value  # found at once the next time
+        globals()[name] = value  # this function is not called for it again
         return value
 
     def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from transformer import HeadlightError, Translator
+from transformer.arguments import MAX_BEAM_SIZE, whole_number
 from transformer.decoding import BEAM_SIZE
 
 LINES_AT_ONCE = 32
@@ -20,7 +21,7 @@ LINES_AT_ONCE = 32
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    # one sentence is decoded fastest on one thread: the cores would wait for each other
+    # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # ä and ß, whatever the terminal's locale
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"transformer: standard input is not UTF-8: {error.reason}.", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # whoever read our lines has seen enough; nothing is to be flushed to it at exit
+        # the reader closed the pipe: the flush at exit must not fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -57,17 +58,16 @@ def _lines(translator: Translator, beam_size: int) -> Iterator[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
     parser.add_argument("text", nargs="?", help="English text; standard input unless given")
-    parser.add_argument("--beam", type=_beam, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    parser.add_argument(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
     parser.add_argument(
         "--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given"
     )
     return parser
-
-
-def _beam(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 def backup_path(folder: Path) -> Path:
     """Where the folder that `replace_folder` replaced is kept."""
-    # the suffix stands in the folders of runs that are to be resumed
+    # this suffix is in the folders of earlier runs, which are to be resumed
     return folder.with_name(folder.name + ".before")
 
 

@@ -14,7 +14,7 @@ from transformer.masks import causal_mask
 
 
 def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
-    """QKᵀ / √d_k, with -∞ where the mask forbids (§3.2.1).
+    """QKᵀ / √d_k, with -∞ where masked (§3.2.1).
 
     Args:
         q: `[batch, head, query, d_k]`.
@@ -57,11 +57,11 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Let each query position look at the key positions.
+        """Attend from each query position to the key positions.
 
         Args:
             queries: `[batch, query, d_model]`.
-            keys: `[batch, key, d_model]`, what keys and values are made of.
+            keys: `[batch, key, d_model]`, projected to keys and values.
             mask: broadcasts to `[batch, head, query, key]`, True where seen.
             is_causal: no query sees a later key.
 
@@ -79,10 +79,10 @@ class MultiHeadAttention(nn.Module):
     def attend(
         self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, is_causal: bool = False
     ) -> Tensor:
-        """Attend from x to keys and values that were projected before, as a cache holds them."""
+        """Attend from x to keys and values that are already projected, as a cache holds them."""
         q = self.hook_q(self._split(self.W_Q(x)))  # [batch, head, query, d_k]
         explicit = self._explicit(q)
-        # the kernel's own causal mask counts both ends from 0 and stands alone
+        # the kernel's own causal mask aligns first query and first key, and takes no other mask
         if is_causal and (explicit or mask is not None or q.size(2) != k.size(2)):
             causal = causal_mask(q.size(2), k.size(2), q.device)
             mask = causal if mask is None else mask & causal
@@ -110,9 +110,9 @@ class MultiHeadAttention(nn.Module):
         return x.view(batch, position, self.h, -1).transpose(1, 2)
 
     def _explicit(self, q: Tensor) -> bool:
-        """Whether the weights have to exist as a tensor of their own.
+        """Whether the weights must be computed as a tensor, instead of in the fused kernel.
 
-        They do when somebody watches them or the mask. They also do when gradients are wanted
+        They are when a hook is on them or on the mask. They also are when gradients are needed
         on a CPU, where the backward pass of the fused kernel takes longer than all matrix
         products together.
         """

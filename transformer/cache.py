@@ -1,4 +1,4 @@
-"""Keys and values of what was decoded before, so that each step projects one position."""
+"""Keys and values of the positions decoded so far, so that each step projects only one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LayerCache:
         return k, v
 
     def cross(self, attention: MultiHeadAttention, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Project the encoder's output once, at the first step, and return it ever after."""
+        """Project the encoder's output at the first step; later steps return the stored result."""
         if self._cross is None:
             self._cross = attention.keys_and_values(memory)
         return self._cross
@@ -38,7 +38,7 @@ class LayerCache:
 
 
 class Cache:
-    """What a decoder remembers between steps.
+    """Keys and values of all decoder layers, kept between steps.
 
     Args:
         N: number of decoder layers.

@@ -50,13 +50,12 @@ def save(
     """Write a checkpoint folder.
 
     Args:
-        folder: a checkpoint that stands there is replaced, all at once and only when all is
-            written.
+        folder: a checkpoint that is there already is replaced atomically.
         dtype: type of the weights on disk; loading always gives float32.
         extra: further text files by name, such as a model card; they get a checksum too.
 
     Raises:
-        CheckpointError: if something else stands there.
+        CheckpointError: if something else is there.
     """
     _refuse_anything_else(folder)
     weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
@@ -75,7 +74,7 @@ def save(
 
 
 def _refuse_anything_else(folder: Path) -> None:
-    """Replacing a folder removes what is in it: never somebody's other files."""
+    """Replacing a folder deletes its content: refuse any that is not a checkpoint."""
     taken = any(folder.iterdir()) if folder.is_dir() else folder.exists()
     if taken and not (folder / MANIFEST).is_file():
         raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
@@ -102,7 +101,7 @@ def load(folder: Path) -> Checkpoint:
 
 @dataclass
 class _Reader:
-    """Reads files of one folder against its manifest."""
+    """Reads files of one folder and verifies them by the checksums of its manifest."""
 
     folder: Path
     manifest_text: bytes = b""
@@ -129,7 +128,11 @@ class _Reader:
         self.checksums = checksums
 
     def read(self, name: str) -> bytes:
-        """The content of a file whose checksum is right."""
+        """The content of a file.
+
+        Raises:
+            CheckpointError: if its checksum is wrong.
+        """
         content = self._bytes(name)
         if _sha256(content) != self.checksums[name]:
             raise CheckpointError(

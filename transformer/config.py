@@ -41,7 +41,7 @@ class TransformerConfig:
     d_model: int = 512
     d_ff: int = 2048
     h: int = 8
-    # whole numbers from the moment that the object exists
+    # None only as an argument: __post_init__ replaces it
     d_k: int = None  # type: ignore[assignment]
     d_v: int = None  # type: ignore[assignment]
     P_drop: float = 0.1
@@ -76,7 +76,8 @@ class TransformerConfig:
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
-                f"d_model = {self.d_model} must be even: each sine of the positions has its cosine."
+                f"d_model = {self.d_model} must be even: sinusoidal positions are pairs "
+                f"of sine and cosine."
             )
 
     @classmethod

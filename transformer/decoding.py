@@ -15,7 +15,7 @@ from transformer.model import Transformer
 
 NEVER_WRITTEN = (PAD, UNK, BOS)
 BEAM_SIZE, ALPHA, MAX_EXTRA = 4, 0.6, 50
-"""The paper's beam, length penalty, and room beyond the length of the source (§6.1)."""
+"""The paper's beam size, length penalty, and output length beyond the source's (§6.1)."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Hypothesis:
     """One translation that a search found.
 
     Args:
-        tokens: token ids, ending with `</s>` unless the limit on the length came first.
+        tokens: token ids, ending with `</s>` unless the length limit was reached first.
         log_probs: natural logarithm of the probability of each token.
         score: log P(y | x) divided by the length penalty.
     """
@@ -39,7 +39,7 @@ class Hypothesis:
 
     @property
     def complete(self) -> bool:
-        """Whether the model itself ended the sentence."""
+        """Whether the hypothesis ends with `</s>`."""
         return bool(self.tokens) and self.tokens[-1] == EOS
 
 
@@ -66,14 +66,14 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
     piece = torch.full((source.size(0), 1), BOS, device=source.device)
     written: list[Tensor] = []  # [batch] each
     log_probs: list[Tensor] = []
-    open_ = torch.ones(source.size(0), dtype=torch.bool, device=source.device)
+    unfinished = torch.ones(source.size(0), dtype=torch.bool, device=source.device)
     for length in range(1, int(limits.max()) + 1):
         log_p = _next_log_probs(model, piece, memory, mask, cache)
         best = log_p.max(-1)
         written.append(best.indices)
         log_probs.append(best.values)
-        open_ &= (best.indices != EOS) & (limits > length)
-        if not open_.any():
+        unfinished &= (best.indices != EOS) & (limits > length)
+        if not unfinished.any():
             break
         piece = best.indices[:, None]
     tokens = torch.stack(written, 1).tolist()
@@ -85,10 +85,11 @@ def greedy(model: Transformer, source: Tensor, *, max_extra: int = MAX_EXTRA) ->
 
 
 def _cut(tokens: list[int], log_probs: list[float], limit: int) -> Hypothesis:
-    """End one greedy row at its `</s>` or its limit."""
+    """Cut one greedy row after its `</s>` or at its length limit."""
     length = min(tokens.index(EOS) + 1 if EOS in tokens else len(tokens), limit)
-    kept = tuple(log_probs[:length])
-    return Hypothesis(tuple(tokens[:length]), kept, sum(kept) / length_penalty(length))
+    log_probs = log_probs[:length]
+    score = sum(log_probs) / length_penalty(length)
+    return Hypothesis(tuple(tokens[:length]), tuple(log_probs), score)
 
 
 @torch.inference_mode()
@@ -100,7 +101,7 @@ def beam_search(
     alpha: float = ALPHA,
     max_extra: int = MAX_EXTRA,
 ) -> list[list[Hypothesis]]:
-    """Keep the `beam_size` best prefixes, until as many hypotheses have ended.
+    """Extend the `beam_size` best prefixes until as many hypotheses are finished.
 
     Args:
         source: `[batch, source]` token ids, padded on the right.
@@ -112,14 +113,14 @@ def beam_search(
         For each sentence its hypotheses, best score first.
     """
     search = _Beams(model, source, beam_size, alpha, max_extra)
-    while search.open:
+    while search.unfinished:
         search.step()
-    # what the limit cut short comes after every sentence that the model ended itself
+    # hypotheses cut at the length limit come after all that end with </s>
     return [sorted(found, key=lambda h: (not h.complete, -h.score)) for found in search.finished]
 
 
 class _Beams:
-    """The active prefixes, sentence after sentence, `beam_size` rows for each."""
+    """The prefixes of all unfinished sentences, `beam_size` consecutive rows for each."""
 
     def __init__(
         self, model: Transformer, source: Tensor, beam_size: int, alpha: float, max_extra: int
@@ -132,47 +133,49 @@ class _Beams:
         self.cache = Cache(model.config.N)
         self.limits: list[int] = _limits(model, source, max_extra).tolist()
         self.finished: list[list[Hypothesis]] = [[] for _ in range(source.size(0))]
-        self.open = list(range(source.size(0)))  # sentences that are not done
+        self.unfinished = list(range(source.size(0)))  # numbers of the sentences
         self.tokens = torch.full((len(rows), 1), BOS, device=source.device)  # [row, length]
         self.log_probs = torch.zeros(len(rows), 0, device=source.device)  # [row, length]
-        # all rows of a sentence start equal: the others are placeholder beams at the first step
+        # all rows of a sentence start equal: all but the first are placeholder beams
         self.total = torch.full((source.size(0), beam_size), -math.inf, device=source.device)
         self.total[:, 0] = 0
 
     def step(self) -> None:
-        """Extend every row by one piece, move what has ended, keep the best of the rest."""
+        """Extend each prefix by one piece, move finished ones, keep the best of the rest."""
         log_p = _next_log_probs(self.model, self.tokens[:, -1:], self.memory, self.mask, self.cache)
         vocab = log_p.size(-1)
         total = self.total.view(-1, 1) + log_p  # [row, vocab]
-        # twice the beam: at most one of a row's continuations ends it, so K go on for sure
-        best = total.view(len(self.open), -1).topk(2 * self.K)
-        first_row = torch.arange(len(self.open), device=total.device)[:, None] * self.K
+        # one continuation of each row is </s>: of the 2 K best, at least K are others
+        best = total.view(len(self.unfinished), -1).topk(2 * self.K)
+        first_row = torch.arange(len(self.unfinished), device=total.device)[:, None] * self.K
         rows = first_row + best.indices // vocab  # [sentence, 2 K]
         pieces = best.indices % vocab
         ends = (pieces == EOS).tolist()
 
         length = self.tokens.size(1)
-        kept: list[int] = []  # of the flattened [sentence, 2 K]
-        still_open: list[int] = []
-        for index, sentence in enumerate(self.open):
+        selected: list[int] = []  # of the flattened [sentence, 2 K]
+        unfinished: list[int] = []
+        for index, sentence in enumerate(self.unfinished):
             for rank in range(self.K):
                 if ends[index][rank] and len(self.finished[sentence]) < self.K:
                     self._finish(sentence, rows[index, rank], pieces[index, rank], log_p)
-            going_on = [rank for rank in range(2 * self.K) if not ends[index][rank]][: self.K]
+            continued = [rank for rank in range(2 * self.K) if not ends[index][rank]][: self.K]
             if len(self.finished[sentence]) >= self.K:
                 continue
             if length >= self.limits[sentence]:
-                for rank in going_on[: self.K - len(self.finished[sentence])]:
+                for rank in continued[: self.K - len(self.finished[sentence])]:
                     self._finish(sentence, rows[index, rank], pieces[index, rank], log_p)
                 continue
-            kept += [index * 2 * self.K + rank for rank in going_on]
-            still_open.append(index)
-        self._keep(torch.tensor(kept, device=total.device, dtype=torch.long), rows, pieces, log_p)
-        self.total = best.values.flatten()[kept].view(-1, self.K)
-        self.open = [self.open[index] for index in still_open]
+            selected += [index * 2 * self.K + rank for rank in continued]
+            unfinished.append(sentence)
+        self._select(
+            torch.tensor(selected, device=total.device, dtype=torch.long), rows, pieces, log_p
+        )
+        self.total = best.values.flatten()[selected].view(-1, self.K)
+        self.unfinished = unfinished
 
     def _finish(self, sentence: int, row: Tensor, piece: Tensor, log_p: Tensor) -> None:
-        # with more beams than prefixes there are placeholder beams, of log-probability -∞
+        # not a placeholder beam, nor a piece that is never written: both have log P = -∞
         if math.isinf(self.total.view(-1)[row] + log_p[row, piece]):
             return
         tokens = (*self.tokens[row, 1:].tolist(), int(piece))
@@ -180,8 +183,8 @@ class _Beams:
         score = sum(log_probs) / length_penalty(len(tokens), self.alpha)
         self.finished[sentence].append(Hypothesis(tokens, log_probs, score))
 
-    def _keep(self, kept: Tensor, rows: Tensor, pieces: Tensor, log_p: Tensor) -> None:
-        rows, pieces = rows.flatten()[kept], pieces.flatten()[kept]
+    def _select(self, selected: Tensor, rows: Tensor, pieces: Tensor, log_p: Tensor) -> None:
+        rows, pieces = rows.flatten()[selected], pieces.flatten()[selected]
         self.tokens = torch.cat((self.tokens[rows], pieces[:, None]), dim=1)
         self.log_probs = torch.cat((self.log_probs[rows], log_p[rows, pieces][:, None]), dim=1)
         self.memory, self.mask = self.memory[rows], self.mask[rows]
@@ -199,5 +202,5 @@ def _next_log_probs(
 
 
 def _limits(model: Transformer, source: Tensor, max_extra: int) -> Tensor:
-    """Longest output of each sentence, `[batch]`: the source's length and some more (§6.1)."""
+    """Length limit of each output, `[batch]`: that of the source + `max_extra` (§6.1)."""
     return ((source != PAD).sum(1) + max_extra).clamp(max=model.config.max_length)

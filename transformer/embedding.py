@@ -16,7 +16,7 @@ from transformer.hooks import HookPoint
 def sinusoidal_positions(length: int, d_model: int) -> Tensor:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(the same) (§3.5).
 
-    Sines and cosines alternate, so that each pair of neighbours is one wave.
+    Sine and cosine of one frequency are neighbours.
 
     Returns:
         `[length, d_model]`, computed in float64 and given as float32.
@@ -28,7 +28,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """Dropout(embedding · √d_model + position), the foot of each stack (§3.4, §3.5, §5.4).
+    """Dropout(embedding · √d_model + position), the input of each stack (§3.4, §3.5, §5.4).
 
     Args:
         table: `[vocab_size, d_model]`, the matrix that both stacks and the projection share.
@@ -42,10 +42,10 @@ class Embedding(nn.Module):
         self.scale = math.sqrt(config.d_model)
         if config.positions == "sinusoidal":
             waves = sinusoidal_positions(config.max_length, config.d_model)
-            # a formula needs no place in the checkpoint
+            # computed by a formula, so not stored in the checkpoint
             self.register_buffer("positions", waves, persistent=False)
         else:
-            # as large as the sinusoids (RMS 1/√2), or the tokens would drown it
+            # the RMS of the sinusoids, 1/√2: much smaller, the token embeddings would dominate
             std = math.sqrt(0.5)
             self.positions = nn.Parameter(torch.randn(config.max_length, config.d_model) * std)
         self.dropout = Dropout(config.P_drop)
@@ -58,7 +58,7 @@ class Embedding(nn.Module):
 
         Args:
             tokens: `[batch, position]`.
-            start: position of the first one, when decoding goes on from a cache.
+            start: position of the first one, above 0 when decoding from a cache.
 
         Returns:
             `[batch, position, d_model]`.
@@ -76,6 +76,6 @@ class Embedding(nn.Module):
         position = self.hook_positions(self.positions[start:end][None])
         x = self.dropout(embedded + position)
         if torch.is_autocast_enabled(x.device.type):
-            # the sum of all sub-layers begins here: what it carries, every layer copies
+            # the residual stream begins here, and every layer keeps its type
             x = x.to(torch.get_autocast_dtype(x.device.type))
         return self.hook_sum(x)  # type: ignore[no-any-return]

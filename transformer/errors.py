@@ -1,4 +1,4 @@
-"""Errors that a person can cause and a person can mend: one plain sentence each."""
+"""Errors that a user can cause and correct: one plain sentence each."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ class HeadlightError(Exception):
 
 
 class ConfigError(HeadlightError):
-    """A configuration that describes no possible model or run."""
+    """An invalid configuration of a model or a run."""
 
 
 class InputError(HeadlightError):
@@ -16,7 +16,7 @@ class InputError(HeadlightError):
 
 
 class CheckpointError(HeadlightError):
-    """A checkpoint folder that is missing, damaged, or not one of ours."""
+    """A checkpoint folder that is missing, damaged, or of another format."""
 
 
 class HookError(HeadlightError):
@@ -24,5 +24,5 @@ class HookError(HeadlightError):
 
 
 def unwritable(error: OSError, path: Path) -> str:
-    """What a full or closed disk means, as a sentence; `path` where the system names none."""
+    """One sentence on a file that cannot be written; `path` where the system names none."""
     return f"{error.filename or path} cannot be written: {error.strerror}."

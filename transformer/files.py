@@ -1,4 +1,4 @@
-"""Where the files lie that come with the program but in no package: weights, logs, the app's entry.
+"""Paths of the files that are installed with the packages: weights, logs, the app's entry point.
 
 A checkout, and an editable install of it, has them beside the packages. A wheel has them in the
 folder `headlight/`, because the top of `site-packages` is shared with everybody's packages.

@@ -1,7 +1,7 @@
 """Named points in the model that can be read and edited while it runs.
 
-Hook points stand in the modules for good and hold nothing but their name. What is watched
-or edited travels in a `ContextVar`, so that two people on one shared model never meet.
+Hook points are permanent parts of the modules and hold nothing but their name. The hooks are in a
+`ContextVar`, so that concurrent users of one model do not affect each other.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class HookPoint(nn.Module):
 
     @property
     def watched(self) -> bool:
-        """Whether a hook of the running context is on this point."""
-        # a compiled graph holds no hooks: it is traced once and serves everybody
+        """Whether the current context has a hook on this point."""
+        # a compiled graph has no hooks: it is traced once, for all contexts
         return not torch.compiler.is_compiling() and self in _active.get({})
 
     def forward(self, value: Tensor) -> Tensor:
-        """Pass the value through the hooks of the running context, first registered first."""
+        """Pass the value through the hooks of the current context, in the order of registration."""
         if not self.watched:
             return value
         for hook in _active.get()[self]:
@@ -55,7 +55,7 @@ class Hooked(nn.Module):
     """A model with named hook points: `hooks` to edit, `run_with_cache` to read."""
 
     def name_hook_points(self) -> None:
-        """Tell each point its own name; called once, when the model is complete."""
+        """Give each point its name; called once, when the model is complete."""
         for name, point in self.hook_points().items():
             point.name = name
 
@@ -90,11 +90,11 @@ class Hooked(nn.Module):
     def run_with_cache(
         self, *inputs: Tensor, names: Callable[[str], bool] | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Run the model once and keep what passes the hook points.
+        """Run the model once and keep the values at its hook points.
 
         Args:
             inputs: the arguments of the model's `forward`.
-            names: which points to keep; all of them unless told.
+            names: which points to keep; all by default.
 
         Returns:
             The output, and the value at each point by its name.
@@ -112,7 +112,7 @@ class Hooked(nn.Module):
 
 
 def silence(head: int) -> Hook:
-    """A hook for `hook_z` that takes one head away.
+    """A hook for `hook_z` that sets the output of one head to 0.
 
     Args:
         head: which head, counted from 0.

@@ -37,7 +37,7 @@ class AddAndNorm(nn.Module):
         self.hook_normalised = HookPoint()
 
     def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
-        """Add to x what the sub-layer made of it, and normalise: `[batch, position, d_model]`."""
+        """Add the sub-layer's output to x, and normalise: `[batch, position, d_model]`."""
         added = self.hook_sum(x + self.dropout(self.hook_sublayer(sublayer_of_x)))
         return self.hook_normalised(self.norm(added))  # type: ignore[no-any-return]
 
@@ -77,7 +77,7 @@ class DecoderLayer(nn.Module):
         memory_mask: Tensor | None = None,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """Decode positions that may see themselves, what came before, and the source.
+        """Decode positions that may see themselves, earlier positions, and the source.
 
         Args:
             x: `[batch, target, d_model]`; with a cache, only the new positions.

@@ -1,4 +1,4 @@
-"""Who may see whom: the padding mask, the causal mask, and both together (§3.1, §3.2.3).
+"""The masks of attention: padding, causal, and both together (§3.1, §3.2.3).
 
 Masks are boolean and True where a query may see a key, with shapes that broadcast to
 `[batch, head, query, key]`.
@@ -43,9 +43,8 @@ def causal_mask(
 def padding_and_causal_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
     """True at the keys that are real tokens and do not come later.
 
-    The decoder does not need it while padding stands on the right, where the causal mask
-    hides it from every real query; sequences padded on the left, and people who want to
-    see the two masks combined, do.
+    The decoder does not need it while padding is on the right, where the causal mask hides it
+    from every real query. Sequences padded on the left do, and the app shows it.
 
     Args:
         tokens: `[batch, position]` token ids.

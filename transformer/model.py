@@ -17,7 +17,7 @@ from transformer.masks import padding_mask
 
 
 class Encoder(nn.Module):
-    """N encoder layers on the embedded source; no further norm after them (§3.1)."""
+    """N encoder layers on the embedded source; no norm after the last one (§3.1)."""
 
     def __init__(self, config: TransformerConfig, table: nn.Parameter) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Transformer(Hooked):
         self.name_hook_points()
 
     def initialise(self) -> None:
-        """Glorot for each matrix by itself, N(0, 1/√d_model) for the shared embedding.
+        """Glorot uniform for each matrix, N(0, 1/√d_model) for the shared embedding.
 
         Times √d_model, the embedding then has RMS 1 beside positions of RMS 1/√2.
         """
@@ -102,7 +102,7 @@ class Transformer(Hooked):
     ) -> Tensor:
         """`[batch, target]` token ids to the decoder's output, `[batch, target, d_model]`.
 
-        With a cache, `target` holds the positions that are new.
+        With a cache, `target` holds the new positions alone.
         """
         return self.decoder(target, memory, memory_mask, cache)  # type: ignore[no-any-return]
 
@@ -116,5 +116,5 @@ class Transformer(Hooked):
         return self.shared_embedding.device
 
     def number_of_parameters(self) -> int:
-        """All that is learnt, the shared matrix counted once."""
+        """Number of learned parameters, the shared matrix counted once."""
         return sum(parameter.numel() for parameter in self.parameters())

@@ -1,4 +1,4 @@
-"""SentencePiece for both languages at once; pieces to words and back (§5.1)."""
+"""One SentencePiece vocabulary for both languages; the words that pieces belong to (§5.1)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from transformer.errors import CheckpointError, ConfigError
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
-_STAND_IN = "\0"  # for a special piece, where words are told apart
-# with the spaces before it, which alone are a word before a special piece
+_PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
+# a word with the spaces before it; before a special piece, spaces alone are a word
 _WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
 
 
@@ -59,7 +59,7 @@ class Tokenizer:
             ) from error
         if special != [PAD, UNK, BOS, EOS]:
             raise CheckpointError(
-                "tokenizer.model numbers its special pieces in another way than this program: "
+                "tokenizer.model gives its special pieces other ids than this program: "
                 "train it with training.train."
             )
 
@@ -114,7 +114,7 @@ class Tokenizer:
         return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
 
     def sampling(self, dropout: float, seed: int) -> Tokenizer:
-        """A copy that leaves each merge away with this chance (BPE-dropout, not in the paper).
+        """A copy that skips each merge with this probability (BPE-dropout, not in the paper).
 
         Its `encode_all` gives the same for the same seed.
         """
@@ -125,16 +125,16 @@ class Tokenizer:
         return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))
 
     def pieces(self, text: str) -> list[Piece]:
-        """Text to pieces that know their word, and show what stands for `<unk>`.
+        """Text to pieces with the number of their word; an unknown piece keeps its typed text.
 
-        Punctuation is a word of its own; a word goes on through its later pieces.
+        Punctuation is a word of its own.
         """
-        # of an unknown piece SentencePiece's own spelling is what was typed
+        # SentencePiece gives an unknown piece as it was typed
         texts = self._processor.EncodeAsPieces(text)
         return _with_words(self.encode(text), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
-        """Token ids to pieces that know their word; special ones stand alone."""
+        """Token ids to pieces with the number of their word; special pieces are words."""
         return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
 
@@ -157,13 +157,13 @@ def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     A piece that spans two words, such as a letter with its full stop, belongs to the first.
     """
     shown = [
-        _STAND_IN if id_ in SPECIAL else text.replace(WORD_START, " ")
+        _PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
         for id_, text in zip(ids, texts, strict=True)
     ]
     line = "".join(shown)
     starts = [match.start() for match in _WORD.finditer(line)]
     result: list[Piece] = []
-    numbers: dict[int, int] = {}  # a word without a piece of its own gets no number
+    numbers: dict[int, int] = {}  # by word; one in which no piece begins gets none
     position = 0
     for id_, text, as_shown in zip(ids, texts, shown, strict=True):
         word = bisect_right(starts, position) - 1

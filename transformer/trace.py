@@ -1,4 +1,4 @@
-"""What one forward pass looked at: every head's weights, with the tokens they belong to."""
+"""The attention of one forward pass: every head's weights, with the tokens they belong to."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from transformer.tokenizer import SPECIAL, Piece
 
 Weights: TypeAlias = npt.NDArray[np.float32]
 
-# what NumPy, zipfile and json raise on a file that is cut, damaged or of another kind
-_FOREIGN = (
+# what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
+_FORMAT_ERRORS = (
     ValueError,
     KeyError,
     TypeError,
@@ -32,7 +32,6 @@ _FOREIGN = (
     zipfile.BadZipFile,
     zlib.error,
 )
-_START = Piece(BOS, SPECIAL[BOS], 0)
 
 
 class Labels(NamedTuple):
@@ -81,8 +80,8 @@ class AttentionTrace:
 
     @property
     def decoder_tokens(self) -> tuple[str, ...]:
-        """What the decoder reads at each position: `<s>`, then what it wrote before."""
-        return (_START.text, *self.target_tokens[:-1])
+        """What the decoder reads at each position: `<s>`, then the token before."""
+        return (SPECIAL[BOS], *self.target_tokens[:-1])
 
     def weights(self, kind: Kind) -> Weights:
         """All weights of one kind, `[layer, head, query, key]`."""
@@ -94,8 +93,8 @@ class AttentionTrace:
 
         Args:
             queries: name a decoder position by the token that it reads or by the one that it
-                writes; unless told, by what it writes where the keys are the source, and by
-                what it reads where the keys are its own inputs.
+                writes; by default, by the one that it writes where the keys are the source,
+                and by the one that it reads where the keys are its own inputs.
         """
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
@@ -158,7 +157,7 @@ class AttentionTrace:
             )
         except OSError as error:
             raise CheckpointError(f"{path} cannot be read: {error}.") from error
-        except _FOREIGN as error:
+        except _FORMAT_ERRORS as error:
             raise CheckpointError(f"{path} is not a trace that was saved here.") from error
 
 

@@ -1,4 +1,4 @@
-"""Text in; translation and trace out. The one way that app, commands and notebooks walk."""
+"""Translate and trace text: the interface that app, commands and notebooks share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Translation:
-    """What a search found.
+    """The result of a search.
 
     Args:
         source: the text as it was typed.
@@ -69,9 +69,9 @@ class Translation:
 
 
 class Translator:
-    """A model and its tokenizer behind two calls, `translate` and `trace`.
+    """A model with its tokenizer: `translate` and `trace`.
 
-    Holds no state of any request: one translator serves many threads.
+    Holds no state between calls: one translator serves many threads.
     """
 
     def __init__(self, loaded: Checkpoint) -> None:
@@ -82,7 +82,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
-        """Load a checkpoint folder, the bundled one unless told.
+        """Load a checkpoint folder, by default the bundled one.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
@@ -128,7 +128,7 @@ class Translator:
     def trace(
         self, text: str, target: str | None = None, *, beam_size: int = BEAM_SIZE
     ) -> AttentionTrace:
-        """What every head looks at while the translation is written.
+        """The attention of every head while the translation is written.
 
         Args:
             text: the source.
@@ -143,7 +143,7 @@ class Translator:
         return trace(self.model, text, target, pieces, self._read(target, "translation"))
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
-        """The trace of a translation that was found before."""
+        """The trace of a translation that `translate` returned."""
         chosen = translation.candidates[candidate]
         pieces = self._read(translation.source)
         return trace(self.model, translation.source, chosen.text, pieces, list(chosen.pieces))
@@ -163,11 +163,11 @@ class Translator:
         pieces = self.tokenizer.pieces(" ".join(text.split()))
         if not pieces:
             raise InputError(f"The {name} has no visible character: type a sentence.")
-        most = self.model.config.max_length - 1  # </s> needs a place too
-        if len(pieces) > most:
+        max_pieces = self.model.config.max_length - 1  # </s> takes one position
+        if len(pieces) > max_pieces:
             raise InputError(
-                f"The {name} has {len(pieces):,} pieces, but this model takes at most {most:,}: "
-                f"shorten it."
+                f"The {name} has {len(pieces):,} pieces, but this model takes at most "
+                f"{max_pieces:,}: shorten it."
             )
         return with_end(pieces)
 
@@ -199,7 +199,7 @@ class Translator:
 
 
 def _visible(text: str) -> str:
-    """The text itself, or the code points of what has no shape on screen."""
+    """The text itself, with the code points of unprintable characters."""
     if text.isprintable():
         return text
     return " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 
 from transformer import KINDS, HeadlightError, Translator
+from transformer.arguments import MAX_BEAM_SIZE, whole_number
 from transformer.decoding import BEAM_SIZE
 from viz.report import report
 
@@ -16,7 +17,7 @@ from viz.report import report
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    # one sentence is decoded fastest on one thread: the cores would wait for each other
+    # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
     try:
         page = _page(options)
@@ -53,21 +54,20 @@ def _parser() -> argparse.ArgumentParser:
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
     add("--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given")
     add("--target", help="a translation to force; the model's own unless given")
-    add("--beam", type=_from_one, default=BEAM_SIZE, help="beam size; 1 is greedy")
+    add(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
-    add("--layer", type=_from_one, default=1, help="its layer, from 1")
-    add("--head", type=_from_one, default=1, help="its head, from 1")
+    add("--layer", type=whole_number(1, 64), default=1, help="its layer, from 1")
+    add("--head", type=whole_number(1, 64), default=1, help="its head, from 1")
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
     add("--title", default="Where each head looks", help="heading of the page")
     return parser
-
-
-def _from_one(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to 64")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from training.devices import _cpu_has_bf16
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-# what matrix products of ever other shapes leave in the heap, in MiB
+# MiB in the heap after oneDNN made kernels for many shapes; in float32, so on any processor
 SCRIPT = """
 import ctypes, json, torch
 from training.devices import set_up_distributed
@@ -23,33 +23,29 @@ class Heap(ctypes.Structure):
 libc = ctypes.CDLL(None)
 libc.mallinfo2.restype = Heap
 set_up_distributed()
-weight = torch.randn(256, 256).bfloat16()
+weight = torch.randn(32, 32, 3)
 def used(first, last):
     for n in range(first, last):
-        torch.randn(n, 256).bfloat16() @ weight
+        torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
     return libc.mallinfo2().used / 2**20
-print(json.dumps([used(100, 210), used(210, 900)]))
+print(json.dumps([used(800, 910), used(910, 1200)]))
 """
 
 
-def _used(**environment: str) -> tuple[float, float]:
+def _growth(**environment: str) -> float:
+    """MiB by which the heap grows after the first hundred shapes."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
     )
     before, after = json.loads(done.stdout)
-    return before, after
+    return float(after - before)
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or not _cpu_has_bf16(),
-    reason="reads the heap of glibc, after bf16 products that a processor has instructions for",
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the heap of glibc")
 def test_the_kernels_of_shapes_that_are_gone_are_forgotten() -> None:
-    many = _used(**dict.fromkeys(CACHES, "1024"))  # what is set already stays
-    few = _used()
-    grown = many[1] - many[0]
-    # a processor whose products leave nothing behind leaves nothing behind either way
-    assert few[1] - few[0] < max(grown / 10, 1)
+    unlimited = _growth(**dict.fromkeys(CACHES, "1024"))  # what is set already stays
+    assert unlimited > 8
+    assert _growth() < unlimited / 10
 
 
 @pytest.mark.parametrize("given", [{}, dict.fromkeys(CACHES, "7")], ids=["unset", "set"])

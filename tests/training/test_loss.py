@@ -27,14 +27,14 @@ def test_value_is_the_formula(epsilon: float) -> None:
     target = np.full((len(labels), V), epsilon / V)
     target[np.arange(len(labels)), labels] += 1 - epsilon
     expected = -(target * log_p).sum(1)[labels.numpy() != 0].sum()
-    loss = label_smoothed_loss(x, W, labels, epsilon, rows=4).detach()
+    loss = label_smoothed_loss(x, W, labels, epsilon, chunk=4).detach()
     assert float(loss) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("rows", [1, 4, 13, 500])
-def test_gradients_are_those_of_pytorch_whatever_the_chunks(rows: int) -> None:
+@pytest.mark.parametrize("chunk", [1, 4, 13, 500])
+def test_gradients_are_those_of_pytorch_whatever_the_chunks(chunk: int) -> None:
     x, W, labels = _example()
-    label_smoothed_loss(x, W, labels, 0.1, rows=rows).mul(0.7).backward()
+    label_smoothed_loss(x, W, labels, 0.1, chunk=chunk).mul(0.7).backward()
     ours = x.grad, W.grad
     x.grad = W.grad = None
     reference = F.cross_entropy(

@@ -1,4 +1,4 @@
-"""One query word through one head: every number between x and the residual stream (§3.2)."""
+"""One query position in one head: every value between x and the residual stream (§3.2)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class SublayerValues:
-    """What one attention sub-layer read, computed and handed on, for one sentence pair.
+    """Input, intermediate values and output of one attention sub-layer, for one sentence pair.
 
     Args:
-        x: `[query, d_model]`, the stream that the queries are made of.
-        memory: `[key, d_model]`, what keys and values are made of: x again, or the encoder's
-            output.
+        x: `[query, d_model]`, the residual stream, from which the queries are projected.
+        memory: `[key, d_model]`, from which keys and values are projected: x again, or the
+            encoder's output.
         q: `[head, query, d_k]`.
         k: `[head, key, d_k]`.
         v: `[head, key, d_v]`.
@@ -76,39 +76,39 @@ def sublayer_values(
     """
     if not 0 <= layer < model.config.N:
         raise HookError(f"There is no layer {layer}: the model has {model.config.N}, from 0.")
-    of = attention_name(kind, layer)
-    x, memory = _stream(kind, layer), _keys_from(kind, layer, model.config.N)
+    module = attention_name(kind, layer)
+    x, memory = _query_input(kind, layer), _key_input(kind, layer, model.config.N)
     pair = batch_traces([trace])
     with model.hooks(edits or {}):
-        _, kept = model.run_with_cache(
+        _, cache = model.run_with_cache(
             pair.source.to(model.device),
             pair.target.to(model.device),
-            names=lambda name: name.startswith(of) or name in (x, memory),
+            names=lambda name: name.startswith(module) or name in (x, memory),
         )
-    point = f"{of}.hook_"
-    norm = f"{of}_norm.hook_"
-    pattern = kept[f"{point}pattern"]
-    # a decoder that reads one token alone has nothing to mask: no mask passes the hook point
-    mask = kept.get(f"{point}mask", torch.ones_like(pattern, dtype=torch.bool))
+    point = f"{module}.hook_"
+    norm = f"{module}_norm.hook_"
+    pattern = cache[f"{point}pattern"]
+    # a decoder that reads a single token has nothing to mask: no mask passes the hook point
+    mask = cache.get(f"{point}mask", torch.ones_like(pattern, dtype=torch.bool))
     return SublayerValues(
-        x=_array(kept[x]),
-        memory=_array(kept[memory]),
-        q=_array(kept[f"{point}q"]),
-        k=_array(kept[f"{point}k"]),
-        v=_array(kept[f"{point}v"]),
+        x=_array(cache[x]),
+        memory=_array(cache[memory]),
+        q=_array(cache[f"{point}q"]),
+        k=_array(cache[f"{point}k"]),
+        v=_array(cache[f"{point}v"]),
         seen=mask.expand_as(pattern)[0, 0].cpu().numpy(),
-        scores=_array(kept[f"{point}attn_scores"]),
+        scores=_array(cache[f"{point}attn_scores"]),
         weights=_array(pattern),
-        z=_array(kept[f"{point}z"]),
-        results=_array(kept[f"{point}result"]),
-        output=_array(kept[f"{norm}sublayer"]),
-        added=_array(kept[f"{norm}sum"]),
-        normalised=_array(kept[f"{norm}normalised"]),
+        z=_array(cache[f"{point}z"]),
+        results=_array(cache[f"{point}result"]),
+        output=_array(cache[f"{norm}sublayer"]),
+        added=_array(cache[f"{norm}sum"]),
+        normalised=_array(cache[f"{norm}normalised"]),
     )
 
 
-def _stream(kind: Kind, layer: int) -> str:
-    """The hook point of what the queries are made of."""
+def _query_input(kind: Kind, layer: int) -> str:
+    """The hook point from whose value the queries are projected."""
     if kind == "cross":
         return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
     stack = "encoder" if kind == "encoder_self" else "decoder"
@@ -117,9 +117,9 @@ def _stream(kind: Kind, layer: int) -> str:
     return f"{stack}.layers.{layer - 1}.feed_forward_norm.hook_normalised"
 
 
-def _keys_from(kind: Kind, layer: int, N: int) -> str:
-    """The hook point of what keys and values are made of."""
-    return _stream("encoder_self", N) if kind == "cross" else _stream(kind, layer)
+def _key_input(kind: Kind, layer: int, N: int) -> str:
+    """The hook point from whose value keys and values are projected."""
+    return _query_input("encoder_self", N) if kind == "cross" else _query_input(kind, layer)
 
 
 def _array(value: Tensor) -> Floats:
@@ -130,10 +130,10 @@ def _array(value: Tensor) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """One query position through one head.
+    """One query position in one head.
 
     Args:
-        x: `[d_model]`, what the query is made of.
+        x: `[d_model]`, from which the query is projected.
         q: `[d_k]`.
         k: `[key, d_k]`.
         v: `[key, d_v]`.
@@ -172,7 +172,7 @@ class Arithmetic:
 
 
 def arithmetic(of: SublayerValues, head: int, query: int, scale: float) -> Arithmetic:
-    """The numbers of one row of one head; positions and heads count from 0.
+    """The values of one row of one head; positions and heads count from 0.
 
     Args:
         scale: what q·k was multiplied by in the pass, 1/√d_k in the paper.

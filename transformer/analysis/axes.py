@@ -1,4 +1,4 @@
-"""What stands along the axes of a map: pieces or whole words, with or without `<s>` and `</s>`."""
+"""The tokens along the axes of a map: pieces or whole words, with or without `<s>` and `</s>`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDS = (SPECIAL[BOS], SPECIAL[EOS])
 
 
 class LabelledWeights(NamedTuple):
-    """The weights of one kind with what stands along their axes.
+    """The weights of one kind with the tokens along their axes.
 
     Args:
         weights: `[layer, head, query, key]`, float32.
@@ -86,9 +86,9 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
         )
     kept = axes.weights[:, :, rows]  # [layer, head, kept query, key]
     absorbed = kept[..., ~columns].sum(-1, dtype=np.float64).mean(-1)
-    queries = _kept(axes.labels.queries, rows)
-    labels = Labels(queries, _kept(axes.labels.keys, columns))
-    reads = None if axes.reads is None else _kept(axes.reads, rows)
+    queries = _select(axes.labels.queries, rows)
+    labels = Labels(queries, _select(axes.labels.keys, columns))
+    reads = None if axes.reads is None else _select(axes.reads, rows)
     return LabelledWeights(kept[..., columns], labels, reads), absorbed
 
 
@@ -109,5 +109,5 @@ def _reads(kind: Kind, queries: tuple[str, ...]) -> tuple[str, ...] | None:
     return (SPECIAL[BOS], *queries[:-1]) if kind == "cross" else None
 
 
-def _kept(tokens: tuple[str, ...], which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(token for token, keep in zip(tokens, which, strict=True) if keep)
+def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(token for token, selected in zip(tokens, mask, strict=True) if selected)

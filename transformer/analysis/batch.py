@@ -1,4 +1,4 @@
-"""Several sentences and their translations as the one padded batch that the model reads."""
+"""Several sentences and their translations as one padded batch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TraceBatch:
 
 
 def batch_traces(traces: Sequence[AttentionTrace]) -> TraceBatch:
-    """Put the sentences of some traces into one batch.
+    """Pad the sentences of several traces to one batch.
 
     Raises:
         InputError: if there is no sentence.

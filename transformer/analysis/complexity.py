@@ -20,7 +20,7 @@ LAYERS = (SELF_ATTENTION, RECURRENT, CONVOLUTIONAL, RESTRICTED)
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a layer's cost depends on, beside the length n.
+    """What a layer's cost depends on, except the length n.
 
     Args:
         d: width of the representation.
@@ -36,7 +36,7 @@ class Sizes:
 
 
 def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Operations of one layer, to a constant factor: the first column of Table 1.
+    """Operations of one layer, up to a constant factor: the first column of Table 1.
 
     Args:
         layer: one of `LAYERS`.
@@ -56,10 +56,10 @@ def work(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 
 
 def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
-    """Numbers that one layer holds for the way back: its input, and the weights of attention.
+    """Values that one layer stores for the backward pass: its input, and the attention weights.
 
-    Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. To a
-    constant factor, as the work: queries, keys and values are as large as the input.
+    Table 1 does not list it; it follows from §3.2: a weight for each head, query and key. Up
+    to a constant factor, as the work: queries, keys and values are as large as the input.
     """
     n = np.asarray(n, dtype=np.float64)
     seen: dict[str, Floats] = {SELF_ATTENTION: n, RESTRICTED: np.minimum(float(sizes.r), n)}
@@ -70,7 +70,7 @@ def memory(layer: str, n: npt.ArrayLike, sizes: Sizes) -> Floats:
 def crossings(sizes: Sizes) -> dict[str, float]:
     """The length at which self-attention does as much work as another layer.
 
-    Longer than that, the other one does less (§4). At r, restricted self-attention begins to
+    Above it, the other one does less (§4). At r, restricted self-attention begins to
     leave tokens out.
     """
     return {

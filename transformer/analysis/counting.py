@@ -1,4 +1,4 @@
-"""How many numbers a model learns, part by part: by formula, and counted in the modules."""
+"""The number of parameters of each part of a model: by formula, and counted in the modules."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PARTS = (
     FEED_FORWARD,
     NORMS,
 )
-"""In the order in which a sentence meets them."""
+"""In the order of the forward pass."""
 
 
 def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
-    """What each part learns, from the shape of the model alone (§3, Table 3).
+    """Parameters of each part, from the configuration alone (§3, Table 3).
 
     Returns:
         One number for each of `PARTS`; 0 where the model has no such part.
@@ -54,7 +54,7 @@ def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
 
 
 def parameters_of_model(model: nn.Module) -> dict[str, int]:
-    """What each part of a real model learns, a shared matrix counted once.
+    """Parameters of each part of an existing model, a shared matrix counted once.
 
     Returns:
         One number for each of `PARTS`.

@@ -1,4 +1,4 @@
-"""What stands at each place of Figure 1 while the model reads and writes one sentence."""
+"""The value at each place of Figure 1 while the model reads and writes one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transformer.trace import AttentionTrace
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 LOGITS, PROBABILITIES = "logits", "probabilities"
-"""Names of what the model makes after its last hook point: the projection, and its softmax."""
+"""Names of the values after the last hook point: the projection, and its softmax."""
 
 _WATCHED = frozenset(
     ("tokens", "positions", "sum", "q", "k", "v", "pattern", "z", "hidden", "sublayer")
@@ -44,7 +44,7 @@ class Flow:
 
 @torch.inference_mode()
 def flow(model: Transformer, trace: AttentionTrace) -> Flow:
-    """Run the model once over a sentence and its translation and keep what flows."""
+    """Run the model once over a sentence and its translation and keep every value."""
     pair = batch_traces([trace])
     logits, cache = model.run_with_cache(
         pair.source.to(model.device),

@@ -1,4 +1,4 @@
-"""What a mask holds back, found by taking it away: attention that leaks, and the loss (§3.2.3)."""
+"""What happens without a mask: attention to the keys that it hides, and the loss (§3.2.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """One teacher-forced pass over a batch, looked at where the mask of one kind stands.
+    """The attention of one kind to hidden keys in a teacher-forced pass over a batch, and its loss.
 
     Args:
         to_later: `[layer, head]`, the share of a real query's attention that goes to tokens which
@@ -57,14 +57,14 @@ class Leak:
 def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> Leak:
     """Run the model with the mask of one kind of attention, or without it in every layer.
 
-    The other two kinds keep theirs. What the mask of the decoder would hide behind the end of a
-    sentence counts as padding, not as later.
+    The other two kinds keep theirs. Keys after the end of a sentence that the decoder's
+    mask would hide count as padding, not as later.
 
     Args:
         masked: False makes the mask True everywhere.
     """
     names = [attention_name(kind, layer) for layer in range(model.config.N)]
-    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _open for name in names}
+    edits: Mapping[str, Hook] = {} if masked else {f"{name}.hook_mask": _unmask for name in names}
     with model.hooks(edits):
         logits, cache = model.run_with_cache(
             batch.source.to(model.device),
@@ -81,7 +81,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
     )
 
 
-def _open(mask: Tensor, _name: str) -> Tensor:
+def _unmask(mask: Tensor, _name: str) -> Tensor:
     return torch.ones_like(mask)
 
 

@@ -1,4 +1,4 @@
-"""The positions that a model has learnt, as its run left them (§3.5; Table 3, row E)."""
+"""The learned positions of a model, read from the folder of its run (§3.5; Table 3, row E)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def learned_positions(folder: Path) -> LearnedPositions:
                 f"positions is [max_length, d_model] with an even d_model: copy it again."
             )
         if not tensors[stack].isfinite().all():
-            raise CheckpointError(f"{path}: '{stack}' holds what is no number: copy it again.")
+            raise CheckpointError(
+                f"{path}: '{stack}' has values that are not finite: copy it again."
+            )
     if tensors["encoder"].shape != tensors["decoder"].shape:
         raise CheckpointError(f"{path}: the two tables differ in shape: copy it again.")
     return LearnedPositions(*(tensors[stack].float().numpy() for stack in LearnedPositions._fields))

@@ -22,8 +22,8 @@ MODEL_MASKS: dict[Kind, MaskName] = {
     "decoder_self": "causal",
     "cross": "padding",
 }
-"""The mask that the model lays on each use of attention: the encoder may look ahead (§3.2.3), and
-where padding stands on the right, the causal mask hides it from every real query."""
+"""The mask that the model applies to each use of attention: the encoder may look ahead (§3.2.3),
+and where padding is on the right, the causal mask hides it from every real query."""
 
 
 def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
@@ -53,7 +53,7 @@ def visible_keys(batch: TraceBatch, kind: Kind, which: MaskName) -> Bools:
 def mask_reasons(batch: TraceBatch, kind: Kind, which: MaskName) -> npt.NDArray[np.str_]:
     """What hides each key from each query: one of `MaskReason`, `[sentence, query, key]`.
 
-    A key that comes later and is padding has "both" reasons only where both masks are laid on.
+    A key that comes later and is padding has "both" reasons only where both masks are applied.
     """
     padded, later = ~visible_keys(batch, kind, "padding"), ~visible_keys(batch, kind, "causal")
     reasons = {
@@ -80,7 +80,7 @@ def labels(batch: TraceBatch, kind: Kind) -> list[Labels]:
 
 
 def real_queries(batch: TraceBatch, kind: Kind) -> Bools:
-    """Which queries are tokens of a sentence; what a padding query makes is read by nobody.
+    """Which queries are tokens of a sentence; the output of a padding query is not used.
 
     Returns:
         `[sentence, query]`.

@@ -1,4 +1,4 @@
-"""What a head's weights amount to in a few numbers: entropy, offset, largest weight, alignedness.
+"""Scalar measures of a head's weights: entropy, offset, largest weight, alignedness.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -37,10 +37,10 @@ def entropy(weights: Floats) -> Floats:
 
 
 def first_counted_row(queries: int, *, causal: bool) -> int:
-    """Number of the first row that says something about a head.
+    """Number of the first row that measures count.
 
     Under causal attention the first position can look at itself alone, so its row counts only
-    where there is no other.
+    if it is the only one.
     """
     return 1 if causal and queries > 1 else 0
 
@@ -71,7 +71,7 @@ class Summary:
 
     Args:
         entropy: in bits, mean over the rows; 0 where every position looks at one token alone.
-        max_entropy: what it would be if every position looked at all that it sees alike.
+        max_entropy: the entropy of uniform attention over all keys that are seen.
         largest: the largest weight.
         query: row of the largest weight.
         key: column of the largest weight.

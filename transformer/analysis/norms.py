@@ -1,4 +1,4 @@
-"""Layer norm beside batch norm, on the same tensor: whose mean and whose variance."""
+"""Layer norm and batch norm of the same tensor: over which axes mean and variance are taken."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class NormValues:
 
     Args:
         x: `[sentence, position, d_model]`, the sum before the norm.
-        normalised: the same shape, what the model made of it.
+        normalised: the same shape, the output of the norm.
         real: `[sentence, position]`, False at padding.
         gain: `[d_model]`.
         bias: `[d_model]`.
-        eps: added to the variance, inside of the root.
+        eps: added to the variance, under the root.
     """
 
     x: Floats
@@ -85,8 +85,8 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
 
     Args:
         x: `[sentence, position, d_model]`.
-        counts: `[sentence, position]`, the tokens whose mean and variance it is; all are
-            normalised by these.
+        counts: `[sentence, position]`, the tokens over which mean and variance are taken; all
+            tokens are normalised by these.
         eps: added to the biased variance.
     """
     rows = x[counts]  # [token, d_model]
@@ -99,7 +99,7 @@ def spread(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
 
     Args:
         x: `[sentence, position, d_model]`.
-        counts: `[sentence, position]`, the tokens that are looked at.
+        counts: `[sentence, position]`, the tokens to take.
 
     Returns:
         `[token]` and `[d_model]`.

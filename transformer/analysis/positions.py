@@ -1,4 +1,4 @@
-"""Positions (§3.5): waves and their rotation, and what a model does when they are edited.
+"""Positions (§3.5): frequencies and rotation, and what a model does when they are edited.
 
 PE(pos, 2i) = sin(ω_i pos) and PE(pos, 2i + 1) = cos(ω_i pos) with ω_i = 10000^(-2i / d_model).
 """
@@ -25,7 +25,7 @@ Stack = Literal["encoder", "decoder"]
 Change = Literal["moved", "removed", "shuffled"]
 
 BATCH_PIECES = 512
-"""Pieces of one batch of copies of a sentence: more would take memory and save no time."""
+"""Pieces in one batch of copies of a sentence: more take memory and save no time."""
 
 
 def frequencies(d_model: int) -> Floats:
@@ -51,7 +51,7 @@ def exact_encoding(positions: npt.NDArray[np.number], d_model: int) -> Floats:
     """The encoding of any positions in float64; the model's own table is float32.
 
     Args:
-        positions: `[position]`; between two whole ones the wave goes on.
+        positions: `[position]`, whole or between two whole ones.
 
     Returns:
         `[position, d_model]`.
@@ -88,13 +88,13 @@ def rotation(k: int, d_model: int) -> Floats:
     of pair i is [[cos ω_i k, sin ω_i k], [-sin ω_i k, cos ω_i k]].
 
     Args:
-        k: how many positions further; below 0 is back.
+        k: the number of positions; negative is back.
 
     Returns:
         `[d_model, d_model]`, block-diagonal.
     """
     angle = k * frequencies(d_model)
-    sine = np.arange(0, d_model, 2)  # where the sine of each pair stands
+    sine = np.arange(0, d_model, 2)  # index of the sine of each pair
     matrix = np.zeros((d_model, d_model))
     matrix[sine, sine] = matrix[sine + 1, sine + 1] = np.cos(angle)
     matrix[sine, sine + 1] = np.sin(angle)
@@ -244,7 +244,7 @@ def moved_log_probs(
 
 
 def _move_each(steps: Sequence[int]) -> Hook:
-    """A hook for `hook_sum`: a hook on the positions would move the whole batch alike."""
+    """A hook for `hook_sum`: one on the positions moves all rows by the same step."""
 
     def hook(x: Tensor, _name: str) -> Tensor:
         here, d_model = np.arange(x.size(1)), x.size(-1)

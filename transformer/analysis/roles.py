@@ -1,4 +1,4 @@
-"""What each head does, from its weights alone: one word for it.
+"""The role of each head, in a word or two, from its weights alone.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -30,9 +30,8 @@ ROLE_THRESHOLDS: dict[str, float] = {
 }
 """How much of its weight a head must put on a pattern's cells beyond chance to have that role.
 
-0 is what a head that looks at everything alike puts there, 1 is all there is. The strongest pattern
-names the head. "same word" asks for less, because most rows of a sentence have no other piece of
-their word."""
+0 is what uniform attention puts there, 1 is all of the weight. The strongest pattern names the
+head. "same word" asks for less, because most rows have no other piece of their word."""
 SPREAD_THRESHOLD = 0.9
 """The share of the largest possible entropy from which a head is called "spread"."""
 MONOTONE_THRESHOLD = 0.7
@@ -40,7 +39,7 @@ MONOTONE_THRESHOLD = 0.7
 
 
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
-    """What each head does most, in a word or two; "" where nothing dominates.
+    """The role of each head; "" where no pattern dominates.
 
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
@@ -66,7 +65,7 @@ def _strongest(weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Ce
     if kind == "cross":
         scores["aligns"] = _alignment(weights) / ROLE_THRESHOLDS["aligns"]
     scores["spread"] = _evenness(weights, seen) / SPREAD_THRESHOLD
-    scores[""] = np.ones(len(weights))  # below 1 nothing dominates
+    scores[""] = np.ones(len(weights))  # below 1 no pattern dominates
     strongest = np.stack([*scores.values()]).argmax(0)
     return [[*scores][number] for number in strongest]
 
@@ -91,7 +90,7 @@ def _patterns(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
 
 def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
     """The word again, or another piece of it; punctuation and a position itself do not count."""
-    queries, keys = (_spelled(tokens) for tokens in axes.labels)
+    queries, keys = (_lower_case(tokens) for tokens in axes.labels)
     same = np.array([[bool(query) and query == key for key in keys] for query in queries])
     if kind != "cross":
         words = _word_numbers(axes.labels.keys)
@@ -100,8 +99,8 @@ def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
     return same
 
 
-def _spelled(tokens: tuple[str, ...]) -> list[str]:
-    """A token in small letters; nothing where it has no letter, such as a full stop."""
+def _lower_case(tokens: tuple[str, ...]) -> list[str]:
+    """A token in lower case; empty where it has no letter, such as a full stop."""
     plain = [token.removeprefix(WORD_START).casefold() for token in tokens]
     return [
         text if any(map(str.isalnum, text)) and text not in SPECIAL.values() else ""
@@ -113,8 +112,8 @@ def _word_numbers(tokens: tuple[str, ...]) -> npt.NDArray[np.int64]:
     """Which word each piece belongs to; -1 for what has no letter. Whole words have no `▁`."""
     whole = not any(token.startswith(WORD_START) for token in tokens)
     numbers, last = [], -1
-    for position, (token, spelled) in enumerate(zip(tokens, _spelled(tokens), strict=True)):
-        if not spelled:
+    for position, (token, text) in enumerate(zip(tokens, _lower_case(tokens), strict=True)):
+        if not text:
             last = -1
         elif whole or token.startswith(WORD_START) or last < 0:
             last = position
@@ -123,7 +122,7 @@ def _word_numbers(tokens: tuple[str, ...]) -> npt.NDArray[np.int64]:
 
 
 def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
-    """The mean share of a row's weight on these cells, less what looking at all alike gives."""
+    """The mean share of a row's weight on these cells, less that of uniform attention."""
     share = np.einsum("hqk,qk->h", weights, cells) / weights.shape[1]  # [head]
     chance = (cells.sum(-1) / seen.sum(-1)).mean()
     beyond: Floats = (share - chance) / max(1 - chance, 1e-9)
@@ -150,7 +149,7 @@ def _alignment(weights: Floats) -> Floats:
 
 
 def _evenness(weights: Floats, seen: Cells) -> Floats:
-    """Entropy over what it could be at most; weight on tokens that were dropped counts against."""
-    at_most = np.log2(seen.sum(-1)).mean()
+    """Entropy over the largest possible one; weight on dropped tokens counts against it."""
+    max_entropy = np.log2(seen.sum(-1)).mean()
     mean: Floats = entropy(weights).mean(-1)
-    return mean / at_most if at_most > 0 else np.zeros_like(mean)
+    return mean / max_entropy if max_entropy > 0 else np.zeros_like(mean)

@@ -19,9 +19,9 @@ def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
     """What q·k is multiplied by before the softmax; the paper's is 1/√d_k (equation 1).
 
     Args:
-        scale: the paper's, none at all, or a misprint that goes round.
+        scale: the paper's, none at all, or a common misprint.
         d_k: width of the queries and keys.
-        temperature: divides the scores once more; 1 in the paper.
+        temperature: divides the scores in addition; 1 in the paper.
     """
     power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
     return float(d_k**power) / temperature
@@ -65,7 +65,7 @@ class Saturation(NamedTuple):
     Args:
         largest: the largest weight; 1 where the row looks at one key alone.
         entropy: in bits.
-        gradient: Frobenius norm of `softmax_gradient`; 0 where nothing can be learnt any more.
+        gradient: Frobenius norm of `softmax_gradient`; 0 where no gradient flows.
     """
 
     largest: Floats
@@ -74,7 +74,7 @@ class Saturation(NamedTuple):
 
 
 def saturation(dots: Floats, factors: Floats) -> Saturation:
-    """What the softmax makes of a row of dot products, multiplied by each of the factors.
+    """The softmax of a row of dot products, multiplied by each of the factors.
 
     Args:
         dots: `[key]`, q·k of the keys that are seen.

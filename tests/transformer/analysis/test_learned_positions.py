@@ -37,7 +37,7 @@ NO_NUMBER = torch.tensor([[1.0, math.nan]])
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(0, 4)}, r"shape \[0, 4\]"),
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(7, 3)}, r"shape \[7, 3\]"),
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(8, 4)}, "differ in shape"),
-        ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "holds what is no number"),
+        ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "has values that are not finite"),
     ],
 )
 def test_a_table_that_is_none_gets_one_sentence(tmp_path: Path, tables: dict, says: str) -> None:

@@ -1,0 +1,47 @@
+"""What the tests of whole runs share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import safetensors.torch
+import torch
+
+from training import runlog
+
+
+def command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
+    """The arguments of training.train."""
+    return ["--config", str(recipe), "--data", str(data), "--out", str(out), *more]
+
+
+def weights(out: Path) -> dict[str, torch.Tensor]:
+    """Those of the last checkpoint of a run."""
+    last = max((out / "checkpoints").iterdir())
+    return safetensors.torch.load_file(last / "model.safetensors")
+
+
+def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    """Whether two models agree in every bit."""
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def losses(out: Path) -> dict[int, float]:
+    """The losses that a run has logged, by step."""
+    return {int(r["step"]): float(r["loss"]) for r in runlog.read(out / "run.jsonl") if "loss" in r}
+
+
+def wait_for_write(file: Path, is_running: Callable[[], bool]) -> None:
+    """Wait until a run writes a file, or ends."""
+    before = _written_at(file)
+    while is_running() and _written_at(file) == before:
+        time.sleep(0.01)
+
+
+def _written_at(file: Path) -> object:
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:  # not there yet, or just about to be replaced
+        return None

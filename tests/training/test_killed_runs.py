@@ -1,0 +1,51 @@
+"""A run that is killed again and again ends in the weights of one that is not.
+
+A module of its own, since it takes longest: pytest-xdist gives each module to one process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.training.conftest import RECIPE
+from tests.training.runs import command, losses, same_weights, wait_for_write, weights
+from training.state import has_state
+from training.train import main
+
+
+@pytest.mark.timeout(400)
+def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
+    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe.write_text(RECIPE.replace("steps = 24", "steps = 600"))
+    whole, out = tmp_path / "whole", tmp_path / "killed"
+    assert main(command(recipe, data, whole)) == 0
+    # each run is a process of its own, forked from one that has the slow imports behind it
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["training.train", "torch._dynamo"])  # which Adam imports
+    moments, start = random.Random(7), 0.0
+    for kill in range(20):
+        resume = ["--resume"] if has_state(out / "state") else []
+        process = context.Process(target=main, args=(command(recipe, data, out, *resume),))
+        process.start()
+        began = time.monotonic()
+        if kill % 5 == 1:  # anywhere before its first step
+            time.sleep(moments.uniform(0, start))
+        else:  # the first before it has saved anything, the others after one save or two
+            wait_for_write(out / ("state/state.json" if kill else "run.jsonl"), process.is_alive)
+            start = start or time.monotonic() - began
+            time.sleep(moments.uniform(0, 0.15))
+        was_running = process.is_alive()
+        process.kill()
+        process.join()
+        assert was_running, "the run ended before its twenty kills"
+    assert has_state(out / "state")
+    assert main(command(recipe, data, out, "--resume")) == 0
+    assert same_weights(weights(out), weights(whole))
+    assert losses(out) == losses(whole)

@@ -5,10 +5,9 @@ import { read as readModel } from "./architecture/data.js";
 import { Architecture } from "./architecture/view.js";
 import { read as readMap } from "./attention_map/data.js";
 import { AttentionMap } from "./attention_map/view.js";
+import { adoptStyle } from "./core/style.js";
 import { decode } from "./core/wire.js";
 import { mount } from "./core/view.js";
-import { read as readExplorer } from "./explorer/data.js";
-import { Explorer } from "./explorer/view.js";
 import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { read as readView } from "./head_view/data.js";
@@ -30,7 +29,6 @@ import { MaskGrids } from "./mask_grids/view.js";
 const COMPONENTS = {
   architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
-  explorer: { Component: Explorer, read: readExplorer },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside, sends: true },
@@ -59,20 +57,4 @@ export function renderMessage(element, message, options) {
   adoptStyle(element);
   const { Component, read } = COMPONENTS[message.meta.component];
   return mount(element, Component, read(message), options);
-}
-
-const sheet = () => {
-  const made = new CSSStyleSheet();
-  made.replaceSync(HEADLIGHT_STYLE);
-  return made;
-};
-
-/** @type {CSSStyleSheet | undefined} */
-let style; // one for all components: the browser reads it once
-
-/** The rules are all under `.hl`. @param {Element | ShadowRoot} element */
-function adoptStyle(element) {
-  const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
-  style ??= sheet();
-  if (!root.adoptedStyleSheets.includes(style)) root.adoptedStyleSheets.push(style);
 }

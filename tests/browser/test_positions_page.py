@@ -137,5 +137,8 @@ def test_on_a_telephone_nothing_scrolls_sideways(browser, address: str) -> None:
     for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
         page.goto(f"{address}/positions?pe_view={view}")
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
-        assert page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth") <= 390
+        # a chart is fitted to the width a moment after it has come
+        page.wait_for_function(
+            "() => document.querySelector('[data-testid=stMain]').scrollWidth <= 390"
+        )
     page.close()

@@ -1,7 +1,6 @@
-"""Attention drawn in the browser: every head small, one head large, some heads as ribbons.
+"""What the browser draws, without Streamlit: one encoder for each component, and what they share.
 
-The drawing is in JavaScript modules that know nothing of Streamlit, so a notebook or a saved page
-can use them as they are: `bundle.script(...)` gives one as text, `packet` gives it its data. Only
-`grid`, `maps` and `views` mount them in Streamlit; nothing is imported here, so that a figure in a
-notebook needs none of it.
+`wire` says in which form data travel; `js/` holds the renderers, which know nothing of Streamlit,
+so a notebook or a saved page uses them as they are. `viz.app.mounts` puts them on Streamlit's
+pages.
 """

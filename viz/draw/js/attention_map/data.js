@@ -1,4 +1,4 @@
-// What `map_message` in viz/draw/attention_map.py says: one head with its exact weights.
+// What `encode_map` in viz/draw/attention_map.py says: one head with its exact weights.
 
 /**
  * @typedef {object} MapData

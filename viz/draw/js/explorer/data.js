@@ -1,4 +1,4 @@
-// What `explorer_message` in viz/report.py says: messages of other components, one in the other.
+// What `encode_explorer` in viz/report.py says: messages of other components, one in the other.
 
 import { read as readMap } from "../attention_map/data.js";
 import { decode } from "../core/wire.js";

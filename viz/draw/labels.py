@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from transformer.tokenizer import SPECIAL, WORD_START
+
 if TYPE_CHECKING:
     from transformer.kinds import Kind
 
@@ -17,8 +19,7 @@ SCREEN_NAMES: dict[Kind, str] = {
 
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
 
-WORD_START = "▁"
-SPECIAL = frozenset({"<s>", "</s>", "<pad>", "<unk>"})
+_SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
 
 class AxisTitles(NamedTuple):
@@ -60,7 +61,7 @@ def shown(tokens: Sequence[str]) -> list[str]:
 
 
 def _shown(token: str, pieces: bool) -> str:
-    if token in SPECIAL:
+    if token in _SPECIAL_TOKENS:
         return token
     text = token.removeprefix(WORD_START).replace(WORD_START, " ")
     if not text.strip():

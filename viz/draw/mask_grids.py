@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.config import PAD
+from transformer.tokenizer import SPECIAL
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
@@ -24,7 +26,7 @@ Row: TypeAlias = tuple[int, int]
 CODES = ("seen", *REASONS)
 """What a square can be; they travel as their places here."""
 
-PADDING = "<pad>"
+PADDING = SPECIAL[PAD]
 
 
 @dataclass(frozen=True, eq=False)

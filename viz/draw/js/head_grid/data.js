@@ -1,4 +1,4 @@
-// What `grid_message` in viz/draw/head_grid.py says, and what there is to say of it in words.
+// What `encode_grid` in viz/draw/head_grid.py says, and what there is to say of it in words.
 
 import { quote } from "../core/text.js";
 

@@ -1,4 +1,4 @@
-// What `view_message` in viz/draw/head_view.py says: up to eight heads with their exact weights.
+// What `encode_view` in viz/draw/head_view.py says: up to eight heads with their exact weights.
 
 /** @typedef {"queries" | "keys"} Side */
 /** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */

@@ -1,62 +1,29 @@
-"""What the tests of the app in a browser share: a tab, and how to read what is on it."""
+"""What the tests of the app in a browser share: how to read what is on a page."""
 
 from __future__ import annotations
 
 import base64
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from tests.browser.spy import map_on
-from transformer import KINDS, AttentionTrace, Translator
+from transformer import KINDS, AttentionTrace
 from transformer.trace import Labels
-from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import SCREEN_NAMES, shown
 from viz.draw.palette import table
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
-APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 45_000  # ms; a training run may hold both cores
 SENTENCE = "The old cat sleeps under the table."
-
-
-@pytest.fixture(scope="module")
-def translator(trained_folder: Path) -> Translator:
-    return Translator.load(trained_folder)
-
-
-@pytest.fixture(scope="module")
-def address(serve_streamlit, trained_folder: Path) -> str:
-    return serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(trained_folder)})
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser) -> Iterator[Page]:
-    """One tab for all tests that do not need a fresh one: a page load is the dear part."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def tab(shared: Page, address: str):
-    """Open a page of the app at a URL."""
-
-    def open_(path: str = "", **url: str) -> Page:
-        shared.goto(f"{address}/{path}?{urlencode(url)}")
-        return shared
-
-    return open_
 
 
 def german(page: Page):

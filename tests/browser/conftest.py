@@ -11,22 +11,43 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 
 from benchmarks.browser import QUIET
+from tests.browser.app_page import PATIENCE
 from tests.browser.spy import SPY
+from tests.viz.trained_model import trained_folder
+from transformer import Translator
+from viz.app.serving import CHECKPOINT_VARIABLE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+__all__ = ["trained_folder"]  # a fixture: used by name
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 40.0  # seconds until a server must answer; a training run may hold both cores
+APP = ROOT / "app.py"
+START = 40.0  # seconds until a server must answer; a training run may hold both cores
+# the machine's other core belongs to another worker
+ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
+# each script beside this one is a page of its own
+HOST = """
+from pathlib import Path
+import streamlit as st
+
+scripts = sorted(Path(__file__).parent.glob("script_*.py"))
+pages = [st.Page(script, url_path=script.stem) for script in scripts]
+first = st.Page(lambda: None, url_path="host", default=True)
+st.navigation([first, *pages], position="hidden").run()
+"""
 
 
 @pytest.fixture(scope="session")
@@ -44,14 +65,24 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """One browser for all; each test opens its own page, with a spy: `browser.new_page(…)`."""
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=QUIET)
-        new_page = chromium.new_page
+    """One browser for all; each test opens its own page, with a spy: `browser.new_page(…)`.
 
-        def spied(**options: Any) -> Page:
-            page = new_page(**options)
-            page.add_init_script(SPY)
+    Pages that are opened with the same options share a context, and so Streamlit's scripts, which
+    each further context would load and compile anew.
+    """
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=chromium_path, args=[*QUIET, *ONE_THREAD]
+        )
+        contexts: dict[str, BrowserContext] = {}
+
+        def spied(*, viewport: ViewportSize | None = None, **options: Any) -> Page:
+            name = repr(sorted(options.items()))
+            if name not in contexts:
+                contexts[name] = chromium.new_context(reduced_motion="reduce", **options)
+                contexts[name].add_init_script(SPY)
+            page = contexts[name].new_page()
+            page.set_viewport_size(viewport or {"width": 1280, "height": 720})
             return page
 
         chromium.new_page = spied
@@ -59,44 +90,94 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def serve_streamlit(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Callable[..., str]]:
-    """Serve a Streamlit script and get its address; the servers stop with the module.
+@pytest.fixture(scope="session")
+def serve_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
+    with ExitStack() as servers:
 
-    The script is a path, such as the app's own, or the source text of a small one. It runs in the
-    repository root, so it reads the project's `.streamlit/config.toml` and can import its packages;
-    `options` are further flags of `streamlit run`, as in `serve(script, "--theme.base=dark")`.
+        def serve(checkpoint: str) -> str:
+            log = tmp_path_factory.mktemp("app") / "server.log"
+            return servers.enter_context(_served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
+
+        yield serve
+
+
+@pytest.fixture(scope="session")
+def address(serve_app: Callable[[str], str], trained_folder: Path) -> str:
+    """Where the app is served on the tests' small model, for all modules."""
+    return serve_app(str(trained_folder))
+
+
+@pytest.fixture(scope="session")
+def translator(trained_folder: Path) -> Translator:
+    """The small model of the served app."""
+    return Translator.load(trained_folder)
+
+
+@pytest.fixture(scope="session")
+def shared(browser: Browser) -> Page:
+    """One tab for all tests that do not need a fresh one: a page load is the dear part."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@pytest.fixture
+def tab(shared: Page, address: str) -> Callable[..., Page]:
+    """Open a page of the app at a URL."""
+
+    def open_(path: str = "", **url: str) -> Page:
+        shared.goto(f"{address}/{path}?{urlencode(url)}")
+        return shared
+
+    return open_
+
+
+@pytest.fixture(scope="session")
+def _scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A folder of scripts, and the address of the one server that has each of them as a page."""
+    folder = tmp_path_factory.mktemp("scripts")
+    (folder / "host.py").write_text(HOST, encoding="utf-8")
+    with _served(folder / "host.py", folder / "server.log", {}) as address:
+        yield folder, address
+
+
+@pytest.fixture(scope="session")
+def serve_script(_scripts: tuple[Path, str]) -> Callable[[str], str]:
+    """Serve a small Streamlit script, given as its text, and get the address of its page."""
+    folder, address = _scripts
+    names: dict[str, str] = {}
+
+    def serve(script: str) -> str:
+        name = names.setdefault(script, f"script_{len(names)}")
+        (folder / f"{name}.py").write_text(dedent(script), encoding="utf-8")
+        return f"{address}/{name}"
+
+    return serve
+
+
+@contextmanager
+def _served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
+    """The address of a server that runs a script in the repository root until the block ends.
+
+    So it reads the project's `.streamlit/config.toml` and can import its packages.
     """
-    servers: list[subprocess.Popen[bytes]] = []
-
-    def serve(script: str | Path, *options: str, env: dict[str, str] | None = None) -> str:
-        folder = tmp_path_factory.mktemp("streamlit")
-        if isinstance(script, str):
-            path = folder / "script.py"
-            path.write_text(dedent(script), encoding="utf-8")
-        else:
-            path = script.resolve()
-        port, log = _free_port(), folder / "server.log"
-        command = [sys.executable, "-m", "streamlit", "run", str(path), f"--server.port={port}"]
-        with log.open("wb") as out:
-            server = subprocess.Popen(
-                [*command, "--server.headless=true", "--server.address=127.0.0.1", *options],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        servers.append(server)
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [*command, "--server.headless=true", "--server.address=127.0.0.1"],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
         address = f"http://127.0.0.1:{port}"
         _wait(address, server, log)
-        return address
-
-    yield serve
-    for server in servers:
+        yield address
+    finally:
         server.terminate()
-    for server in servers:
         try:
             server.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -111,7 +192,7 @@ def _free_port() -> int:
 
 
 def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + START
     while time.monotonic() < end:
         if server.poll() is not None:
             break

@@ -98,7 +98,7 @@ class Maps:
         self.tip = page.locator(".hl-frame .hl-tip")
 
     def open(self, address, query=""):
-        self.page.goto(f"{address}/?{query}")
+        self.page.goto(f"{address}?{query}")
         self.map.wait_for(timeout=30_000)
         self.settle()
         return self
@@ -178,14 +178,10 @@ class Maps:
         self.page.mouse.move(box["x"] + x, box["y"] + y)
 
 
-@pytest.fixture(scope="module")
-def address(serve_streamlit):
-    return serve_streamlit(SCRIPT)
-
-
 @pytest.fixture
-def new_maps(browser, address):
+def new_maps(browser, serve_script):
     opened = []
+    address = serve_script(SCRIPT)
 
     def open_page(query="", **options):
         page = browser.new_page(**{"viewport": {"width": 1440, "height": 900}, **options})

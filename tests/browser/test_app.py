@@ -9,24 +9,18 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import (
-    APP,
     PATIENCE,
     SENTENCE,
-    address,
     expect_map,
     german,
     no_traceback,
     painted,
     said,
-    shared,
-    tab,
-    translator,
     until,
     url,
 )
-from tests.viz.trained_model import trained_folder
 from transformer import Translator
-from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES, aligning_layer
+from viz.app.serving import EXAMPLES, aligning_layer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -35,7 +29,6 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
@@ -198,10 +191,10 @@ def test_no_choice_is_scrolled_out_of_sight_on_a_telephone(
 
 
 def test_without_a_checkpoint_one_sentence_and_the_pages_go_on(
-    browser: Browser, serve_streamlit, tmp_path: Path
+    browser: Browser, serve_app, tmp_path: Path
 ) -> None:
     page = browser.new_page()
-    page.goto(serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(tmp_path / "none_*x*_")}))
+    page.goto(serve_app(str(tmp_path / "none_*x*_")))
     for name in ("Heads", "Translate"):
         expect(page.locator(".st-key-problem")).to_have_text(
             f"There is no checkpoint folder {tmp_path / 'none_*x*_'}.", timeout=PATIENCE
@@ -212,9 +205,9 @@ def test_without_a_checkpoint_one_sentence_and_the_pages_go_on(
     page.close()
 
 
-def test_the_bundled_model_knows_its_german(browser: Browser, serve_streamlit) -> None:
+def test_the_bundled_model_knows_its_german(browser: Browser, serve_app) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(serve_streamlit(APP, env={CHECKPOINT_VARIABLE: ""}))
+    page.goto(serve_app(""))
     expect(german(page)).not_to_be_empty(timeout=PATIENCE)
     page.get_by_label("English").fill("Two dogs are running through the snow.")
     expect(german(page)).to_contain_text("Hunde", timeout=PATIENCE)

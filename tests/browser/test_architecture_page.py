@@ -11,29 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.app_page import (
-    SENTENCE,
-    address,
-    expect_map,
-    german,
-    painted,
-    saved_files,
-    shared,
-    tab,
-    translator,
-    until,
-    url,
-)
+from tests.browser.app_page import SENTENCE, expect_map, german, painted, saved_files, until, url
 from tests.browser.spy import levels, plain
 from tests.browser.still import number_of, rgb, words_of
-from tests.viz.trained_model import trained_folder
 from transformer import Translator
 from transformer.analysis.flow import flow
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
 from viz.pages.architecture.boxes import BOXES, BY_NAME
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 FEED_FORWARD = BY_NAME["decoder.feed_forward"]

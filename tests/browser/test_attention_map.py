@@ -11,7 +11,6 @@ from tests.browser.map_page import (
     HEADS,
     LABELS,
     READ,
-    address,
     bare_map,
     ink,
     new_maps,
@@ -23,7 +22,7 @@ from tests.browser.spy import level_of
 from viz.draw.labels import shown
 from viz.draw.palette import table
 
-__all__ = ["address", "bare_map", "new_maps"]  # fixtures: used by name
+__all__ = ["bare_map", "new_maps"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 

@@ -26,10 +26,10 @@ st.text(f"runs {st.session_state.runs} {kind} {layer} {head}")
 """
 
 
-def test_streamlit_hears_of_a_choice_and_moves_the_selection(browser, serve_streamlit):
+def test_streamlit_hears_of_a_choice_and_moves_the_selection(browser, serve_script):
     page = browser.new_page(viewport={"width": 900, "height": 1000})
     page.set_default_timeout(20_000)
-    page.goto(serve_streamlit(SCRIPT))
+    page.goto(serve_script(SCRIPT))
     cell = page.locator(f"[aria-label='{label('decoder_self', 0, 3)}']")
     cell.wait_for()
     check_lit(page, every())
@@ -53,12 +53,12 @@ def test_streamlit_hears_of_a_choice_and_moves_the_selection(browser, serve_stre
     page.close()
 
 
-def test_a_choice_does_not_send_the_maps_again(browser, serve_streamlit):
+def test_a_choice_does_not_send_the_maps_again(browser, serve_script):
     page = browser.new_page(viewport={"width": 900, "height": 1000})
     page.set_default_timeout(20_000)
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda f: sizes.append(len(f))))
-    page.goto(serve_streamlit(SCRIPT))
+    page.goto(serve_script(SCRIPT))
     cell = page.locator(f"[aria-label='{label('decoder_self', 0, 3)}']")
     cell.wait_for()
     page.get_by_text("runs 1 cross 1 2").wait_for()

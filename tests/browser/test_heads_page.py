@@ -8,24 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.browser.app_page import (
-    SENTENCE,
-    address,
-    expect_grid,
-    expect_map,
-    outlined,
-    shared,
-    tab,
-    translator,
-    until,
-    url,
-)
-from tests.viz.trained_model import trained_folder
+from tests.browser.app_page import SENTENCE, expect_grid, expect_map, outlined, until, url
 from transformer import Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.trace import Labels
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.app_page import SENTENCE, address, german, shared, tab, translator, until, url
+from tests.browser.app_page import SENTENCE, german, until, url
 from tests.browser.spy import levels, plain
-from tests.viz.trained_model import trained_folder
 from transformer import Kind, Translator
 from transformer.analysis.arithmetic import Arithmetic, arithmetic, sublayer_values
 from transformer.analysis.scaling import factor, rescale
 from viz.draw.labels import shown
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 TRAINED = factor("÷ √d_k", 8)

@@ -10,27 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.app_page import (
-    SENTENCE,
-    address,
-    no_traceback,
-    saved_files,
-    shared,
-    tab,
-    translator,
-    until,
-    url,
-)
+from tests.browser.app_page import SENTENCE, no_traceback, saved_files, until, url
 from tests.browser.spy import plain
 from tests.browser.still import SVG, number_of, rgb, words_of
-from tests.viz.trained_model import trained_folder
 from transformer import Kind, Translator
 from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 MORE = ["Her horse waits.", "The baker sings in the garden."]

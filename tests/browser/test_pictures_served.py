@@ -30,7 +30,7 @@ def page(browser):
     page.close()
 
 
-def test_a_changed_picture_travels_without_program_text(page, serve_streamlit):
+def test_a_changed_picture_travels_without_program_text(page, serve_script):
     frames: list[bytes] = []
     scripts: list[str] = []
     page.on(
@@ -38,7 +38,7 @@ def test_a_changed_picture_travels_without_program_text(page, serve_streamlit):
         lambda socket: socket.on("framereceived", lambda frame: frames.append(bytes(frame))),
     )
     page.on("request", lambda request: scripts.append(request.url))
-    page.goto(serve_streamlit(SCRIPT))
+    page.goto(serve_script(SCRIPT))
     page.get_by_role("heading", name="shift 0").wait_for()
     page.get_by_role("group", name="Head view of L1 H1").wait_for()
     # one script for both pictures, by an address that changes with its content

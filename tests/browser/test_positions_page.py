@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.browser.app_page import (
-    SENTENCE,
-    address,
-    german,
-    no_traceback,
-    shared,
-    tab,
-    translator,
-    until,
-    url,
-)
-from tests.viz.trained_model import trained_folder
+from tests.browser.app_page import SENTENCE, german, no_traceback, until, url
 from transformer import Translator
 from transformer.analysis import positions
 from transformer.analysis.positions import Edit
@@ -27,7 +16,6 @@ from transformer.embedding import sinusoidal_positions
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["address", "shared", "tab", "trained_folder", "translator"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 DRAWN = """maps => maps.flatMap(map => (map._fullData ?? []).map(one =>

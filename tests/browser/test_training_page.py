@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.app_page import (
-    address,
-    expect_grid,
-    expect_map,
-    outlined,
-    shared,
-    tab,
-    until,
-    url,
-)
-from tests.viz.trained_model import trained_folder
+from tests.browser.app_page import expect_grid, expect_map, outlined, until, url
 from transformer import AttentionTrace
 from viz.pages.training.probes import Probes, find
 from viz.pages.training.runs import FORMING
 
-__all__ = ["address", "shared", "tab", "trained_folder"]  # fixtures: used by name
 pytestmark = pytest.mark.browser
 
 

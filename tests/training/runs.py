@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import safetensors.torch
@@ -45,3 +47,11 @@ def _written_at(file: Path) -> object:
         return file.stat().st_mtime_ns
     except FileNotFoundError:  # not there yet, or just about to be replaced
         return None
+
+
+def forkserver() -> ForkServerContext:
+    """Starts processes that have the slow imports behind them."""
+    context = multiprocessing.get_context("forkserver")
+    # Adam imports _dynamo
+    context.set_forkserver_preload(["training.train", "torch._dynamo", "torch.distributed"])
+    return context

@@ -5,7 +5,6 @@ A module of its own, since it takes longest: pytest-xdist gives each module to o
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.training.conftest import RECIPE
-from tests.training.runs import command, losses, same_weights, wait_for_write, weights
+from tests.training.runs import command, forkserver, losses, same_weights, wait_for_write, weights
 from training.state import has_state
 from training.train import main
 
@@ -25,10 +24,8 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     recipe.write_text(RECIPE.replace("steps = 24", "steps = 600"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(command(recipe, data, whole)) == 0
-    # each run is a process of its own, forked from one that has the slow imports behind it
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["training.train", "torch._dynamo"])  # which Adam imports
+    context = forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(20):
         resume = ["--resume"] if has_state(out / "state") else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import multiprocessing
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.nn import functional as F
 
+from tests.training.runs import forkserver
 from training.batching import Batch, make_batch
 from training.config import Recipe, RunConfig
 from training.corpus import EncodedText, Sentences
@@ -78,9 +78,9 @@ def test_a_few_updates_equal_the_plain_loop() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_layers_equal_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    # both graphs are traced and joined as ever, and run by PyTorch itself: its code generator is
+    # the graph is traced as ever, and run by PyTorch itself: its code generator is
     # not ours to test, and takes two minutes of a C++ compiler on a new machine
-    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
     plain, ours, batches = _model(), _model(), _batches(3)
     _plain_loop(plain, batches)
     _ours(ours, batches, dataclasses.replace(RECIPE, compile=True))
@@ -153,9 +153,9 @@ def _one_of_two(rank: int, folder: Path) -> None:
 
 @pytest.mark.timeout(300)
 def test_a_step_that_is_bad_in_one_process_is_skipped_in_all(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
     processes = [
-        spawn.Process(target=_one_of_two, args=(rank, tmp_path), daemon=True) for rank in (0, 1)
+        forkserver().Process(target=_one_of_two, args=(rank, tmp_path), daemon=True)
+        for rank in (0, 1)
     ]
     for process in processes:
         process.start()

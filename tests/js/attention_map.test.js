@@ -14,25 +14,33 @@ const flat = (marks) => marks.flatMap((mark) => (mark.type === "group" ? flat(ma
 
 test("squares shrink until the map fits, and no further than a pointer can hit", () => {
   const sizes = [2, 10, 20, 40, 100, 400].map((count) =>
-    planMap(mapData(count, count), 720, measure).square);
+    planMap(mapData(count, count), 720, 800, measure).square);
   assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
   assert.equal(sizes[0], 46);
   assert.equal(sizes.at(-1), 14);
   for (const count of [2, 10, 20, 40]) {
-    assert.ok(planMap(mapData(count, count), 720, measure).width <= 720);
+    assert.ok(planMap(mapData(count, count), 720, 800, measure).width <= 720);
+  }
+});
+
+test("a map of twelve words is as large as the screen shows whole", () => {
+  for (const tallest of [400, 580]) {
+    const { height, square } = planMap(mapData(12, 12), 900, tallest, measure);
+    assert.ok(height <= tallest && height > tallest - 12 - square, `${height} of ${tallest}`);
   }
 });
 
 test("words lie where they have room, then slant, then stand", () => {
   const angles = [1, 12, 45].map((letters) =>
-    planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, measure).angle);
+    planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, 800, measure)
+      .angle);
   assert.deepEqual(angles.map((angle) => Math.round((angle * 180) / Math.PI)), [0, 45, 45]);
-  assert.equal(planMap(mapData(3, 60), 390, measure).angle, Math.PI / 2);
+  assert.equal(planMap(mapData(3, 60), 390, 800, measure).angle, Math.PI / 2);
 });
 
 test("each square is hit where it is drawn, scrolled or not", () => {
   const data = mapData(30, 60);
-  const plan = planMap(data, 390, measure);
+  const plan = planMap(data, 390, 800, measure);
   for (const visible of [WHOLE, { x: 100, y: 50, width: 390, height: 300 }]) {
     const { x, y, edge } = originOf(plan, visible);
     assert.deepEqual([x, y], [plan.left - visible.x, plan.top - visible.y]);
@@ -71,7 +79,7 @@ test("a scale changes levels and keeps their order", () => {
 test("the marks hold each word once, and the bars of the row that is pointed at", () => {
   const weights = Float32Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5);
   const data = mapData(2, 3, { weights });
-  const plan = planMap(data, 720, measure);
+  const plan = planMap(data, 720, 800, measure);
   const scene = {
     data, plan, theme, measure, raster: mapRaster(data, palette.light), average: averageRow(data),
     at: null, pinned: null, origin: originOf(plan, WHOLE), width: 720, height: 800,
@@ -88,7 +96,7 @@ test("the marks hold each word once, and the bars of the row that is pointed at"
 
 test("only the squares in the frame are drawn", () => {
   const data = mapData(512, 512);
-  const plan = planMap(data, 720, measure);
+  const plan = planMap(data, 720, 800, measure);
   const visible = { x: 3000, y: 2000, width: 720, height: 800 };
   const marks = flat(mapMarks({
     data, plan, theme, measure,

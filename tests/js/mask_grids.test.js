@@ -22,7 +22,7 @@ test("each grid gets its own codes", () => {
 test("squares are of one size for all sentences, as large as the width lets them be", () => {
   const sizes = [4, 15, 20, 30, 100].map((count) => {
     const grids = [maskGrid(count, count), maskGrid(2, 3)];
-    const plan = planMasks(grids, 390, measure);
+    const plan = planMasks(grids, 390, 800, measure);
     const [width] = extent(plan, grids[0]);
     assert.ok(width <= 392 || plan.square === 13, String(count));
     return plan.square;
@@ -32,7 +32,7 @@ test("squares are of one size for all sentences, as large as the width lets them
 
 test("a long word has no more than its place, and says that it goes on", () => {
   const grid = maskGrid(1, 2, { keys: ["k", "x".repeat(90)] });
-  const plan = planMasks([grid], 800, measure);
+  const plan = planMasks([grid], 800, 800, measure);
   assert.equal(plan.top, 128);
   const [, , cut] = wordsOf({ grid, plan });
   assert.ok(cut.length > 10 && measure(cut, plan.font, 400) <= 112, cut);
@@ -41,7 +41,7 @@ test("a long word has no more than its place, and says that it goes on", () => {
 
 test("each square is hit where it is drawn, and the words beside it choose its row", () => {
   const grid = maskGrid(5, 7);
-  const plan = planMasks([grid], 800, measure);
+  const plan = planMasks([grid], 800, 800, measure);
   const { square, left, top } = plan;
   for (const [row, key] of [[0, 0], [4, 6], [2, 5]]) {
     const [x, y] = [left + key * square, top + row * square];
@@ -67,7 +67,7 @@ test("arrow keys stay in the grid", () => {
 test("each square stands at its place and looks as its code says; padding is fainter", () => {
   const codes = Uint8Array.of(SEEN, LATER, SEEN, PADDING, BOTH, SEEN);
   const grid = maskGrid(2, 3, { codes, faded: [false, true] });
-  const plan = planMasks([grid], 800, measure);
+  const plan = planMasks([grid], 800, 800, measure);
   const { marks, layer } = gridMarks(grid, plan, LOOK);
   assert.deepEqual(layer, extent(plan, grid));
   const squares = rects(marks);
@@ -103,7 +103,7 @@ test("as numbers the squares say what is added, in ink that stands out", () => {
 
 test("the chosen row is framed, and the words of what is pointed at are bold", () => {
   const grid = maskGrid(3, 4);
-  const plan = planMasks([grid], 800, measure);
+  const plan = planMasks([grid], 800, 800, measure);
   const { square, left, top } = plan;
   const frames = rects(marksOf({ grid, plan, chosen: 2, at: { row: 1, key: 3 } }))
     .filter(({ stroke }) => stroke);

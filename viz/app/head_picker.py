@@ -40,6 +40,7 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
         key=KIND,
         bind="query-params",
         disabled=disabled,
+        label_visibility="collapsed",
     )
     return KINDS_BY_NAME[name or default]
 
@@ -59,7 +60,7 @@ def pick_layer(name: str, layers: int) -> int:
         [str(n + 1) for n in range(layers)],
         key=name,
         bind="query-params",
-        width=96,
+        width=128,
     )
     return int(chosen) - 1
 
@@ -96,7 +97,7 @@ def pick(
         index=layer_names.index(_name(layer)),
         key=names.layer,
         bind="query-params",
-        width=96,
+        width=128,
     )
     chosen_head = st.selectbox(
         "Head",
@@ -104,7 +105,7 @@ def pick(
         index=head_names.index(_name(head)),
         key=names.head,
         bind="query-params",
-        width=96,
+        width=128,
     )
     return _index(chosen_layer), _index(chosen_head)
 

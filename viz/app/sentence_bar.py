@@ -108,7 +108,7 @@ def _inputs() -> tuple[str, int]:
             index=BEAMS.index(4),
             key=BEAM,
             bind="query-params",
-            width=80,
+            width=120,
         )
     return typed or "", beam_size
 
@@ -142,11 +142,11 @@ def _answer(text: str, beam_size: int) -> None:
 
 def _line(figures: str, text: str, key: str) -> None:
     # st.text, never Markdown: what a person types is shown as it is
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+    with st.container(key="german-line", horizontal=True, gap="small"):
         with st.container(key="german-label", width="content"):
             st.text("German")
+        with st.container(key=key):
+            st.text(text)
         if figures:
             with st.container(key="figures", width="content"):
                 st.text(figures)
-    with st.container(key=key):
-        st.text(text)

@@ -59,14 +59,19 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
             HEAD, layers, heads, layer=layers - 1, head=0, mean=True, mean_of_layers=True
         )
         view = st.selectbox(
-            "View", list(get_args(View)), key="view", bind="query-params", width=125
+            "View",
+            list(get_args(View)),
+            key="view",
+            bind="query-params",
+            width=125,
+            label_visibility="collapsed",
         )
         sort = st.selectbox(
-            "Sort heads by",
+            "Sort by",
             SORTS,
             key="sort",
             bind="query-params",
-            width=130,
+            width=190,
             help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
             + "  \nConfidence falls from the first map to the last, the others rise.",
         )

@@ -1,7 +1,7 @@
 // Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
 // map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
 
-import { EDGE, TALLEST } from "../core/picture_view.js";
+import { EDGE } from "../core/picture_view.js";
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { weights: 48, differences: 76 };
@@ -29,10 +29,11 @@ export const AVERAGE = "average";
 /**
  * @param {{queries: string[], keys: string[], signed: boolean}} data
  * @param {number} width of the frame
+ * @param {number} tallest height that is in sight; a long map may be taller
  * @param {import("../core/theme.js").Measure} measure
  * @returns {MapPlan}
  */
-export function planMap({ queries, keys, signed }, width, measure) {
+export function planMap({ queries, keys, signed }, width, tallest, measure) {
   const bars = signed ? BARS.differences : BARS.weights;
   // the bold of a word that is pointed at is the widest
   /** @param {string} text */
@@ -41,7 +42,7 @@ export function planMap({ queries, keys, signed }, width, measure) {
   const columns = keys.map(wide);
   for (let square = SQUARE.largest; square > SQUARE.smallest; square--) {
     const plan = planSquares(rows, columns, queries.length, square, bars);
-    if (plan.width <= width && (plan.height <= TALLEST || square <= SQUARE.easy)) return plan;
+    if (plan.width <= width && (plan.height <= tallest || square <= SQUARE.easy)) return plan;
   }
   return planSquares(rows, columns, queries.length, SQUARE.smallest, bars);
 }

@@ -4,7 +4,7 @@
 import { hidden } from "../core/attention.js";
 import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
-import { PictureView, TALLEST } from "../core/picture_view.js";
+import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
 import { difference, number, quote, within } from "../core/text.js";
 import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
@@ -70,7 +70,7 @@ export class AttentionMap extends PictureView {
 
   /** @param {number} width */
   arrange(width) {
-    this.plan = planMap(this.data, width, this.measure);
+    this.plan = planMap(this.data, width, heightInSight(), this.measure);
     this.room.style.width = `${this.plan.width}px`;
     this.room.style.height = `${this.plan.height}px`;
     // a scroll bar takes its room from below the map, not from the map

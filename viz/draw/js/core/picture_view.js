@@ -5,6 +5,7 @@ import { paint, sized } from "./canvas.js";
 import { make } from "./dom.js";
 import { framed, placeTip } from "./frame.js";
 import { drawingOf, saveButtons } from "./save.js";
+import { within } from "./text.js";
 import { View } from "./view.js";
 
 /** @typedef {import("./frame.js").Box} Box */
@@ -12,6 +13,11 @@ import { View } from "./view.js";
 
 export const EDGE = 8; // between words and what they name, CSS pixels
 export const TALLEST = 800; // the frame; what is taller scrolls in it
+const AROUND = 320; // what a page of the app has above and below its picture
+const LEAST = 280;
+
+/** The height up to which a picture is seen whole when its page opens, CSS pixels. */
+export const heightInSight = () => within(window.innerHeight - AROUND, LEAST, TALLEST);
 
 /** What is to be seen of a picture: what is scrolled away, and the size of the frame.
  * @typedef {{x: number, y: number, width: number, height: number}} Visible */

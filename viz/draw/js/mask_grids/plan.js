@@ -23,10 +23,11 @@ export const LONGEST = 120; // of a word at the side, CSS pixels; all of it is a
 /**
  * @param {Words[]} grids
  * @param {number} width of the page's column
+ * @param {number} tallest height that is in sight
  * @param {import("../core/theme.js").Measure} measure
  * @returns {MasksPlan}
  */
-export function planMasks(grids, width, measure) {
+export function planMasks(grids, width, tallest, measure) {
   // the bold of a word that is pointed at is the widest
   /** @param {string[]} tokens */
   const room = (tokens) =>
@@ -34,7 +35,7 @@ export function planMasks(grids, width, measure) {
   const left = room(grids.flatMap(({ queries }) => queries)) + EDGE;
   const top = room(grids.flatMap(({ keys }) => keys)) + EDGE;
   const side = Math.max(...grids.flatMap(({ queries, keys }) => [queries.length, keys.length]));
-  const fits = Math.floor((Math.min(width, WIDEST) - left) / side);
+  const fits = Math.floor(Math.min(Math.min(width, WIDEST) - left, tallest - top) / side);
   const square = within(fits, SQUARE.smallest, SQUARE.largest);
   return { square, left, top, font: Math.min(LETTERS, square - 2) };
 }

@@ -6,6 +6,7 @@ import { make, tableOf } from "../core/dom.js";
 import { framed, placeTip } from "../core/frame.js";
 import { drawingOf, saveButtons } from "../core/save.js";
 import { group, text } from "../core/scene.js";
+import { heightInSight } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
 import { View } from "../core/view.js";
 import { rowOf } from "./data.js";
@@ -104,7 +105,7 @@ export class MaskGrids extends View {
   /** @param {number} width */
   arrange(width) {
     const { data, panels } = this;
-    this.plan = planMasks(data.grids, width, this.measure);
+    this.plan = planMasks(data.grids, width, heightInSight(), this.measure);
     data.grids.forEach((grid, n) => {
       panels[n].squares = gridMarks(grid, this.plan, this.look());
     });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import socket
@@ -95,6 +96,7 @@ def serve_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[st
     """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
     with ExitStack() as servers:
 
+        @functools.cache
         def serve(checkpoint: str) -> str:
             log = tmp_path_factory.mktemp("app") / "server.log"
             return servers.enter_context(_served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))

@@ -1,0 +1,63 @@
+"""No page has a serious fault of accessibility, by axe-core, in both themes and at both widths."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.app_page import PATIENCE, SENTENCE
+from viz.app.navigation import TITLES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+# what Streamlit itself brings, and no app can change
+STREAMLITS_OWN: dict[str, str] = {}
+SERIOUS = ("serious", "critical")
+RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+    .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(
+        ({ target, failureSummary }) => [String(target), failureSummary]) }))"""
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    if AXE.is_file():
+        return AXE.read_text("utf-8")
+    message = "axe-core is not installed (npm ci)"
+    if os.environ.get("HEADLIGHT_REQUIRE_NODE") == "1":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def faults(page: Page, axe: str) -> list[dict[str, Any]]:
+    """What is serious on a page as it stands."""
+    page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate(RUN)
+    return [
+        one for one in found if one["impact"] in SERIOUS and one["id"] not in STREAMLITS_OWN
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("wide", [1440, 390])
+def test_no_page_has_a_serious_fault(
+    browser: Browser, address: str, axe: str, theme: str, wide: int
+) -> None:
+    page = browser.new_page(viewport={"width": wide, "height": 900}, color_scheme=theme)
+    page.set_default_timeout(PATIENCE)
+    found = {}
+    for path in TITLES:
+        page.goto(f"{address}/{path}?{urlencode({'text': SENTENCE})}")
+        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        if serious := faults(page, axe):
+            found[path] = serious
+    page.close()
+    assert not found, json.dumps(found, indent=1)

@@ -1,0 +1,63 @@
+"""What a projector of 1280 × 720 shows of each page before anybody scrolls: its picture, whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.app_page import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.browser
+
+TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
+BAR, CONTROLS = 100, 48  # most pixels of height
+PICTURES = {
+    "translate": (".st-key-translate-map .hl-frame",),
+    "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=row]:nth-of-type(-n+3)"),
+    "masks": (".st-key-mask-grids .hl-mask:first-child",),
+    "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
+    "training": (".st-key-forming-map .hl-frame",),
+    # the first step of a long figure
+    "inside": (".st-key-inside .hl-steps",),
+    "architecture": (".st-key-arch-drawing canvas",),
+}
+
+
+@pytest.fixture(scope="module")
+def projector(browser: Browser, serve_app: Callable[[str], str]) -> Callable[[str], Page]:
+    """Open a page of the app, with the bundled model, as a projector shows it."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
+
+    def open_(path: str) -> Page:
+        page.goto(f"{serve_app('')}/{path}?{urlencode({'text': TEXT})}")
+        page.locator("[data-test-script-state=notRunning]").wait_for()
+        return page
+
+    return open_
+
+
+def bottom(locator: Locator) -> float:
+    """Where the lowest of some elements ends, in pixels."""
+    ends = [box["y"] + box["height"] for one in locator.all() if (box := one.bounding_box())]
+    assert ends
+    return max(ends)
+
+
+@pytest.mark.parametrize("path", PICTURES)
+def test_the_picture_stands_whole_and_in_sight(projector: Callable[[str], Page], path: str) -> None:
+    page = projector(path)
+    for selector in PICTURES[path]:
+        page.locator(selector).first.wait_for()
+    assert page.locator(".st-key-sentence-bar").bounding_box()["height"] <= BAR
+    for row in page.locator("[class*='-controls']").all():
+        assert row.bounding_box()["height"] <= CONTROLS
+    ends = {selector: bottom(page.locator(selector)) for selector in PICTURES[path]}
+    assert max(ends.values()) <= 720, ends

@@ -1,7 +1,6 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
 import os
-from pathlib import Path
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
@@ -61,9 +60,9 @@ def unreadable(error: OSError, path: str | os.PathLike[str]) -> str:
     return f"{path} cannot be read: {error.strerror or error}."
 
 
-def unwritable(error: OSError, path: Path) -> str:
+def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
     """One sentence on a file that cannot be written; `path` where the system names none."""
-    return f"{error.filename or path} cannot be written: {error.strerror}."
+    return f"{error.filename or path} cannot be written: {error.strerror or error}."
 
 
 def _printable(text: str) -> str:

@@ -95,7 +95,7 @@ def test_a_count_below_one_is_refused(
     with pytest.raises(SystemExit) as stopped:
         main([str(run), "--last", last, "--out", str(tmp_path / "mean")])
     assert stopped.value.code == 2
-    assert f"'{last}' must be a whole number of at least 1" in capsys.readouterr().err
+    assert f"'{last}' must be a whole number from 1 to 1,000,000,000" in capsys.readouterr().err
 
 
 def test_the_mean_is_the_same_in_any_order(run: Path) -> None:

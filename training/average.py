@@ -62,11 +62,11 @@ def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> 
         CheckpointError: if the run has no checkpoints, a file beside them is no text, or the folder
             cannot be written.
     """
+    averaged = average(checkpoints(run)[-last:])
     extra = {}
     for name, path in (("run.jsonl", run / "run.jsonl"), ("MODEL_CARD.md", card)):
         if path is not None:
             extra[name] = _text(path)
-    averaged = average(checkpoints(run)[-last:])
     try:
         checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
     except OSError as error:

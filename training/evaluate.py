@@ -113,9 +113,9 @@ def bleu(
 def _read(src: Path, ref: Path) -> ParallelText:
     text = read_files(src, ref)
     for path, lines in ((src, text.source), (ref, text.target)):
-        for number, line in enumerate(lines, start=1):
+        for n, line in enumerate(lines, start=1):
             if not line.strip():
-                raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
+                raise CorpusError(f"{path} line {n:,} is empty: remove it from both files.")
     return text
 
 

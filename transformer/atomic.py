@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -23,7 +24,11 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:  # a file, where a folder should be
+            number = errno.ENOTDIR
+            raise NotADirectoryError(number, os.strerror(number), str(folder)) from error
         yield folder
     except BaseException:
         for path in made:  # the deepest comes first
@@ -46,7 +51,7 @@ def write_file(path: Path, content: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         return
-    new = path.with_name(path.name + ".new")
+    new = path.with_name(f".{os.getpid()}.new")  # no longer than a name may be
     try:
         new.write_bytes(content)
         new.replace(path)

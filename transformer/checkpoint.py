@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,8 @@ REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 """Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
+
+_deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
 
 MOST_BYTES_OF_JSON = MIB
 MOST_BYTES_OF_HEADER = 8 * MIB  # of the weights; 256 layers have about 1 MiB
@@ -225,7 +227,7 @@ def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
     path = reader.folder / WEIGHTS
     at_most = MOST_BYTES_OF_HEADER + 4 * number_of_parameters(config)
     try:
-        stored = dict(safetensors.deserialize(reader.read(WEIGHTS, at_most)))
+        stored = dict(_deserialize(reader.read(WEIGHTS, at_most)))
     except safetensors.SafetensorError as error:
         raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
     weights = {}
@@ -261,7 +263,7 @@ def _tensor(path: Path, name: str, shape: tuple[int, ...], stored: dict[str, Any
 
 
 def _is_finite(tensor: Tensor) -> bool:
-    """Whether every number is: a NaN is both extremes of all, and isfinite() takes ten times as long."""
+    """Whether all numbers are: a NaN is both extremes; isfinite() takes ten times as long."""
     return all(math.isfinite(extreme) for extreme in tensor.aminmax())
 
 

@@ -8,8 +8,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -41,7 +41,7 @@ def sha256_of(path: Path, at_most: int) -> str:
 
 
 @contextmanager
-def opened(path: Path, at_most: int) -> Iterator[tuple[BinaryIO, int]]:
+def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
     """A regular file and its size in bytes; a context manager.
 
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.

@@ -147,7 +147,7 @@ class _SamplingTokenizer(Tokenizer):
 
     def __init__(self, model: bytes, dropout: float, seed: int) -> None:
         super().__init__(model)
-        self._dropout, self._seed = dropout, seed
+        self._dropout, self._seed = dropout, seed % 2**32  # of its generator
 
     def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
         # SentencePiece draws from one generator for each thread: one thread, one sequence

@@ -12,7 +12,6 @@ from transformer import KINDS, InputError, Translator, command
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
-from transformer.errors import unwritable
 from viz.report import report
 
 
@@ -30,7 +29,7 @@ def _write(options: argparse.Namespace) -> None:
         # a character that is no text, such as half an emoji, is to stop no report
         write_file(options.out, page.encode("utf-8", errors="replace"))
     except OSError as error:
-        raise InputError(unwritable(error, options.out)) from error
+        raise InputError(f"{options.out} cannot be written: {error.strerror}.") from error
 
 
 def _page(options: argparse.Namespace) -> str:

@@ -56,7 +56,9 @@ def test_a_folder_that_cannot_be_written(
     command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "file")]
     assert main(command) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(f"training.train: {tmp_path / 'file'} cannot be written: File exists.")
+    assert said.startswith(
+        f"training.train: {tmp_path / 'file'} cannot be written: Not a directory."
+    )
     assert said.endswith("or choose another --out.")
 
 

@@ -433,7 +433,7 @@ def test_a_name_that_cannot_be_is_one_short_printable_sentence(folder, name):
 def test_weights_that_are_not_finite_in_their_type_are_not_saved(tmp_path, model, tokenizer):
     with torch.no_grad():
         large = Transformer(model.config)
-        large.encoder.layers[0].feed_forward.W_1.bias[0] = 1e6
+        large.get_parameter("encoder.layers.0.feed_forward.W_1.bias")[0] = 1e6
     with pytest.raises(CheckpointError, match=r"W_1\.bias' has weights that are not finite as fl"):
         checkpoint.save(tmp_path / "half", large, tokenizer, dtype=torch.float16)
     assert not (tmp_path / "half").exists()

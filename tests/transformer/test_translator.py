@@ -109,7 +109,7 @@ def test_a_text_of_megabytes_is_refused_before_it_is_cut_into_pieces(translator,
 def test_bad_lines_are_empty_and_named_and_stop_no_other(translator, pairs):
     good = [pair.english for pair in pairs[:3]]
     lines = [good[0], "dog " * 999, good[1], "\udcff", "", good[2]]
-    refused = []
+    refused: list[InputError] = []
     found = translator.translate_lines(lines, first=7, refuse=refused.append)
     alone = [translator.translate(text).text for text in good]
     assert found == [alone[0], "", alone[1], "", "", alone[2]]
@@ -120,7 +120,7 @@ def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_pa
     with torch.no_grad():
         large = Transformer(model.config)
         large.load_state_dict(model.state_dict())
-        large.decoder.layers[0].feed_forward.W_2.weight.mul_(1e38)
+        large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").mul_(1e38)
     checkpoint.save(tmp_path / "large", large, tokenizer)
     loaded = Translator.load(tmp_path / "large")
     for call in (loaded.translate, lambda text: loaded.trace(text, "Ein Hund.")):

@@ -53,6 +53,8 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         try:
+            if not model:  # SentencePiece takes it, and complains on standard error at each call
+                raise ValueError("there are no bytes")
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
             special = [
                 self._processor.PieceToId(piece) for piece in ("<pad>", "<unk>", "<s>", "</s>")

@@ -12,7 +12,7 @@ from transformer import checkpoint, decoding
 from transformer.checkpoint import Checkpoint
 from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
-from transformer.errors import CheckpointError, InputError
+from transformer.errors import CheckpointError, InputError, shortened
 from transformer.files import ASSETS
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
@@ -21,6 +21,7 @@ from transformer.trace import AttentionTrace, trace, with_end
 
 BUNDLED = ASSETS / "model"
 
+LONGEST_QUOTE = 60  # characters of what a notice quotes; the middle of more is left out
 LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
 
 
@@ -228,7 +229,8 @@ class Translator:
     def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
-            shown = ", ".join(f"“\u2068{text}\u2069”" for text in list(unknown)[:5])
+            names = [shortened(text, LONGEST_QUOTE) for text in list(unknown)[:5]]
+            shown = ", ".join(f"“\u2068{text}\u2069”" for text in names)
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             notices.append(f"The model has never seen {shown}{more} and reads a blank there.")
         if not best.complete:

@@ -248,3 +248,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"no checkpoint folder .*nowhere") as caught:
         Translator.load(tmp_path / "nowhere")
     assert is_one_sentence(str(caught.value))
+
+
+def test_a_notice_quotes_no_more_than_the_ends_of_a_long_word(translator):
+    (notice, *_) = translator.translate("字" * 3_000 + " dog", beam_size=1).notices
+    assert "字…字" in notice
+    assert len(notice) < 200

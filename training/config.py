@@ -14,7 +14,7 @@ from transformer.errors import ConfigError, quoted, unreadable
 from transformer.reading import MIB, read_bytes
 
 MAXIMUM = 10**9
-"""Of every number of a recipe."""
+"""Of every whole number of a recipe."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Recipe:
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
                 raise ConfigError(f"{shown} must be {limit}.")
-            if value > MAXIMUM:
+            if isinstance(value, int) and value > MAXIMUM:
                 raise ConfigError(f"{shown} must be at most {MAXIMUM:,}.")
         if self.bpe_dropout >= 1:
             raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")

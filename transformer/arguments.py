@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from transformer.errors import one_line
@@ -14,8 +16,22 @@ MAX_COUNT = 10**9
 """Of what has no bound of its own: it can be counted, and computed with."""
 
 
+_NO_VALUE = re.compile(r"(-\w|--[\w-]+=)--")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors quote what was typed on one line of bounded length."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse `--option=--`, whose value argparse takes away without a word."""
+        given = list(sys.argv[1:] if args is None else args)
+        options = given[: given.index("--")] if "--" in given else given
+        for word in options:
+            if _NO_VALUE.fullmatch(word):
+                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
+        return super().parse_known_args(given, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and one line, and leave with status 2."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,8 +44,12 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: if it cannot be written.
     """
+    try:
+        is_regular = stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        is_regular = True
     path = path.resolve()  # what a link leads to is replaced, not the link
-    if path.exists() and not path.is_file():
+    if not is_regular:
         # a device such as /dev/stdout, or a pipe; for one without a reader the system refuses
         descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
         os.set_blocking(descriptor, True)
@@ -80,13 +85,13 @@ def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]
             for path in new.iterdir():
                 _sync(path)
             _sync(new)
+            if folder.exists():
+                shutil.rmtree(backup, ignore_errors=True)
+                folder.rename(backup)
+            new.rename(folder)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-    if folder.exists():
-        shutil.rmtree(backup, ignore_errors=True)
-        folder.rename(backup)
-    new.rename(folder)
     _sync(folder.parent)
     if not keep_backup:
         shutil.rmtree(backup, ignore_errors=True)

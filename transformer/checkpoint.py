@@ -97,7 +97,7 @@ def save(
 
 def _refuse_anything_else(folder: Path) -> None:
     """Replacing a folder deletes its content: refuse any that is not a checkpoint."""
-    taken = any(folder.iterdir()) if folder.is_dir() else folder.exists()
+    taken = any(folder.iterdir()) if folder.is_dir() else os.path.lexists(folder)
     if taken and not (folder / MANIFEST).is_file():
         raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
 

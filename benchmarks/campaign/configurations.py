@@ -148,7 +148,7 @@ def _load(path: str) -> tuple[str, str]:
             step, config.model.d_model, recipe.warmup, recipe.lr_factor,
             cooldown_left(step, recipe.steps, recipe.cooldown),
         )  # fmt: skip
-        if not (math.isfinite(rate) and rate > 0):
+        if not (math.isfinite(rate) and rate >= 0):
             return "bad", f"the learning rate of step {step} is {rate}"
     if RunConfig.from_dict(config.to_dict()) != config:
         return "bad", "it does not survive its own dictionary"

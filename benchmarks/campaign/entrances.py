@@ -16,8 +16,8 @@ from transformer.arguments import whole_number
 ENTRANCES = {
     "text": 3_000,
     "checkpoints": 1_200,
-    "configurations": 500,
-    "commands": 300,
+    "configurations": 1_000,
+    "commands": 1_000,
 }
 """Each entrance, a module beside this one with `run(count, seed)`, and how many inputs it gets."""
 

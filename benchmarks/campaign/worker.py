@@ -84,9 +84,10 @@ class Worker:
         self._ours.recv()  # ready: what the task imports is loaded, and not counted
 
     def _stop(self) -> None:
+        self._ours.close()  # a process that waits for an input ends
+        self._process.join(timeout=1)
         self._process.kill()
         self._process.join()
-        self._ours.close()
 
 
 def _serve(task: Callable[[Any], Any], connection: Connection) -> None:

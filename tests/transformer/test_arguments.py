@@ -32,6 +32,20 @@ def test_a_number_outside_its_range_is_refused(text: str) -> None:
         number(0, 10)(text)
 
 
+@pytest.mark.parametrize("word", ["--beam=--", "-b--"])
+def test_an_option_whose_value_argparse_takes_away_is_refused(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = Parser(prog="command")
+    parser.add_argument("-b", "--beam", type=whole_number(1, 64))
+    parser.add_argument("text", nargs="?")
+    with pytest.raises(SystemExit) as left:
+        parser.parse_args([word])
+    assert left.value.code == 2
+    assert "'--' is no value" in capsys.readouterr().err
+    assert parser.parse_args(["--", word]).text == word
+
+
 def test_what_was_typed_is_quoted_on_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
     parser = Parser(prog="command")
     parser.add_argument("--beam", type=whole_number(1, 64))

@@ -1,29 +1,26 @@
-"""python -m benchmarks training | app | pages | layers: measure, side by side, on this machine."""
+"""python -m benchmarks training | app | pages | layers | campaign: measure on this machine."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from benchmarks import app, layers, pages, training
-from transformer.errors import HeadlightError
+from benchmarks.campaign import entrances
+from transformer import command
+from transformer.arguments import Parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; the exit status is 2 when something is wrong with what was asked."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="name")
     training.add_arguments(commands)
     app.add_arguments(commands)
     pages.add_arguments(commands)
     layers.add_arguments(commands)
+    entrances.add_arguments(commands)
     options = parser.parse_args(arguments)
-    try:
-        options.run(options)
-    except HeadlightError as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return command.run("benchmarks", lambda: options.run(options))
 
 
 if __name__ == "__main__":

@@ -56,10 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
             return _run(name, rest)
         case [name, *_]:
             listed = ", ".join(COMMANDS)
-            print(
-                f"headlight: there is no command '{name}': choose one of {listed}.",
-                file=sys.stderr,
-            )
+            from transformer import command  # which --help does not wait for
+
+            command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
     return 2
 
 

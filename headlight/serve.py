@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 
-from transformer.arguments import whole_number
+from transformer.arguments import Parser, whole_number
 from transformer.files import FILES
 
 PORT = "8501"
@@ -23,8 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="headlight app",
         description="Serve the app. Any option of `streamlit run` may follow, such as "
         "--server.address=0.0.0.0 or --theme.base=dark.",

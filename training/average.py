@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
-from transformer import checkpoint
-from transformer.arguments import whole_number
-from transformer.checkpoint import Checkpoint
-from transformer.errors import CheckpointError, HeadlightError, unwritable
+from transformer import checkpoint, command
+from transformer.arguments import Parser, whole_number
+from transformer.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
+from transformer.errors import CheckpointError, unreadable, unwritable
+from transformer.reading import read_bytes
 
 CHECKPOINTS = "checkpoints"
 """The folder of a run that holds them."""
@@ -59,38 +59,45 @@ def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> 
     The weights are stored as float16: half the size, and within 2^-11 of the average.
 
     Raises:
-        CheckpointError: if the run has no checkpoints, or the card cannot be read.
-        OSError: if the folder cannot be written.
+        CheckpointError: if the run has no checkpoints, a file beside them is no text, or the folder
+            cannot be written.
     """
     averaged = average(checkpoints(run)[-last:])
     extra = {}
     for name, path in (("run.jsonl", run / "run.jsonl"), ("MODEL_CARD.md", card)):
         if path is not None:
-            try:
-                extra[name] = path.read_text("utf-8")
-            except OSError as error:
-                raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
-    checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
+            extra[name] = _text(path)
+    try:
+        checkpoint.save(out, averaged.model, averaged.tokenizer, dtype=torch.float16, extra=extra)
+    except OSError as error:
+        raise CheckpointError(
+            f"{unwritable(error, out)} Make room, or choose another folder."
+        ) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path, MOST_BYTES_OF_OTHERS).decode("utf-8")
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except UnicodeDecodeError as error:
+        raise CheckpointError(
+            f"{path} is not UTF-8 at byte {error.start:,}: it is no text to put beside the weights."
+        ) from error
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
-    parser = argparse.ArgumentParser(prog="python -m training.average", description=__doc__)
+    parser = Parser(prog="python -m training.average", description=__doc__)
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("--last", type=whole_number(1), default=5, help="how many checkpoints (5)")
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
     options = parser.parse_args(arguments)
-    try:
-        write_average(options.run, options.last, options.out, options.card)
-    except HeadlightError as error:
-        print(f"training.average: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        message = unwritable(error, options.out)
-        print(f"training.average: {message} Make room, or choose another --out.", file=sys.stderr)
-        return 2
-    return 0
+    return command.run(
+        "training.average",
+        lambda: write_average(options.run, options.last, options.out, options.card),
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError
+from transformer.errors import ConfigError, quoted, unreadable
+from transformer.reading import MIB, read_bytes
+
+MAXIMUM = 10**9
+"""Of every whole number of a recipe."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +63,10 @@ class Recipe:
     bpe_dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse what cannot be meant; a number beyond any that can be computed with is one."""
         for field in dataclasses.fields(self):
             value, default = getattr(self, field.name), field.default
+            shown = f"[training] {field.name} = {quoted(value)}"
             is_valid_type = (
                 isinstance(value, bool)
                 if isinstance(default, bool)
@@ -69,15 +75,15 @@ class Recipe:
             )
             if not is_valid_type:
                 kind = {bool: "true or false", int: "a whole number", float: "a number"}
-                raise ConfigError(
-                    f"[training] {field.name} = {value!r} must be {kind[type(default)]}."
-                )
-            if not math.isfinite(value):
-                raise ConfigError(f"[training] {field.name} = {value!r} must be finite.")
+                raise ConfigError(f"{shown} must be {kind[type(default)]}.")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ConfigError(f"{shown} must be finite.")
             # 0 is valid where it is the default: it switches the option off
             if value < 0 or (value == 0 and default and field.name not in ("bf16", "seed")):
                 limit = "above 0" if default else "0 or more"
-                raise ConfigError(f"[training] {field.name} = {value!r} must be {limit}.")
+                raise ConfigError(f"{shown} must be {limit}.")
+            if isinstance(value, int) and value > MAXIMUM:
+                raise ConfigError(f"{shown} must be at most {MAXIMUM:,}.")
         if self.bpe_dropout >= 1:
             raise ConfigError(f"[training] bpe_dropout = {self.bpe_dropout!r} must be below 1.")
 
@@ -97,11 +103,14 @@ class RunConfig:
             ConfigError: if it cannot be read, or has an unknown field or an invalid value.
         """
         try:
-            return cls.from_dict(tomllib.loads(path.read_text("utf-8")))
+            document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
         except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(unreadable(error, path)) from error
+        except RecursionError as error:
+            raise ConfigError(f"{path} nests its lists too deeply: write it anew.") from error
+        except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
             raise ConfigError(f"{path} is not valid TOML: {error}.") from error
+        return cls.from_dict(document)
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> RunConfig:
@@ -113,7 +122,7 @@ class RunConfig:
         for table, content in document.items():
             if not isinstance(content, dict):
                 raise ConfigError(
-                    f"{table} = {content!r} must be a table: write [{table}] above it."
+                    f"{table} = {quoted(content)} must be a table: write [{table}] above it."
                 )
         model = dict(document.get("model", {}))
         name = model.pop("preset", "base")
@@ -123,17 +132,19 @@ class RunConfig:
             "demo": TransformerConfig.demo,
         }
         if not isinstance(name, str) or name not in presets:
-            raise ConfigError(f"[model] preset = {name!r} must be one of {', '.join(presets)}.")
+            raise ConfigError(
+                f"[model] preset = {quoted(name)} must be one of {', '.join(presets)}."
+            )
         known = {field.name for field in dataclasses.fields(TransformerConfig)}
         if wrong := sorted(set(model) - known):
             raise ConfigError(
-                f"[model] has no field {wrong[0]!r}; it has {', '.join(sorted(known))}."
+                f"[model] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
             )
         recipe = document.get("training", {})
         known = {field.name for field in dataclasses.fields(Recipe)}
         if wrong := sorted(set(recipe) - known):
             raise ConfigError(
-                f"[training] has no field {wrong[0]!r}; it has {', '.join(sorted(known))}."
+                f"[training] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
             )
         return cls(model=presets[name](**model), recipe=Recipe(**recipe))
 

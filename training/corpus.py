@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from transformer.errors import HeadlightError
+from transformer.errors import HeadlightError, unreadable
+from transformer.reading import GIB, read_bytes
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
+MOST_BYTES = 4 * GIB  # of a file, which is held in memory
+MOST_LETTERS_OF_LINE = 1_000_000
 CHUNK = 50_000  # sentences that are held as Python lists at one time
 
 
@@ -44,15 +47,22 @@ def read_lines(path: Path) -> list[str]:
         CorpusError: if the file cannot be read, or is not UTF-8.
     """
     try:
-        text = path.read_text("utf-8")
+        text = read_bytes(path, MOST_BYTES).decode("utf-8")
     except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
+        raise CorpusError(unreadable(error, path)) from error
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path} is not UTF-8 at byte {error.start}: convert it, for example with iconv."
         ) from error
     # not splitlines(): it also cuts at characters inside sentences
-    return text.removesuffix("\n").split("\n") if text else []
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MOST_LETTERS_OF_LINE:
+            raise CorpusError(
+                f"{path} line {number:,} has {len(line):,} characters: write one sentence a line."
+            )
+    return lines
 
 
 def read_parallel(prefix: Path) -> ParallelText:

@@ -7,32 +7,41 @@ files are written to `archives/SHA256SUMS` when a set was complete, and checked 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pooch
 import requests
 
 from training.extract import DAMAGED, PROCESSORS, DownloadError, removed, write_splits
 from training.sources import SOURCES, Archive, Source
-from transformer.errors import HeadlightError, unwritable
+from transformer import command
+from transformer.arguments import Parser
+from transformer.atomic import new_folder
+from transformer.errors import unreadable, unwritable
+from transformer.reading import MIB, read_bytes
 
 ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
+_CHECKSUM = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\0]+)")
+_PRINTABLE = re.compile(r"[^\s\\<>\"{}|^`\x00-\x20\ud800-\udfff]+")
 RETRIES, TIMEOUT = 3, 30  # further attempts, and seconds without a byte
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when a set cannot be downloaded."""
     options = _parser().parse_args(arguments)
+    return command.run("training.download", lambda: _download(options))
+
+
+def _download(options: argparse.Namespace) -> int:
     source = next(source for source in SOURCES if source.name == options.name)
     try:
         counts = download(source, options.out, options.mirror)
-    except HeadlightError as error:
-        print(f"training.download: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
-        print("Stopped. Complete files are kept: run the same command again.", file=sys.stderr)
-        return 130
+        command.say("Stopped. Complete files are kept: run the same command again.")
+        return command.INTERRUPTED
     for split, count in counts.items():
         print(f"{options.out / split}.en and .de: {count:,} pairs")
     print(f"Licence: {source.licence}.\nCite: {source.citation}")
@@ -53,36 +62,52 @@ def download(source: Source, out: Path, mirror: str | None = None) -> dict[str, 
     Raises:
         DownloadError: one sentence on what is wrong.
     """
-    archives = out / ARCHIVES
     try:
-        archives.mkdir(parents=True, exist_ok=True)
-        recorded = _recorded_checksums(archives)
-        if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
-            raise DownloadError(
-                f"{out} holds a train.en already that is not {source.name}: choose another --out."
-            )
-        for archive in source.archives:
-            url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
-            _fetch(archive, url, archives, recorded.get(archive.name), source)
-        counts = write_splits(source, archives, out)
-        # only a set that was complete is trusted from now on
-        for archive in source.archives:
-            recorded[archive.name] = pooch.file_hash(archives / archive.name)
-        lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
-        (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
+        with new_folder(out / ARCHIVES) as archives:
+            return _download_into(source, archives, out, mirror)
     except OSError as error:
         raise DownloadError(
             f"{unwritable(error, out)} Make room, or choose another --out, and run the same "
             f"command again."
         ) from error
+
+
+def _download_into(source: Source, archives: Path, out: Path, mirror: str | None) -> dict[str, int]:
+    recorded = _recorded_checksums(archives / CHECKSUMS)
+    if (out / "train.en").exists() and not any(a.name in recorded for a in source.archives):
+        raise DownloadError(
+            f"{out} holds a train.en already that is not {source.name}: choose another --out."
+        )
+    for archive in source.archives:
+        url = f"{mirror}/{source.name}/{archive.name}" if mirror else archive.url
+        _fetch(archive, url, archives, recorded.get(archive.name), source)
+    counts = write_splits(source, archives, out)
+    # only a set that was complete is trusted from now on
+    for archive in source.archives:
+        recorded[archive.name] = pooch.file_hash(archives / archive.name)
+    lines = (f"{digest}  {name}\n" for name, digest in sorted(recorded.items()))
+    (archives / CHECKSUMS).write_text("".join(lines), "utf-8")
     return counts
 
 
-def _recorded_checksums(archives: Path) -> dict[str, str]:
+def _recorded_checksums(path: Path) -> dict[str, str]:
     """What SHA256SUMS says, by file name."""
-    path = archives / CHECKSUMS
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    try:
+        lines = read_bytes(path, MIB).decode("utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise DownloadError(
+            f"{unreadable(error, path)} Delete it, and run the same command again."
+        ) from error
+    except UnicodeDecodeError:
+        lines = ["no UTF-8"]
+    found = [_CHECKSUM.fullmatch(line) for line in lines]
+    if None in found:
+        raise DownloadError(
+            f"{path} is no list of checksums: delete its folder, and run the same command again."
+        )
+    return {match["name"]: match["digest"] for match in found if match}
 
 
 def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, source: Source) -> None:
@@ -130,8 +155,8 @@ def _reason(error: requests.RequestException) -> str:
     return "the connection ended too early; try again later"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="python -m training.download",
         description="Download public English-German text. Complete files are kept: an interrupted "
         "download resumes with the first file that is missing.",
@@ -146,8 +171,20 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _address(text: str) -> str:
+    """The address of a folder on a server, such as https://example.org/texts."""
     if not text.startswith(("https://", "http://")):
         raise argparse.ArgumentTypeError(f"'{text}' must begin with https:// or http://")
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port  # a ValueError if it is none
+        named = all(0 < len(label.encode("idna")) < 64 for label in host.rstrip(".").split("."))
+        requests.Request("GET", text).prepare()
+    except (ValueError, requests.RequestException):
+        named = False
+    if not (named and _PRINTABLE.fullmatch(text)) or parts.query or parts.fragment:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no address of a folder, such as https://example.org/texts"
+        )
     return text.rstrip("/")
 
 

@@ -14,9 +14,12 @@ from tqdm import tqdm
 from training.corpus import CorpusError, ParallelText, encode, read_files
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
-from transformer import HeadlightError, Translator
-from transformer.arguments import MAX_BEAM_SIZE, whole_number
+from transformer import CheckpointError, Translator, command
+from transformer.arguments import MAX_BEAM_SIZE, Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
+
+MAX_ALPHA = 10
+"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
 
 Result = dict[str, float | int | str]
 
@@ -24,20 +27,19 @@ Result = dict[str, float | int | str]
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    try:
-        result = bleu(
-            options.checkpoint,
-            options.src,
-            options.ref,
-            beam_size=options.beam,
-            alpha=options.alpha,
-            multi30k=options.multi30k,
-        )
-    except HeadlightError as error:
-        print(f"training.evaluate: {error}", file=sys.stderr)
-        return 2
+    return command.run("training.evaluate", lambda: _evaluate(options))
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    result = bleu(
+        options.checkpoint,
+        options.src,
+        options.ref,
+        beam_size=options.beam,
+        alpha=options.alpha,
+        multi30k=options.multi30k,
+    )
     print(json.dumps(result) if options.json else _as_text(result))
-    return 0
 
 
 def bleu(
@@ -72,6 +74,12 @@ def bleu(
             f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
             f"{max_pieces:,} pieces: remove them."
         )
+    loss = mean_loss(model, encoded)
+    if not math.isfinite(loss):
+        raise CheckpointError(
+            f"The model of {translator.folder} computes numbers that are not finite: take another "
+            f"checkpoint."
+        )
     started = time.perf_counter()
     translations = translate_all(
         encoded.source,
@@ -84,7 +92,6 @@ def bleu(
     )
     seconds = time.perf_counter() - started
     measured = score(translations, text.target)
-    loss = mean_loss(model, encoded)
     result: Result = {
         "bleu": measured.bleu,
         "signature": measured.signature,
@@ -106,9 +113,9 @@ def bleu(
 def _read(src: Path, ref: Path) -> ParallelText:
     text = read_files(src, ref)
     for path, lines in ((src, text.source), (ref, text.target)):
-        for number, line in enumerate(lines, start=1):
+        for n, line in enumerate(lines, start=1):
             if not line.strip():
-                raise CorpusError(f"{path} line {number:,} is empty: remove it from both files.")
+                raise CorpusError(f"{path} line {n:,} is empty: remove it from both files.")
     return text
 
 
@@ -128,37 +135,32 @@ def _as_text(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m training.evaluate", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="bleu")
-    command = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
-    command.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    command.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
-    command.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    command.add_argument(
+    of_bleu = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
+    of_bleu.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
+    of_bleu.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
+    of_bleu.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
+    of_bleu.add_argument(
         "--beam",
         type=whole_number(1, MAX_BEAM_SIZE),
         default=BEAM_SIZE,
         help="beam size; 1 is greedy",
     )
-    command.add_argument("--alpha", type=_alpha, default=ALPHA, help="length penalty")
-    command.add_argument(
+    of_bleu.add_argument(
+        "--alpha",
+        type=number(0, MAX_ALPHA),
+        default=ALPHA,
+        help=f"length penalty, from 0 to {MAX_ALPHA}",
+    )
+    of_bleu.add_argument(
         "--multi30k",
         action="store_true",
         help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
     )
-    command.add_argument("--json", action="store_true", help="one JSON object")
+    of_bleu.add_argument("--json", action="store_true", help="one JSON object")
     return parser
-
-
-def _alpha(text: str) -> float:
-    try:
-        alpha = float(text)
-    except ValueError:
-        alpha = math.nan
-    if not 0 <= alpha < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number of at least 0")
-    return alpha
 
 
 if __name__ == "__main__":

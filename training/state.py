@@ -19,10 +19,12 @@ from torch.optim import Optimizer
 
 from training.devices import ProcessInfo
 from transformer.atomic import backup_path, replace_folder
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.reading import GIB, MIB, read_bytes
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
+MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 MAY_CHANGE = ("steps", "cooldown")  # a run may be extended, and then ended with a cooldown
 
 
@@ -104,24 +106,30 @@ def load_state(
         except CheckpointError as older:
             raise CheckpointError(f"{error} {older} Start a new run.") from older
         warning = f"{error} Its backup is undamaged: resuming from there."
-    _refuse_changes(written["config"], config)
-    _restore(tensors, model, optimizer)
-    torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
-    if process.device.type == "cuda":
-        torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
-    _restore_python_and_numpy(written["random"])
-    return Progress(**written[PROGRESS_KEY]), warning
+    try:
+        _refuse_changes(written["config"], config)
+        _restore(tensors, model, optimizer)
+        torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
+        if process.device.type == "cuda":
+            torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
+        _restore_python_and_numpy(written["random"])
+        return Progress(**written[PROGRESS_KEY]), warning
+    except (KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError) as error:
+        # what the checksum does not cover, or what another program has written
+        raise CheckpointError(
+            f"{folder} does not hold the state of a run: start a new run."
+        ) from error
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
-        written = json.loads((folder / STATE_JSON).read_text("utf-8"))
-        content = (folder / TENSORS).read_bytes()
+        written = json.loads(read_bytes(folder / STATE_JSON, 64 * MIB))
+        content = read_bytes(folder / TENSORS, MOST_BYTES)
         if hashlib.sha256(content).hexdigest() != written["sha256"]:
             raise CheckpointError(f"{folder / TENSORS} is damaged: its SHA-256 is wrong.")
         return written, safetensors.torch.load(content)
     except OSError as error:
-        raise CheckpointError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(unreadable(error, error.filename)) from error
     except (ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
         raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
@@ -132,9 +140,10 @@ def _refuse_changes(
     for table, fields in now.items():
         for name, value in fields.items():
             if name not in MAY_CHANGE and saved.get(table, {}).get(name) != value:
+                before = quoted(saved.get(table, {}).get(name))
                 raise CheckpointError(
-                    f"[{table}] {name} was {saved.get(table, {}).get(name)!r} when the run began "
-                    f"and is {value!r} now: resume with what it began with, or start a new run."
+                    f"[{table}] {name} was {before} when the run began and is {value!r} now: "
+                    f"resume with what it began with, or start a new run."
                 )
 
 

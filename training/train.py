@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from torch import distributed
@@ -15,33 +17,36 @@ from training.corpus import ParallelText, read_training_text, read_validation_te
 from training.devices import ProcessInfo, set_up_distributed
 from training.state import has_state
 from training.trainer import STATE, Trainer
-from transformer import checkpoint
+from transformer import checkpoint, command
+from transformer.arguments import Parser, whole_number
+from transformer.atomic import new_folder
 from transformer.checkpoint import Checkpoint
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, HeadlightError, unwritable
+from transformer.errors import ConfigError, unwritable
+from transformer.shapes import refuse_too_large
 from transformer.tokenizer import Tokenizer
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
+    return command.run("training.train", lambda: _train(options))
+
+
+def _train(options: argparse.Namespace) -> None:
     try:
         train(
             options.config, options.data, options.out, options.resume, options.steps,
             options.start_from,
         )  # fmt: skip
-    except HeadlightError as error:
-        print(f"training.train: {error}", file=sys.stderr)
-        return 2
     except OSError as error:
         # what cannot be read raises a HeadlightError
-        message = unwritable(error, options.out)
-        print(f"training.train: {message} Make room, or choose another --out.", file=sys.stderr)
-        return 2
+        raise ConfigError(
+            f"{unwritable(error, options.out)} Make room, or choose another --out."
+        ) from error
     finally:
         if distributed.is_initialized():
             distributed.destroy_process_group()
-    return 0
 
 
 def train(
@@ -68,6 +73,7 @@ def train(
     """
     process = set_up_distributed()
     config = RunConfig.load(config_path)
+    refuse_too_large(config.model)
     if steps is not None:
         config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
     text = read_training_text(data)
@@ -75,14 +81,15 @@ def train(
     given = checkpoint.load(start_from) if start_from and not resume else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
-    tokenizer = _tokenizer(
-        out, text, config.model.vocab_size, resume, process, given.tokenizer if given else None
-    )
-    trainer = Trainer(config, tokenizer, text, validation, out, process)
-    if given:
-        initialise_from(given.model, trainer.model)
-    if resume and (warning := trainer.resume()) and process.is_main_process:
-        print(warning, file=sys.stderr)
+    with _prepared(out):
+        tokenizer = _tokenizer(
+            out, text, config.model.vocab_size, resume, process, given.tokenizer if given else None
+        )
+        trainer = Trainer(config, tokenizer, text, validation, out, process)
+        if given:
+            initialise_from(given.model, trainer.model)
+        if resume and (warning := trainer.resume()) and process.is_main_process:
+            command.say(warning)
     if process.is_main_process:
         print(_description(trainer))
     if trainer.run():
@@ -92,6 +99,20 @@ def train(
         print(
             f"Stopped at step {trainer.progress.step:,}. Go on with the same command and --resume."
         )
+
+
+@contextmanager
+def _prepared(out: Path) -> Iterator[None]:
+    """Leave no folder and no vocabulary behind when a run is refused before it begins."""
+    vocabulary = out / checkpoint.TOKENIZER
+    was_there = vocabulary.exists()
+    with new_folder(out):
+        try:
+            yield
+        except BaseException:
+            if not was_there:
+                vocabulary.unlink(missing_ok=True)
+            raise
 
 
 def _description(trainer: Trainer) -> str:
@@ -147,7 +168,6 @@ def _tokenizer(
     if has_run and not resume:
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
     if not resume and process.is_main_process:
-        out.mkdir(parents=True, exist_ok=True)
         tokenizer = given or _learn_vocabulary(text, vocab_size)
         path.write_bytes(tokenizer.model)
     if process.world_size > 1:
@@ -161,8 +181,8 @@ def _learn_vocabulary(text: ParallelText, vocab_size: int) -> Tokenizer:
     return Tokenizer.train(text.source + text.target, vocab_size)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training.train", description=__doc__)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m training.train", description=__doc__)
     parser.add_argument(
         "--config", type=Path, required=True, help="a TOML file of training/configs"
     )
@@ -183,7 +203,9 @@ def _parser() -> argparse.ArgumentParser:
         help="start with the weights and the vocabulary of a checkpoint folder: fine-tuning; where "
         "the configuration has more layers, these add nothing at first (not in the paper)",
     )
-    parser.add_argument("--steps", type=int, help="instead of the steps of the configuration")
+    parser.add_argument(
+        "--steps", type=whole_number(1), help="instead of the steps of the configuration"
+    )
     return parser
 
 

@@ -115,10 +115,17 @@ class Trainer:
 
     def _run(self) -> None:
         log = self._open_log() if self.process.is_main_process else None
-        bar = tqdm(
+        # closed at an error, too, so that its sentence has a line of its own
+        with tqdm(
             total=self.recipe.steps, initial=self.progress.step, unit="step", mininterval=1.0,
             disable=not self.process.is_main_process, smoothing=0.02,
-        )  # fmt: skip
+        ) as bar:  # fmt: skip
+            self._run_steps(log, bar)
+        if self.stop_asked:
+            self._check_before_saving()
+            self._save_state()
+
+    def _run_steps(self, log: RunLog | None, bar: tqdm) -> None:
         tokens, seconds, started = 0, 0.0, time.monotonic()
         updates = self.stream.updates(self.progress.epoch, self.progress.batch)
         while not self._finished() and not self.stop_asked:
@@ -142,10 +149,6 @@ class Trainer:
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
-        bar.close()
-        if self.stop_asked:
-            self._check_before_saving()
-            self._save_state()
 
     def _open_log(self) -> RunLog:
         try:

@@ -1,22 +1,68 @@
-"""Types of command-line arguments, for all commands."""
+"""The parser and the types of command-line arguments, for all commands."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from transformer.errors import one_line
 
 MAX_BEAM_SIZE = 64
+MAX_COUNT = 10**9
+"""Of what has no bound of its own: it can be counted, and computed with."""
 
 
-def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+_NO_VALUE = re.compile(r"(-\w|--[\w-]+=)--")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors quote what was typed on one line of bounded length."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse `--option=--`, whose value argparse takes away without a word."""
+        given = list(sys.argv[1:] if args is None else args)
+        options = given[: given.index("--")] if "--" in given else given
+        for word in options:
+            if _NO_VALUE.fullmatch(word):
+                self.error(f"argument {word.removesuffix('--').rstrip('=')}: '--' is no value")
+        return super().parse_known_args(given, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and one line, and leave with status 2."""
+        super().error(one_line(message))
+
+
+def whole_number(minimum: int, maximum: int = MAX_COUNT) -> Callable[[str], int]:
     """A `type` for argparse that takes whole numbers of a range, both ends included."""
 
     def parse(text: str) -> int:
         if text.isdecimal() and len(text) < 20:  # int() refuses thousands of digits
             number = int(text)
-            if minimum <= number and (maximum is None or number <= maximum):
+            if minimum <= number <= maximum:
                 return number
-        allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number {allowed}")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' must be a whole number from {minimum} to {maximum:,}"
+        )
+
+    return parse
+
+
+def number(minimum: float, maximum: float) -> Callable[[str], float]:
+    """A `type` for argparse that takes numbers of a range, both ends included, and never NaN."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if minimum <= value <= maximum:
+            return value
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number from {minimum} to {maximum}")
 
     return parse

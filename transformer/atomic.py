@@ -1,11 +1,13 @@
-"""Replace a folder on disk atomically: it is there whole or not at all."""
+"""Replace files and folders on disk atomically: they are there whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -13,6 +15,54 @@ def backup_path(folder: Path) -> Path:
     """Where the folder that `replace_folder` replaced is kept."""
     # this suffix is in the folders of earlier runs, which are to be resumed
     return folder.with_name(folder.name + ".before")
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder with its parents; a context manager.
+
+    When its block fails, those that were made and are empty are removed.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:  # a file, where a folder should be
+            number = errno.ENOTDIR
+            raise NotADirectoryError(number, os.strerror(number), str(folder)) from error
+        yield folder
+    except BaseException:
+        for path in made:  # the deepest comes first
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, which is there whole or not at all; a pipe that nobody reads is not waited for.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    try:
+        is_regular = stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        is_regular = True
+    path = path.resolve()  # what a link leads to is replaced, not the link
+    if not is_regular:
+        # a device such as /dev/stdout, or a pipe; for one without a reader the system refuses
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        return
+    new = path.with_name(f".{os.getpid()}.new")  # no longer than a name may be
+    try:
+        new.write_bytes(content)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -28,19 +78,20 @@ def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]
     """
     new, backup = folder.with_name(folder.name + ".new"), backup_path(folder)
     shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    try:
-        yield new
-        for path in new.iterdir():
-            _sync(path)
-        _sync(new)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    if folder.exists():
-        shutil.rmtree(backup, ignore_errors=True)
-        folder.rename(backup)
-    new.rename(folder)
+    with new_folder(new.parent):
+        new.mkdir()
+        try:
+            yield new
+            for path in new.iterdir():
+                _sync(path)
+            _sync(new)
+            if folder.exists():
+                shutil.rmtree(backup, ignore_errors=True)
+                folder.rename(backup)
+            new.rename(folder)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
     _sync(folder.parent)
     if not keep_backup:
         shutil.rmtree(backup, ignore_errors=True)

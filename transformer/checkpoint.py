@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +17,13 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer import tokenizer as tokenizers
 from transformer.atomic import replace_folder
 from transformer.config import TransformerConfig
-from transformer.errors import CheckpointError, ConfigError
+from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.model import Transformer
+from transformer.reading import MIB, read_bytes, sha256_of
+from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
 from transformer.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -27,6 +34,15 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
     "MANIFEST.json",
 )
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
+
+DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+"""Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
+
+_deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
+
+MOST_BYTES_OF_JSON = MIB
+MOST_BYTES_OF_HEADER = 8 * MIB  # of the weights; 256 layers have about 1 MiB
+MOST_BYTES_OF_OTHERS = 256 * MIB  # model card, run log
 
 
 @dataclass(frozen=True)
@@ -55,10 +71,16 @@ def save(
         extra: further text files by name, such as a model card; they get a checksum too.
 
     Raises:
-        CheckpointError: if something else is there.
+        CheckpointError: if something else is there, or a weight is not finite in this type.
     """
     _refuse_anything_else(folder)
     weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
+    for name, weight in weights.items():
+        if not _is_finite(weight):
+            raise CheckpointError(
+                f"'{name}' has weights that are not finite as {str(dtype).partition('.')[2]}: "
+                f"{folder} was not written."
+            )
     files: dict[str, bytes] = {
         WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
         CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
@@ -75,7 +97,7 @@ def save(
 
 def _refuse_anything_else(folder: Path) -> None:
     """Replacing a folder deletes its content: refuse any that is not a checkpoint."""
-    taken = any(folder.iterdir()) if folder.is_dir() else folder.exists()
+    taken = any(folder.iterdir()) if folder.is_dir() else os.path.lexists(folder)
     if taken and not (folder / MANIFEST).is_file():
         raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
 
@@ -83,19 +105,25 @@ def _refuse_anything_else(folder: Path) -> None:
 def load(folder: Path) -> Checkpoint:
     """Read a checkpoint folder and verify every checksum; the model is in evaluation mode.
 
+    The weights are float32 whatever they were stored as. Before anything is built, sizes, names,
+    shapes and types of what is stored are compared with the configuration.
+
     Raises:
         CheckpointError: naming the file and what is wrong with it.
     """
     reader = _Reader(folder)
-    tokenizer = Tokenizer(reader.read(TOKENIZER))
+    reader.verify_others()
+    tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MOST_BYTES))
     config = _config(reader)
     if config.vocab_size != tokenizer.vocab_size:
         raise CheckpointError(
             f"{folder / CONFIG} says vocab_size = {config.vocab_size}, but {TOKENIZER} has "
             f"{tokenizer.vocab_size} pieces: they belong to different models."
         )
+    weights = _weights(reader, config)
     model = Transformer(config)
-    _load_weights(model, reader)
+    for name, parameter in model.named_parameters():
+        parameter.data.copy_(weights[name])  # float16 and bfloat16 become float32
     return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
 
 
@@ -108,9 +136,10 @@ class _Reader:
     checksums: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.folder.is_dir():
+        # Path.is_dir() raises on a name that is too long
+        if not os.path.isdir(self.folder):  # noqa: PTH112
             raise CheckpointError(f"There is no checkpoint folder {self.folder}.")
-        self.manifest_text = self._bytes(MANIFEST)
+        self.manifest_text = self._bytes(MANIFEST, MOST_BYTES_OF_JSON)
         try:
             manifest = json.loads(self.manifest_text)
             format_, checksums = manifest["format"], dict(manifest["sha256"])
@@ -120,71 +149,122 @@ class _Reader:
             ) from error
         if format_ != FORMAT:
             raise CheckpointError(
-                f"{self.folder / MANIFEST} says format {format_!r}, but this program reads "
+                f"{self.folder / MANIFEST} says format {quoted(format_)}, but this program reads "
                 f"format {FORMAT}."
             )
         if missing := [name for name in REQUIRED if name not in checksums]:
             raise CheckpointError(f"{self.folder / MANIFEST} does not list {missing[0]}.")
+        for name in checksums:
+            if name in (".", "..", "") or {"/", os.sep} & set(name):
+                raise CheckpointError(
+                    f"{self.folder / MANIFEST} lists {quoted(name)}, which is no file of the "
+                    f"folder: copy the folder again."
+                )
         self.checksums = checksums
 
-    def read(self, name: str) -> bytes:
+    def verify_others(self) -> None:
+        """Verify the files that a model does not need, such as its card and its run log.
+
+        Raises:
+            CheckpointError: if one is missing, or its checksum is wrong.
+        """
+        for name in self.checksums.keys() - set(REQUIRED):
+            with self._naming(name):
+                self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
+
+    def read(self, name: str, at_most: int) -> bytes:
         """The content of a file.
 
         Raises:
-            CheckpointError: if its checksum is wrong.
+            CheckpointError: if it has more bytes, or its checksum is wrong.
         """
-        content = self._bytes(name)
-        if _sha256(content) != self.checksums[name]:
+        content = self._bytes(name, at_most)
+        self._verify(name, _sha256(content))
+        return content
+
+    def _verify(self, name: str, checksum: str) -> None:
+        if checksum != self.checksums[name]:
             raise CheckpointError(
                 f"{self.folder / name} is damaged: its SHA-256 is not the one in {MANIFEST}; "
                 f"copy the folder again."
             )
-        return content
 
-    def _bytes(self, name: str) -> bytes:
+    def _bytes(self, name: str, at_most: int) -> bytes:
+        with self._naming(name):
+            return read_bytes(self.folder / name, at_most)
+
+    @contextmanager
+    def _naming(self, name: str) -> Iterator[None]:
+        """Turn what the system says of a file into our error."""
         try:
-            return (self.folder / name).read_bytes()
+            yield
         except FileNotFoundError as error:
             raise CheckpointError(
                 f"{self.folder} is no checkpoint folder: {name} is missing."
             ) from error
         except OSError as error:
-            raise CheckpointError(
-                f"{self.folder / name} cannot be read: {error.strerror}."
-            ) from error
+            raise CheckpointError(unreadable(error, self.folder / name)) from error
 
 
 def _config(reader: _Reader) -> TransformerConfig:
     path = reader.folder / CONFIG
     try:
-        values: Any = json.loads(reader.read(CONFIG))
+        values: Any = json.loads(reader.read(CONFIG, MOST_BYTES_OF_JSON))
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
     try:
         if not isinstance(values, dict):
             raise ConfigError("the file holds no table.")
-        return TransformerConfig.from_dict(values)
+        config = TransformerConfig.from_dict(values)
+        refuse_too_large(config)
     except ConfigError as error:
         raise CheckpointError(f"{path} describes no model: {error}") from error
+    return config
 
 
-def _load_weights(model: Transformer, reader: _Reader) -> None:
+def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
+    """The stored weights by name: those of the configuration, and each of them finite."""
     path = reader.folder / WEIGHTS
+    at_most = MOST_BYTES_OF_HEADER + 4 * number_of_parameters(config)
     try:
-        weights: dict[str, Tensor] = safetensors.torch.load(reader.read(WEIGHTS))
+        stored = dict(_deserialize(reader.read(WEIGHTS, at_most)))
     except safetensors.SafetensorError as error:
         raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
-    parameters = dict(model.named_parameters())
-    if odd := sorted(set(parameters) ^ set(weights)):
-        where = "lacks" if odd[0] in parameters else "has the unknown"
-        raise CheckpointError(f"{path} {where} tensor '{odd[0]}': it belongs to another model.")
-    for name, parameter in parameters.items():
-        if weights[name].shape != parameter.shape:
-            raise CheckpointError(
-                f"{path}: '{name}' has shape {list(weights[name].shape)}, but {CONFIG} asks for "
-                f"{list(parameter.shape)}."
-            )
-        parameter.data.copy_(weights[name])
+    weights = {}
+    for name, shape in parameter_shapes(config):
+        if name not in stored:
+            raise CheckpointError(f"{path} lacks tensor '{name}': it belongs to another model.")
+        weights[name] = _tensor(path, name, shape, stored.pop(name))
+    if stored:
+        raise CheckpointError(
+            f"{path} has the unknown tensor '{min(stored)}': it belongs to another model."
+        )
+    return weights
+
+
+def _tensor(path: Path, name: str, shape: tuple[int, ...], stored: dict[str, Any]) -> Tensor:
+    if tuple(stored["shape"]) != shape:
+        raise CheckpointError(
+            f"{path}: '{name}' has shape {quoted(stored['shape'])}, but {CONFIG} asks for "
+            f"{list(shape)}."
+        )
+    if stored["dtype"] not in DTYPES:
+        raise CheckpointError(
+            f"{path}: '{name}' is stored as {stored['dtype']}, but weights are "
+            f"{', '.join(DTYPES)}: save it as one of these."
+        )
+    tensor = torch.frombuffer(stored["data"], dtype=DTYPES[stored["dtype"]]).reshape(shape)
+    if not _is_finite(tensor):
+        raise CheckpointError(
+            f"{path}: '{name}' has weights that are not finite: copy the folder again, or train "
+            f"from an earlier checkpoint."
+        )
+    return tensor
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether all numbers are: a NaN is both extremes; isfinite() takes ten times as long."""
+    return all(math.isfinite(extreme) for extreme in tensor.aminmax())
 
 
 def _sha256(content: bytes) -> str:

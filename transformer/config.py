@@ -6,12 +6,24 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from transformer.errors import ConfigError
+from transformer.errors import ConfigError, quoted
 
 Positions = Literal["sinusoidal", "learned"]
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Token ids of the four special pieces; every tokenizer here is made with them."""
+
+MAXIMA = {
+    "vocab_size": 2**20,
+    "N": 2**8,
+    "d_model": 2**14,
+    "d_ff": 2**18,
+    "h": 2**10,
+    "d_k": 2**14,
+    "d_v": 2**14,
+    "max_length": 2**16,
+}
+"""Largest value of each size: many times that of any model of Table 3, and still countable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,14 +63,14 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
-            _require_positive_integer(name, getattr(self, name))
+            _require_size(name, getattr(self, name))
         if self.vocab_size <= EOS:
             raise ConfigError(
                 f"vocab_size = {self.vocab_size} must be above {EOS}: four pieces are special."
             )
         for name in ("d_k", "d_v"):
             if getattr(self, name) is not None:
-                _require_positive_integer(name, getattr(self, name))
+                _require_size(name, getattr(self, name))
             elif self.d_model % self.h:
                 raise ConfigError(
                     f"d_model = {self.d_model} cannot be divided among h = {self.h} heads: "
@@ -69,10 +81,11 @@ class TransformerConfig:
         for name in ("P_drop", "epsilon_ls"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-                raise ConfigError(f"{name} = {value!r} must be a number from 0 to below 1.")
+                raise ConfigError(f"{name} = {quoted(value)} must be a number from 0 to below 1.")
         if self.positions not in get_args(Positions):
             raise ConfigError(
-                f"positions = {self.positions!r} must be one of {', '.join(get_args(Positions))}."
+                f"positions = {quoted(self.positions)} must be one of "
+                f"{', '.join(get_args(Positions))}."
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
@@ -119,6 +132,8 @@ class TransformerConfig:
         return dataclasses.asdict(self)
 
 
-def _require_positive_integer(name: str, value: object) -> None:
+def _require_size(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} = {value!r} must be a whole number of at least 1.")
+        raise ConfigError(f"{name} = {quoted(value)} must be a whole number of at least 1.")
+    if value > MAXIMA[name]:
+        raise ConfigError(f"{name} = {quoted(value)} must be at most {MAXIMA[name]:,}.")

@@ -1,10 +1,20 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
-from pathlib import Path
+import os
+
+LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
+"""Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
 
 
 class HeadlightError(Exception):
-    """What is wrong, where, and what to do, in one sentence; shown to people as it stands."""
+    """What is wrong, where, and what to do, in one sentence; shown to people as it stands.
+
+    What it quotes may be anything: a character that cannot be printed is escaped, and a long name
+    or text is shortened in the middle, where … stands.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(one_line(sentence))
 
 
 class ConfigError(HeadlightError):
@@ -23,6 +33,39 @@ class HookError(HeadlightError):
     """A hook name that the model does not have, or an edit that does not fit."""
 
 
-def unwritable(error: OSError, path: Path) -> str:
+def one_line(sentence: str) -> str:
+    """The sentence on one line of bounded length, every character printable."""
+    words = (shortened(word, LONGEST_WORD) for word in _printable(sentence).split(" "))
+    return shortened(" ".join(words), LONGEST_SENTENCE)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and its end with … between them where it is too long."""
+    kept = most // 2
+    return text if len(text) <= most else f"{text[:kept]}…{text[-kept:]}"
+
+
+def quoted(value: object) -> str:
+    """A value of a file as an error quotes it; Python writes out no number of 4,300 digits."""
+    try:
+        return shortened(repr(value), LONGEST_WORD)
+    except ValueError:
+        return "a number of thousands of digits"
+    except RecursionError:
+        return "lists within lists"
+
+
+def unreadable(error: OSError, path: str | os.PathLike[str]) -> str:
+    """One sentence on a file that cannot be read."""
+    return f"{path} cannot be read: {error.strerror or error}."
+
+
+def unwritable(error: OSError, path: str | os.PathLike[str]) -> str:
     """One sentence on a file that cannot be written; `path` where the system names none."""
-    return f"{error.filename or path} cannot be written: {error.strerror}."
+    return f"{error.filename or path} cannot be written: {error.strerror or error}."
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -12,7 +12,11 @@ from pathlib import Path
 import sentencepiece
 
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.errors import CheckpointError, ConfigError
+from transformer.errors import CheckpointError, ConfigError, unreadable
+from transformer.reading import MIB, read_bytes
+
+MOST_BYTES = 64 * MIB
+"""Of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
@@ -49,6 +53,8 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         try:
+            if not model:  # SentencePiece takes it, and complains on standard error at each call
+                raise ValueError("there are no bytes")
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
             special = [
                 self._processor.PieceToId(piece) for piece in ("<pad>", "<unk>", "<s>", "</s>")
@@ -67,9 +73,9 @@ class Tokenizer:
     def load(cls, path: Path) -> Tokenizer:
         """Read `tokenizer.model`."""
         try:
-            return cls(path.read_bytes())
+            return cls(read_bytes(path, MOST_BYTES))
         except OSError as error:
-            raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
+            raise CheckpointError(unreadable(error, path)) from error
 
     @classmethod
     def train(cls, lines: Iterable[str], vocab_size: int) -> Tokenizer:
@@ -143,7 +149,7 @@ class _SamplingTokenizer(Tokenizer):
 
     def __init__(self, model: bytes, dropout: float, seed: int) -> None:
         super().__init__(model)
-        self._dropout, self._seed = dropout, seed
+        self._dropout, self._seed = dropout, seed % 2**32  # of its generator
 
     def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
         # SentencePiece draws from one generator for each thread: one thread, one sequence

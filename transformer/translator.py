@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from transformer import checkpoint, decoding
 from transformer.checkpoint import Checkpoint
 from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
-from transformer.errors import InputError
+from transformer.errors import CheckpointError, InputError, shortened
 from transformer.files import ASSETS
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
@@ -19,6 +20,9 @@ from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace, trace, with_end
 
 BUNDLED = ASSETS / "model"
+
+LONGEST_QUOTE = 60  # characters of what a notice quotes; the middle of more is left out
+LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,19 @@ class Translator:
         )
 
     def translate_lines(
-        self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE, first: int = 1
+        self,
+        lines: Sequence[str],
+        *,
+        beam_size: int = BEAM_SIZE,
+        first: int = 1,
+        refuse: Callable[[InputError], None] | None = None,
     ) -> list[str]:
         """Translate many texts as one batch; an empty line stays empty.
 
         Args:
             first: number of the first line, by which an error names a line.
+            refuse: takes the error of each line that cannot be translated, which becomes empty;
+                without it the first such error is raised.
 
         Raises:
             InputError: naming the line that is longer than the model accepts.
@@ -121,9 +132,18 @@ class Translator:
             try:
                 ids.append([p.id for p in self._read(line)] if line.strip() else [])
             except InputError as error:
-                raise InputError(f"Line {number}: {error}") from error
+                named = InputError(f"Line {number:,}: {error}")
+                if refuse is None:
+                    raise named from error
+                refuse(named)
+                ids.append([])
         found = iter(self._search([row for row in ids if row], beam_size))
         return [self.tokenizer.decode(next(found)[0].tokens) if row else "" for row in ids]
+
+    @property
+    def most_letters(self) -> int:
+        """Characters of the longest text that is read at all."""
+        return LETTERS_OF_A_PIECE * self.model.config.max_length
 
     def trace(
         self, text: str, target: str | None = None, *, beam_size: int = BEAM_SIZE
@@ -140,13 +160,20 @@ class Translator:
         if target is None:
             return self.trace_of(self.translate(text, beam_size=beam_size))
         pieces = self._read(text)
-        return trace(self.model, text, target, pieces, self._read(target, "translation"))
+        return self._trace(text, target, pieces, self._read(target, "translation"))
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
         """The trace of a translation that `translate` returned."""
         chosen = translation.candidates[candidate]
         pieces = self._read(translation.source)
-        return trace(self.model, translation.source, chosen.text, pieces, list(chosen.pieces))
+        return self._trace(translation.source, chosen.text, pieces, list(chosen.pieces))
+
+    def _trace(
+        self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
+    ) -> AttentionTrace:
+        traced = trace(self.model, source, target, source_pieces, target_pieces)
+        self._require_finite(map(float, traced.log_probs))
+        return traced
 
     def _read(self, text: str, name: str = "text") -> list[Piece]:
         """Text to pieces, `</s>` last."""
@@ -159,6 +186,10 @@ class Translator:
             raise InputError(
                 f"The {name} has a broken character at position {error.start + 1}: type it again."
             ) from error
+        if len(text) > self.most_letters:
+            raise InputError(
+                f"The {name} has more than {self.most_letters:,} characters: shorten it."
+            )
         # to the tokenizer a line break is an unknown character; here it is a space
         pieces = self.tokenizer.pieces(" ".join(text.split()))
         if not pieces:
@@ -176,8 +207,19 @@ class Translator:
             raise InputError(f"A beam of {beam_size} finds nothing: it must be at least 1.")
         if not rows:
             return []
-        source = pad_sequences(rows)
-        return decoding.beam_search(self.model, source.to(self.model.device), beam_size=beam_size)
+        source = pad_sequences(rows).to(self.model.device)
+        found = decoding.beam_search(self.model, source, beam_size=beam_size)
+        for hypotheses in found:
+            self._require_finite([one.score for one in hypotheses] or [math.nan])
+        return found
+
+    def _require_finite(self, values: Iterable[float]) -> None:
+        """Weights that are finite may still be so large that what is computed with them is not."""
+        if not all(map(math.isfinite, values)):
+            raise CheckpointError(
+                f"The model of {self.folder} computes numbers that are not finite, so it writes "
+                f"nothing: take another checkpoint."
+            )
 
     def _candidate(self, hypothesis: Hypothesis) -> Candidate:
         pieces = self.tokenizer.pieces_of(hypothesis.tokens)
@@ -187,7 +229,8 @@ class Translator:
     def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
-            shown = ", ".join(f"“\u2068{text}\u2069”" for text in list(unknown)[:5])
+            names = [shortened(text, LONGEST_QUOTE) for text in list(unknown)[:5]]
+            shown = ", ".join(f"“\u2068{text}\u2069”" for text in names)
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             notices.append(f"The model has never seen {shown}{more} and reads a blank there.")
         if not best.complete:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import torch
 
-from transformer import KINDS, HeadlightError, Translator
-from transformer.arguments import MAX_BEAM_SIZE, whole_number
+from transformer import KINDS, InputError, Translator, command
+from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
+from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
 from viz.report import report
 
@@ -19,18 +20,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    try:
-        page = _page(options)
-    except HeadlightError as error:
-        print(f"viz: {error}", file=sys.stderr)
-        return 2
+    return command.run("viz", lambda: _write(options))
+
+
+def _write(options: argparse.Namespace) -> None:
+    page = _page(options)
     try:
         # a character that is no text, such as half an emoji, is to stop no report
-        options.out.write_bytes(page.encode("utf-8", errors="replace"))
+        write_file(options.out, page.encode("utf-8", errors="replace"))
     except OSError as error:
-        print(f"viz: {options.out} cannot be written: {error.strerror}.", file=sys.stderr)
-        return 2
-    return 0
+        raise InputError(f"{options.out} cannot be written: {error.strerror}.") from error
 
 
 def _page(options: argparse.Namespace) -> str:
@@ -47,8 +46,8 @@ def _page(options: argparse.Namespace) -> str:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m viz", description=__doc__)
+def _parser() -> Parser:
+    parser = Parser(prog="python -m viz", description=__doc__)
     add = parser.add_argument
     add("text", help="English text")
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")

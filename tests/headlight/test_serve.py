@@ -32,4 +32,4 @@ def test_a_port_that_is_none_is_refused(port, capsys, monkeypatch):
     with pytest.raises(SystemExit) as left:
         serve.main([])
     assert left.value.code == 2
-    assert f"'{port}' must be a whole number from 1 to 65535" in capsys.readouterr().err
+    assert f"'{port}' must be a whole number from 1 to 65,535" in capsys.readouterr().err

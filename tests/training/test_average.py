@@ -68,6 +68,11 @@ def test_models_of_different_shapes_have_no_mean(
     [
         (["none", "--out", "mean"], "There are no checkpoints to average"),
         (["run", "--out", "mean", "--card", "none.md"], "none.md cannot be read: No such file"),
+        (["run", "--out", "mean", "--card", "binary"], "binary is not UTF-8 at byte 3: it is no"),
+        (["run", "--out", "mean", "--card", "/dev/zero"], "/dev/zero cannot be read: it is no reg"),
+        (["odd", "--out", "mean"], "run.jsonl is not UTF-8 at byte 3: it is no text"),
+        (["run", "--out", "x" * 300], "File name too long"),
+        (["run", "--out", "loop"], "loop is there and is no checkpoint: choose another folder"),
         (["run", "--out", "file"], "file is there and is no checkpoint: choose another folder"),
         (["run", "--out", "."], ". is there and is no checkpoint: choose another folder"),
         (["run", "--out", "file/mean"], "cannot be written: Not a directory. Make room, or choose"),
@@ -82,7 +87,13 @@ def test_what_cannot_be_is_one_sentence(
 ) -> None:
     monkeypatch.chdir(run.parent)
     Path("file").write_text("")
+    Path("loop").symlink_to("loop")
+    Path("binary").write_bytes(b"abc\xff")
+    shutil.copytree("run", "odd")
+    shutil.copy("binary", "odd/run.jsonl")
+    before = set(Path().rglob("*"))
     assert main(arguments) == 2
+    assert set(Path().rglob("*")) == before
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
@@ -95,7 +106,7 @@ def test_a_count_below_one_is_refused(
     with pytest.raises(SystemExit) as stopped:
         main([str(run), "--last", last, "--out", str(tmp_path / "mean")])
     assert stopped.value.code == 2
-    assert f"'{last}' must be a whole number of at least 1" in capsys.readouterr().err
+    assert f"'{last}' must be a whole number from 1 to 1,000,000,000" in capsys.readouterr().err
 
 
 def test_the_mean_is_the_same_in_any_order(run: Path) -> None:

@@ -1,6 +1,7 @@
 """A run's TOML: what it says is taken, what it cannot mean is refused by name."""
 
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,40 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, sentence: st
     path.write_text(text)
     with pytest.raises(ConfigError, match=sentence):
         RunConfig.load(path)
+
+
+HUGE = ("1" + "0" * 400, "0x" + "f" * 5_000, "9" * 5_000, "9223372036854775808", "1e999")
+
+
+@pytest.mark.parametrize("number", HUGE, ids=lambda number: number[:8])
+@pytest.mark.parametrize("field", ["steps", "seed", "warmup", "lr_factor", "r_drop"])
+def test_a_number_that_cannot_be_computed_with_is_refused(
+    tmp_path: Path, field: str, number: str
+) -> None:
+    (tmp_path / "run.toml").write_text(f"[training]\n{field} = {number}\n")
+    (tmp_path / "model.toml").write_text(f"[model]\nN = {number}\nP_drop = {number}\n")
+    for name in ("run", "model"):
+        with pytest.raises(ConfigError) as caught:
+            RunConfig.load(tmp_path / f"{name}.toml")
+        assert len(str(caught.value)) < 1_300
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"\xff", b"x = " + b"[" * 5_000, b"a" * 2**21, b'[model]\npositions = "' + b"x" * 9_999],
+)
+def test_a_file_that_is_no_configuration_is_one_short_sentence(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "run.toml").write_bytes(text)
+    with pytest.raises(ConfigError, match=r"run\.toml") as caught:
+        RunConfig.load(tmp_path / "run.toml")
+    assert len(str(caught.value)) < 1_300
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.toml")
+    with pytest.raises(ConfigError, match=r"run\.toml cannot be read: it is no regular file"):
+        RunConfig.load(tmp_path / "run.toml")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Parallel text that belongs together is read whole; what does not is refused in one sentence."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,13 @@ def test_a_text_is_encoded_alike_some_at_a_time(
     assert whole.target[:] == parts.target[:]
     assert list(whole.lines) == list(parts.lines)
     assert len(whole) == 300
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_and_a_line_that_is_no_sentence_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CorpusError, match="pipe cannot be read: it is no regular file"):
+        read_lines(tmp_path / "pipe")
+    (tmp_path / "long").write_bytes(b"One.\n" + bytes(2_000_000))
+    with pytest.raises(CorpusError, match="long line 2 has 2,000,000 characters"):
+        read_lines(tmp_path / "long")

@@ -308,11 +308,41 @@ def test_a_server_that_is_not_there(
         assert "the server cannot be reached" in _run(server, "multi30k", tmp_path, capsys)
 
 
-def test_a_mirror_must_be_an_address(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        download.main(["multi30k", "--out", "x", "--mirror", "file:///etc"])
-    assert stopped.value.code == 2
-    assert "must begin with https:// or http://" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://", "https://[::1", "http://exa mple", "http://host:99999", "http://host:abc"),
+        *("http://" + "a" * 300, "http://..", "http://a..b", "http://user:pw@", "http://\udcff"),
+        *("http://[zz]", "http://*", "http://host#x", "http://host?x", "http:///path", "http://\n"),
+    ],
+)
+def test_a_mirror_must_be_an_address(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for odd, said in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
+        with pytest.raises(SystemExit) as stopped:
+            download.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
+        assert stopped.value.code == 2
+        assert said in capsys.readouterr().err
+    for fine in ("https://example.org/texts/", "http://127.0.0.1:8000", "http://[::1]:80/a"):
+        assert download._address(fine) == fine.rstrip("/")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no checksum\n", b"0" * 2**21])
+def test_checksums_that_are_none_are_one_sentence(
+    multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "archives" / "SHA256SUMS").write_bytes(content)
+    assert "SHA256SUMS" in _run(multi30k, "multi30k", tmp_path, capsys)
+    assert not multi30k.asked
+
+
+def test_a_refusal_leaves_no_folder_behind(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "404" in _run(server, "tatoeba", tmp_path / "new" / "out", capsys)
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_source_is_encrypted_named_and_complete() -> None:

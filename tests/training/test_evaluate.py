@@ -211,3 +211,29 @@ def test_impossible_options(
         main(_command(texts, texts, "ref.de", option, value))
     assert stopped.value.code == 2
     assert f"'{value}' must be a" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("alpha", ["1e308", "10.1", "-0.1", "nan", "inf", "--"])
+def test_a_length_penalty_that_is_no_number_of_its_range_is_refused(
+    alpha: str, checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(_command(checkpoint_folder, texts, "ref.de", f"--alpha={alpha}"))
+    assert left.value.code == 2
+    assert "argument --alpha: " in capsys.readouterr().err
+    assert math.isfinite(_result(checkpoint_folder, texts, "ref.de", capsys, "--alpha=10")["bleu"])
+
+
+def test_a_model_that_computes_no_numbers_is_not_measured(
+    texts: Path,
+    tmp_path: Path,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    large = Transformer(model.config)
+    with torch.no_grad():
+        large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").fill_(1e38)
+    checkpoint.save(tmp_path / "large", large, tokenizer)
+    said = _error(_command(tmp_path / "large", texts, "ref.de"), capsys)
+    assert "computes numbers that are not finite" in said

@@ -56,8 +56,34 @@ def test_a_folder_that_cannot_be_written(
     command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "file")]
     assert main(command) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(f"training.train: {tmp_path / 'file'} cannot be written: File exists.")
+    assert said.startswith(
+        f"training.train: {tmp_path / 'file'} cannot be written: Not a directory."
+    )
     assert said.endswith("or choose another --out.")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("batch_tokens = 200", "batch_tokens = 100_000_000", "The text makes 1 batches, but"),
+        ("vocab_size = 120", "vocab_size = 100_000", "No vocabulary of 100000 pieces"),
+        ("d_ff = 64", "d_ff = 200_000\nd_k = 16_000\nd_v = 16_000\npositions = 'learned'", ""),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    change: tuple[str, str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old, new, sentence = change
+    text = recipe.read_text().replace(old, new).replace("[training]", "[training]\naccumulate = 2")
+    recipe.write_text(text if sentence else text.replace("N = 1", "N = 200"))
+    out = tmp_path / "deep" / "out"
+    said = _error(["--config", str(recipe), "--data", str(data), "--out", str(out)], capsys)
+    assert (sentence or "but at most 1,073,741,824 are possible: choose smaller sizes.") in said
+    assert not out.parent.exists()
 
 
 def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path) -> None:

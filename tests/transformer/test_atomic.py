@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from transformer import atomic
@@ -58,3 +60,59 @@ def test_what_a_stopped_machine_left_behind_is_swept_away(tmp_path):
     (tmp_path / "model.new" / "half").touch()
     fill(tmp_path / "model", "whole")
     assert everything(tmp_path) == {"model/file"}
+
+
+def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
+    (tmp_path / "mine").mkdir()
+    for folder in (tmp_path / "deep" / "down", tmp_path / "mine" / "new", tmp_path / "mine"):
+        with pytest.raises(ValueError, match="refused"), atomic.new_folder(folder):
+            raise ValueError("refused")
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+    def fail_late():
+        with atomic.new_folder(tmp_path / "deep") as folder:
+            (folder / "kept").touch()
+            raise ValueError("late")
+
+    with pytest.raises(ValueError, match="late"):
+        fail_late()
+    assert everything(tmp_path) == {"deep/kept"}
+
+
+def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="loop"):
+        fill(tmp_path / "loop", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    path, link = tmp_path / "page.html", tmp_path / "link"
+    link.symlink_to(path)
+    atomic.write_file(link, b"first")
+    assert (path.read_bytes(), link.is_symlink()) == (b"first", True)
+
+    def full(self, content):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        atomic.write_file(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert {p.name for p in tmp_path.iterdir()} == {"page.html", "link"}
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device"):
+        atomic.write_file(tmp_path / "pipe", b"x")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    atomic.write_file(tmp_path / "pipe", b"x")
+    assert os.read(reader, 9) == b"x"
+    os.close(reader)
+    (tmp_path / "loop").symlink_to("loop")
+    for odd in ("loop", "."):
+        with pytest.raises(OSError, match=r"symbolic|directory"):
+            atomic.write_file(tmp_path / odd, b"x")

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -316,3 +317,124 @@ def test_weights_of_another_depth_are_named(folder, model):
     values = model.config.to_dict() | {"N": 1}
     replace(folder, "config.json", json.dumps(values).encode())
     assert "has the unknown tensor 'decoder.layers.1." in refusal(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_weights_that_are_not_finite_are_named(folder, value, dtype):
+    name = "encoder.layers.1.feed_forward.W_1.bias"
+    tensors = {n: t.to(dtype) for n, t in tensors_of(folder).items()}
+    tensors[name][7] = value
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert f"'{name}' has weights that are not finite" in refusal(folder)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_types_of_sixteen_bits_become_float32_exactly(folder, dtype):
+    tensors = {n: t.to(dtype) for n, t in tensors_of(folder).items()}
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    for name, parameter in checkpoint.load(folder).model.named_parameters():
+        assert parameter.dtype == torch.float32
+        assert torch.equal(parameter, tensors[name].float())
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.bool, torch.int64, torch.float8_e4m3fn, torch.float64], ids=str
+)
+def test_other_types_of_weights_are_named_and_never_converted(folder, dtype):
+    tensors = tensors_of(folder)
+    tensors["shared_embedding"] = tensors["shared_embedding"].to(dtype)
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert "'shared_embedding' is stored as" in refusal(folder)
+
+
+@pytest.mark.parametrize("dtype", ["C64", "F4", "F128", "f32", ""])
+def test_a_type_that_nobody_knows_is_one_sentence(folder, dtype):
+    content = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["shared_embedding"]["dtype"] = dtype
+    written = json.dumps(header).encode()
+    content = len(written).to_bytes(8, "little") + written + content[8 + length :]
+    replace(folder, "model.safetensors", content)
+    assert str(folder / "model.safetensors") in refusal(folder)
+
+
+@pytest.mark.parametrize("power", [17, 40, 1_000])
+@pytest.mark.parametrize("name", ["N", "d_model", "d_ff", "h", "d_k", "d_v", "max_length"])
+def test_a_huge_size_is_refused_before_anything_is_built(folder, model, name, power, monkeypatch):
+    monkeypatch.setattr(checkpoint, "Transformer", lambda _: pytest.fail("it was built"))
+    values = model.config.to_dict() | {name: 2**power}
+    replace(folder, "config.json", json.dumps(values).encode())
+    assert f"{folder / 'config.json'} describes no model" in refusal(folder) or power == 17
+
+
+def test_more_bytes_than_the_configuration_asks_for_are_not_read(folder):
+    path = folder / "model.safetensors"
+    with path.open("r+b") as file:
+        file.truncate(12 * 10**9)  # a hole: it takes no room
+    assert f"{path} cannot be read: it has 12,000,000,000 bytes, but at most" in refusal(folder)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_and_a_device_are_not_waited_for(folder, name, kind):
+    (folder / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to("/dev/zero")
+    assert f"{folder / name} cannot be read: it is no regular file" in refusal(folder)
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "unlink", "pipe"])
+@pytest.mark.parametrize("name", ["MODEL_CARD.md", "run.jsonl"])
+def test_a_damaged_card_or_log_is_named(tmp_path, model, tokenizer, name, damage):
+    folder = tmp_path / "model"
+    extra = {"MODEL_CARD.md": "# A tiny model\n", "run.jsonl": '{"step": 1}\n'}
+    checkpoint.save(folder, model, tokenizer, extra=extra)
+    checkpoint.load(folder)
+    content = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if damage == "pipe":
+        os.mkfifo(folder / name)
+    elif damage != "unlink":
+        changed = content[:-3] if damage == "cut" else b"%" + content[1:]
+        (folder / name).write_bytes(changed)
+    assert name in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "", "..", "a/b"])
+def test_a_manifest_reaches_no_file_of_another_folder(folder, name):
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["sha256"][name] = "0" * 64
+    path.write_text(json.dumps(manifest))
+    assert "which is no file of the folder" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 10_000, "x\0y", "x\ny\x1b[31m"])
+def test_a_name_that_cannot_be_is_one_short_printable_sentence(folder, name):
+    path = folder / "MANIFEST.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["sha256"][name] = "0" * 64
+    path.write_text(json.dumps(manifest))
+    for sentence in (refusal(folder), refusal(folder / name)):
+        assert len(sentence) < 1_000
+        assert sentence.isprintable()
+        assert "…" in sentence or len(name) < 300
+    tensors = tensors_of(folder) | {name.replace("\0", ""): torch.ones(1)}
+    path.write_text(json.dumps(manifest | {"sha256": dict(list(manifest["sha256"].items())[:-1])}))
+    replace(folder, "model.safetensors", safetensors.torch.save(tensors))
+    assert len(refusal(folder)) < 1_000
+
+
+def test_weights_that_are_not_finite_in_their_type_are_not_saved(tmp_path, model, tokenizer):
+    with torch.no_grad():
+        large = Transformer(model.config)
+        large.get_parameter("encoder.layers.0.feed_forward.W_1.bias")[0] = 1e6
+    with pytest.raises(CheckpointError, match=r"W_1\.bias' has weights that are not finite as fl"):
+        checkpoint.save(tmp_path / "half", large, tokenizer, dtype=torch.float16)
+    assert not (tmp_path / "half").exists()
+    checkpoint.save(tmp_path / "half", large, tokenizer)

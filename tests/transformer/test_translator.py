@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import CheckpointError, InputError, Translator, silence
+from transformer import CheckpointError, InputError, Transformer, Translator, checkpoint, silence
 from transformer.config import EOS
 from transformer.decoding import beam_search, greedy
 
@@ -90,12 +90,42 @@ def test_a_broken_character_is_refused_with_its_place(translator):
 
 
 def test_ten_thousand_words_are_refused_at_once(translator):
-    text = "dog " * 10_000
+    text = "dog " * 4_000
     started = time.process_time()
     for call in (translator.translate, translator.trace):
         assert "at most 255: shorten it" in refusal(call, text)
-    assert "translation has 30,000 pieces" in refusal(translator.trace, TEXT, text)
+    assert "translation has 12,000 pieces" in refusal(translator.trace, TEXT, text)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("unit", ["dog ", "x", " ", "字"])
+def test_a_text_of_megabytes_is_refused_before_it_is_cut_into_pieces(translator, unit, monkeypatch):
+    monkeypatch.setattr(translator.tokenizer, "pieces", lambda _: pytest.fail("it was cut"))
+    text = unit * 1_000_000 + "end"
+    assert "text has more than 16,384 characters" in refusal(translator.translate, text)
+    assert "translation has more than 16,384" in refusal(translator._read, text, "translation")
+
+
+def test_bad_lines_are_empty_and_named_and_stop_no_other(translator, pairs):
+    good = [pair.english for pair in pairs[:3]]
+    lines = [good[0], "dog " * 999, good[1], "\udcff", "", good[2]]
+    refused: list[InputError] = []
+    found = translator.translate_lines(lines, first=7, refuse=refused.append)
+    alone = [translator.translate(text).text for text in good]
+    assert found == [alone[0], "", alone[1], "", "", alone[2]]
+    assert [str(error).partition(":")[0] for error in refused] == ["Line 8", "Line 10"]
+
+
+def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_path):
+    with torch.no_grad():
+        large = Transformer(model.config)
+        large.load_state_dict(model.state_dict())
+        large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").mul_(1e38)
+    checkpoint.save(tmp_path / "large", large, tokenizer)
+    loaded = Translator.load(tmp_path / "large")
+    for call in (loaded.translate, lambda text: loaded.trace(text, "Ein Hund.")):
+        with pytest.raises(CheckpointError, match="computes numbers that are not finite"):
+            call(TEXT)
 
 
 def test_the_longest_text_that_fits_is_translated_and_traced(translator, tokenizer):
@@ -218,3 +248,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"no checkpoint folder .*nowhere") as caught:
         Translator.load(tmp_path / "nowhere")
     assert is_one_sentence(str(caught.value))
+
+
+def test_a_notice_quotes_no_more_than_the_ends_of_a_long_word(translator):
+    (notice, *_) = translator.translate("字" * 3_000 + " dog", beam_size=1).notices
+    assert "字…字" in notice
+    assert len(notice) < 200

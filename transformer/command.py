@@ -1,0 +1,57 @@
+"""How every command runs: an error is one sentence on standard error, and an exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable
+
+from transformer.errors import HeadlightError, one_line, unwritable
+
+REFUSED, INTERRUPTED = 2, 130
+"""Exit statuses: something is wrong with what was asked; Ctrl-C."""
+
+
+def run(name: str, body: Callable[[], int | None]) -> int:
+    """Run the body of a command and return the exit status.
+
+    Text is written as UTF-8 whatever the locale says, and the bytes of a path as they are.
+
+    Args:
+        name: of the command, before each of its sentences.
+        body: does the work; may return an exit status of its own.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        status = body() or 0
+        if sys.stdout is not None:
+            sys.stdout.flush()  # at exit it would be too late for a sentence
+    except HeadlightError as error:
+        say(f"{name}: {error}")
+        return REFUSED
+    except BrokenPipeError:
+        _discard_output()  # the reader has what it wanted
+        return 0
+    except OSError as error:
+        _discard_output()
+        say(f"{name}: {unwritable(error, 'Standard output')}")
+        return REFUSED
+    except KeyboardInterrupt:
+        say(f"{name}: stopped.")
+        return INTERRUPTED
+    return status
+
+
+def say(sentence: str) -> None:
+    """Print one line to standard error, if there is one."""
+    if sys.stderr is not None:
+        print(one_line(sentence), file=sys.stderr)
+
+
+def _discard_output() -> None:
+    """Let the flush at exit write to nowhere: it would fail again."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

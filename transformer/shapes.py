@@ -1,0 +1,76 @@
+"""Names and shapes of a model's parameters from its configuration alone, before it is built."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from transformer.config import TransformerConfig
+from transformer.errors import ConfigError
+
+Shape = tuple[int, ...]
+
+MAX_PARAMETERS = 2**30
+"""Five times those of the paper's big model; in float32 they take 4 GiB."""
+
+MAX_POSITIONS = 2**24
+"""Numbers in a table of positions, max_length × d_model: 16,384 pieces for the big model."""
+
+
+def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
+    """Name and shape of each parameter, as `Transformer(config).named_parameters()` gives them."""
+    yield "shared_embedding", (config.vocab_size, config.d_model)
+    for stack, attentions in (
+        ("encoder", ("self_attention",)),
+        ("decoder", ("self_attention", "cross_attention")),
+    ):
+        if config.positions == "learned":
+            yield f"{stack}.embedding.positions", (config.max_length, config.d_model)
+        for layer in range(config.N):
+            for name, shape in _layer(config, attentions):
+                yield f"{stack}.layers.{layer}.{name}", shape
+
+
+def number_of_parameters(config: TransformerConfig) -> int:
+    """Number of learned parameters, the shared matrix counted once."""
+    return sum(math.prod(shape) for _, shape in parameter_shapes(config))
+
+
+def refuse_too_large(config: TransformerConfig) -> None:
+    """Refuse a model that would take all memory; to be called before it is built.
+
+    Raises:
+        ConfigError: if it has too many parameters or positions.
+    """
+    if (positions := config.max_length * config.d_model) > MAX_POSITIONS:
+        raise ConfigError(
+            f"max_length = {config.max_length} and d_model = {config.d_model} make a table of "
+            f"{positions:,} positions, but at most {MAX_POSITIONS:,} are possible: lower one."
+        )
+    if (count := number_of_parameters(config)) > MAX_PARAMETERS:
+        raise ConfigError(
+            f"The configuration makes a model of {count:,} parameters, but at most "
+            f"{MAX_PARAMETERS:,} are possible: choose smaller sizes."
+        )
+
+
+def _layer(config: TransformerConfig, attentions: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
+    """The parameters of one layer (§3.1 to §3.3)."""
+    d_model, d_ff = config.d_model, config.d_ff
+    k, v = config.h * config.d_k, config.h * config.d_v
+    for attention in attentions:
+        yield f"{attention}.W_Q.weight", (k, d_model)
+        yield f"{attention}.W_K.weight", (k, d_model)
+        yield f"{attention}.W_V.weight", (v, d_model)
+        yield f"{attention}.W_O.weight", (d_model, v)
+        yield from _norm(f"{attention}_norm", d_model)
+    yield "feed_forward.W_1.weight", (d_ff, d_model)
+    yield "feed_forward.W_1.bias", (d_ff,)
+    yield "feed_forward.W_2.weight", (d_model, d_ff)
+    yield "feed_forward.W_2.bias", (d_model,)
+    yield from _norm("feed_forward_norm", d_model)
+
+
+def _norm(name: str, d_model: int) -> Iterator[tuple[str, Shape]]:
+    yield f"{name}.norm.weight", (d_model,)
+    yield f"{name}.norm.bias", (d_model,)

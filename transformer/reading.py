@@ -1,0 +1,75 @@
+"""Read files that somebody brings: regular ones alone, and never more than can be meant."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+def read_bytes(path: Path, at_most: int) -> bytes:
+    """The content of a regular file.
+
+    Args:
+        at_most: bytes that such a file may have.
+
+    Raises:
+        OSError: as `opened` does.
+    """
+    with opened(path, at_most) as (file, size):
+        content = file.read(size + 1)
+        if len(content) != size:
+            raise OSError(errno.EIO, "its size changed while it was read", str(path))
+        return content
+
+
+def sha256_of(path: Path, at_most: int) -> str:
+    """The checksum of a regular file, which is not held in memory.
+
+    Raises:
+        OSError: as `opened` does.
+    """
+    with opened(path, at_most) as (file, _):
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def opened(path: Path, at_most: int) -> Iterator[tuple[BinaryIO, int]]:
+    """A regular file and its size in bytes; a context manager.
+
+    A pipe would be waited for, and a device may have no end: each is looked at before it is opened.
+
+    Raises:
+        OSError: if it cannot be opened, is no regular file or has more than `at_most` bytes; its
+            `strerror` says so.
+    """
+    try:
+        _require_regular(os.stat(path), path)
+        # what is put in its place at this moment is not waited for either
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except ValueError as error:  # Python's, before it asks the system
+        raise OSError(errno.EINVAL, "its name cannot be that of a file", str(path)) from error
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        _require_regular(status, path)
+        if status.st_size > at_most:
+            raise OSError(
+                errno.EFBIG,
+                f"it has {status.st_size:,} bytes, but at most {at_most:,} can be meant",
+                str(path),
+            )
+        yield file, status.st_size
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file, but a pipe or a device", str(path))

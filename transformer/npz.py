@@ -1,4 +1,4 @@
-"""Read the arrays of an NPZ file that somebody brings: sizes are checked before anything unpacks."""
+"""Read the arrays of anybody's NPZ file: sizes are checked before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ class TooLargeError(ValueError):
     """An archive whose arrays together unpack to more than they may."""
 
 
-def read_arrays(
-    path: Path, names: Iterable[str], *, max_bytes: int
-) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
     """The named arrays, unpacked.
 
     Args:

@@ -8,8 +8,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -41,7 +41,7 @@ def sha256_of(path: Path, at_most: int) -> str:
 
 
 @contextmanager
-def opened(path: Path, at_most: int) -> Iterator[tuple[BinaryIO, int]]:
+def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
     """A regular file and its size in bytes; a context manager.
 
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.
@@ -51,12 +51,12 @@ def opened(path: Path, at_most: int) -> Iterator[tuple[BinaryIO, int]]:
             `strerror` says so.
     """
     try:
-        _require_regular(os.stat(path), path)
+        _require_regular(path.stat(), path)
         # what is put in its place at this moment is not waited for either
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except ValueError as error:  # Python's, before it asks the system
         raise OSError(errno.EINVAL, "its name cannot be that of a file", str(path)) from error
-    with open(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         _require_regular(status, path)
         if status.st_size > at_most:

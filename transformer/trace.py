@@ -36,7 +36,7 @@ _FORMAT_ERRORS = (
 )
 
 MAX_BYTES = 2**30
-"""Of a file that is loaded, unpacked; a trace of 512 × 512 pieces of the bundled model has 113 MB."""
+"""Of a file that is loaded, unpacked; that of 512 × 512 pieces in the bundled model has 113 MB."""
 
 
 class Labels(NamedTuple):
@@ -186,7 +186,9 @@ class AttentionTrace:
         for name, shape in shapes.items():
             array: Weights = getattr(self, name)
             if array.dtype != np.float32 or array.shape != shape or not array.size:
-                raise ValueError(f"{name} is {array.dtype} of {array.shape}, not float32 of {shape}")
+                raise ValueError(
+                    f"{name} is {array.dtype} of {array.shape}, not float32 of {shape}"
+                )
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} holds what is no number")
 

@@ -218,3 +218,14 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"no checkpoint folder .*nowhere") as caught:
         Translator.load(tmp_path / "nowhere")
     assert is_one_sentence(str(caught.value))
+
+
+def test_a_search_that_is_stopped_is_told_and_one_that_ends_is_not(translator):
+    found = translator.translate("The dog sleeps in the garden.", should_stop=lambda: True)
+    assert found.stopped
+    assert len(found.best.pieces) == 1
+    (notice,) = found.notices
+    assert notice.startswith("The search was stopped before its end, after 1 pieces:")
+    whole = translator.translate("The dog sleeps in the garden.", should_stop=lambda: False)
+    assert not whole.stopped
+    assert whole.text == translator.translate("The dog sleeps in the garden.").text

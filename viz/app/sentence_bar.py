@@ -120,7 +120,7 @@ def _take_example() -> None:
 def _answer(text: str, beam_size: int) -> None:
     """The German line: a translation, or the one sentence that says why there is none."""
     try:
-        # comes after half a second; until then what stood here stays, marked as stale after that
+        # comes after half a second; what stood here stays until then (style.css takes it away)
         with st.spinner("Translating…"):
             translator = serving.load()
             translation = serving.translate(translator, text, beam_size)

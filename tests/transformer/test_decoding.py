@@ -318,6 +318,11 @@ def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found
     model = build(ending=3)
     whole = beam_search(model, batch(SOURCES))
     asked = []
-    found = beam_search(model, batch(SOURCES), should_stop=lambda: bool(asked.append(1)))
+
+    def never():
+        asked.append(1)
+        return False
+
+    found = beam_search(model, batch(SOURCES), should_stop=never)
     assert found == whole
     assert len(asked) < max(len(h.tokens) for row in whole for h in row)

@@ -33,8 +33,8 @@ HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
 WHOSE = (
-    "How the heads came to look where they look, on a sentence that the run itself traced as it "
-    "trained: the sentence in the bar cannot be shown, as the weights of its early steps are gone."
+    "On a sentence that the run traced as it trained: the weights of its early steps are gone, so "
+    "the one in the bar cannot be shown."
 )
 
 _LAST = "forming_last"
@@ -141,19 +141,9 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     with row:
         kind = pick_kind()
         layer, head = pick(HEAD, layers, count, layer=layers - 1, head=0)
-        name = st.selectbox(
-            "Measure",
-            list(MEASURES),
-            index=list(MEASURES).index("confidence"),
-            key=MEASURE,
-            bind="query-params",
-            width=130,
-            help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
-        )
     assert layer is not None  # no mean is offered
     assert head is not None
     step = _step(folder, list(traces))
-    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         head_grid(
@@ -164,7 +154,7 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
         )
     with picture:
         _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
-        st.subheader(f"{name.capitalize()}, step after step", anchor=False)
+        name = _measure_name()
         st.altair_chart(
             measure_chart(
                 list(traces),
@@ -180,6 +170,19 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
         f"most: {code_line(head_roles)}." + (_OF_THE_BUNDLED if folder == FORMING else "")
+    )
+
+
+def _measure_name() -> str:
+    """What the chart draws of each head over the steps."""
+    return st.selectbox(
+        "Measure, step after step",
+        list(MEASURES),
+        index=list(MEASURES).index("confidence"),
+        key=MEASURE,
+        bind="query-params",
+        width=200,
+        help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
     )
 
 
@@ -200,6 +203,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         st.session_state[STEP] = steps[-1]
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
+        _say(folder, steps[0])
         return steps[0]
     # a link, or the run before, may have saved others
     if wanted is not None and wanted not in steps:
@@ -220,6 +224,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         at = steps.index(step)
         _walk("Step before", steps[max(at - 1, 0)], ":material/arrow_back:", step)
         _walk("Next step", steps[min(at + 1, len(steps) - 1)], ":material/arrow_forward:", step)
+        _say(folder, step)
     return step
 
 
@@ -232,6 +237,10 @@ def _walk(label: str, to: int, icon: str, step: int) -> None:
 
 def _go_to(step: int) -> None:
     st.session_state[STEP] = step
+
+
+def _say(folder: Path, step: int) -> None:
+    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}", width="content")
 
 
 def _loss(folder: Path, step: int) -> str:

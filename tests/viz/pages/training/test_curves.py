@@ -87,7 +87,7 @@ def test_the_bundled_weights_are_told_with_all_their_runs() -> None:
         assert runlog.plan(records)["lr_factor"] == part.lr_factor
         assert records[-1]["step"] == part.steps == config.recipe.steps
         assert f"{part.steps:,} steps" in card
-        seconds += [r["seconds"] for r in records if "seconds" in r][-1]
+        seconds += [float(r["seconds"]) for r in records if "seconds" in r][-1]
     assert 7.5 < seconds / 3600 < 8
     assert history.STEPS == 47_600
     assert "2, 0.8, 1, 0.8 and 0.15" in history.RATE

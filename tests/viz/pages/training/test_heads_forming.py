@@ -293,7 +293,8 @@ def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: d
 
 
 def test_a_step_of_another_model_is_named_and_left_out(run: Path, shown: dict) -> None:
-    other = replace(_at(64), **{kind: _at(64).weights(kind)[:1] for kind in KINDS})
+    weights: dict[str, Any] = {kind: _at(64).weights(kind)[:1] for kind in KINDS}
+    other = replace(_at(64), **weights)
     other.save(run / "probes" / "step-00000064-sentence-1.npz")
     app = opened()
     (said,) = [text for text in texts(app) if "another model" in text]

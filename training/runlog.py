@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from transformer.errors import HeadlightError
+from transformer.reading import opened
+
 Record: TypeAlias = dict[str, float | int | str]
+
+MAX_STEP = 10**12
+"""Of a record; whatever counts steps lies below."""
+
+MAX_LINE = 10_000
+"""Characters of a record: one that a run writes has some 200."""
+
+COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0, "start": 0}
+"""What a record counts beside its step, and the least that it can be.
+
+`start` is the number of updates that the weights had before the run.
+"""
+
+POSITIVE = ("lr_factor", "validation_perplexity")
+"""What is a number above 0."""
+
+MEASURED = ("loss", "lr", "tokens_per_second", "validation_loss")
+"""What a record holds that an update was made for: its step counts from 1."""
+
+
+class RunLogError(HeadlightError):
+    """A run log that cannot be read, or a line of it."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a run log holds.
+
+    Args:
+        records: of all lines that are records.
+        wrong: what is wrong with each other line, by its number from 1.
+    """
+
+    records: tuple[Record, ...]
+    wrong: dict[int, str]
 
 
 class RunLog:
@@ -17,6 +57,9 @@ class RunLog:
     Args:
         path: the file; created if it does not exist.
         after_step: remove the records that an interrupted run wrote after this step.
+
+    Raises:
+        RunLogError: naming the line of an existing file that is not a record.
     """
 
     def __init__(self, path: Path, after_step: int = 0) -> None:
@@ -37,14 +80,48 @@ def read(path: Path) -> list[Record]:
     """All complete records; a last line that is still being written is not one yet.
 
     Raises:
-        ValueError: naming the line that is not a record.
+        RunLogError: if the file cannot be read, or naming the line that is not a record.
     """
     if not path.exists():
         return []
-    text = path.read_text("utf-8", errors="replace")
-    whole = text[: text.rfind("\n") + 1]
-    lines = enumerate(whole.splitlines(), start=1)
-    return [_record(path, number, line) for number, line in lines if line]
+    log = parse(_content(path, sys.maxsize))
+    for number, why in log.wrong.items():
+        raise RunLogError(
+            f"Line {number} of {path} is no record of a run, {why}: delete the line, or restore "
+            f"an earlier copy of the file."
+        )
+    return list(log.records)
+
+
+def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
+    """All complete records of anybody's log, and what is wrong with its other lines.
+
+    Args:
+        max_bytes: size up to which the file is read at all.
+        max_lines: lines up to which they are parsed.
+
+    Raises:
+        RunLogError: if the file cannot be read, or is larger.
+    """
+    content = _content(path, max_bytes)
+    if (lines := content.count(b"\n")) > max_lines:
+        raise RunLogError(
+            f"{path.name} has {lines:,} lines, and up to {max_lines:,} are read: log less often."
+        )
+    return parse(content)
+
+
+def parse(content: bytes) -> Log:
+    """The records of a log, line by line; one that is still being written is not one yet."""
+    whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace")
+    records, wrong = [], {}
+    for number, line in enumerate(whole.split("\n"), start=1):
+        if line := line.strip():
+            try:
+                records.append(_record(line))
+            except RunLogError as error:
+                wrong[number] = str(error)
+    return Log(tuple(records), wrong)
 
 
 def plan(records: Sequence[Record]) -> Record:
@@ -55,16 +132,61 @@ def plan(records: Sequence[Record]) -> Record:
     return next((record for record in reversed(records) if "steps" in record), {})
 
 
-def _record(path: Path, number: int, line: str) -> Record:
-    found: object = None
-    with suppress(ValueError):
-        found = json.loads(line)
-    if not isinstance(found, dict) or not isinstance(found.get("step"), int):
-        raise ValueError(
-            f"Line {number} of {path} is no record of a run: delete the line, or restore an "
-            f"earlier copy of the file."
-        )
+def _content(path: Path, max_bytes: int) -> bytes:
+    try:
+        with opened(path, max_bytes) as (file, size):
+            return file.read(size)  # what a run adds at this moment comes with the next look
+    except OSError as error:
+        raise RunLogError(f"{path.name} cannot be read: {error.strerror}.") from error
+
+
+def _record(line: str) -> Record:
+    if len(line) > MAX_LINE:
+        raise RunLogError(f"with {len(line):,} characters")
+    try:
+        found: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RunLogError("not a JSON object") from error
+    if not isinstance(found, dict):
+        raise RunLogError("not a JSON object")
+    for name, value in found.items():
+        if not isinstance(value, str) and not _is_finite_number(value):
+            raise RunLogError(f"{_quoted(name)} is no number")
+    _check_count(found, "step", int(any(name in found for name in MEASURED)))
+    for name, least in COUNTS.items():
+        if name in found:
+            _check_count(found, name, least)
+    for name in found:
+        if name in (*MEASURED, *POSITIVE, "seconds", "validation_bleu"):
+            _check_number(found, name)
     return found
+
+
+def _is_finite_number(value: object) -> bool:
+    try:
+        # true and false are integers to Python, and 10**400 is too large for a float
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
+
+
+def _check_count(record: Record, name: str, least: int) -> None:
+    value = record.get(name)
+    if not isinstance(value, int) or not least <= value <= MAX_STEP:
+        raise RunLogError(f"{name} is no whole number from {least} to {MAX_STEP:.0e}")
+
+
+def _check_number(record: Record, name: str) -> None:
+    value = record[name]
+    if isinstance(value, str):
+        raise RunLogError(f"{name} is no number")
+    if name in POSITIVE and value <= 0:
+        raise RunLogError(f"{name} is not above 0")
+
+
+def _quoted(name: str) -> str:
+    short = name if len(name) <= 40 else f"{name[:40]}…"
+    return f"“{short}”".encode("utf-8", "backslashreplace").decode()
 
 
 def _line(record: Record) -> str:

@@ -25,7 +25,7 @@ from training.state import Progress, load_state, save_state
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer import checkpoint
-from transformer.errors import CheckpointError, HeadlightError, unwritable
+from transformer.errors import HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
@@ -151,10 +151,7 @@ class Trainer:
             started = time.monotonic()
 
     def _open_log(self) -> RunLog:
-        try:
-            log = RunLog(self.out / LOG, self.progress.step)
-        except ValueError as error:
-            raise CheckpointError(str(error)) from error
+        log = RunLog(self.out / LOG, self.progress.step)
         planned, logged = self._plan(), runlog.plan(runlog.read(log.path))
         if planned != {name: value for name, value in logged.items() if name != "step"}:
             log.write(step=self.progress.step, **planned)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -100,6 +101,7 @@ def beam_search(
     beam_size: int = BEAM_SIZE,
     alpha: float = ALPHA,
     max_extra: int = MAX_EXTRA,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[Hypothesis]]:
     """Extend the `beam_size` best prefixes until as many hypotheses are finished.
 
@@ -108,6 +110,8 @@ def beam_search(
         beam_size: prefixes kept; 1 is greedy search.
         alpha: α of the length penalty.
         max_extra: stop at source length + this many tokens.
+        should_stop: asked after each step; once it says so, the prefixes that the search has then
+            stand as hypotheses, as at the length limit.
 
     Returns:
         For each sentence its hypotheses, best score first.
@@ -115,7 +119,9 @@ def beam_search(
     search = _Beams(model, source, beam_size, alpha, max_extra)
     while search.unfinished:
         search.step()
-    # hypotheses cut at the length limit come after all that end with </s>
+        if search.unfinished and should_stop():
+            search.stop()
+    # hypotheses that were cut come after all that end with </s>
     return [sorted(found, key=lambda h: (not h.complete, -h.score)) for found in search.finished]
 
 
@@ -174,14 +180,26 @@ class _Beams:
         self.total = best.values.flatten()[selected].view(-1, self.K)
         self.unfinished = unfinished
 
+    def stop(self) -> None:
+        """Let the best prefixes of each unfinished sentence stand as hypotheses."""
+        for index, sentence in enumerate(self.unfinished):
+            for row in range(index * self.K, (index + 1) * self.K):
+                is_placeholder = math.isinf(self.total.view(-1)[row])
+                if len(self.finished[sentence]) < self.K and not is_placeholder:
+                    tokens = self.tokens[row, 1:].tolist()
+                    self._add(sentence, tokens, self.log_probs[row].tolist())
+        self.unfinished = []
+
     def _finish(self, sentence: int, row: Tensor, piece: Tensor, log_p: Tensor) -> None:
         # not a placeholder beam, nor a piece that is never written: both have log P = -∞
         if math.isinf(self.total.view(-1)[row] + log_p[row, piece]):
             return
-        tokens = (*self.tokens[row, 1:].tolist(), int(piece))
-        log_probs = (*self.log_probs[row].tolist(), float(log_p[row, piece]))
+        tokens = [*self.tokens[row, 1:].tolist(), int(piece)]
+        self._add(sentence, tokens, [*self.log_probs[row].tolist(), float(log_p[row, piece])])
+
+    def _add(self, sentence: int, tokens: list[int], log_probs: list[float]) -> None:
         score = sum(log_probs) / length_penalty(len(tokens), self.alpha)
-        self.finished[sentence].append(Hypothesis(tokens, log_probs, score))
+        self.finished[sentence].append(Hypothesis(tuple(tokens), tuple(log_probs), score))
 
     def _select(self, selected: Tensor, rows: Tensor, pieces: Tensor, log_p: Tensor) -> None:
         rows, pieces = rows.flatten()[selected], pieces.flatten()[selected]

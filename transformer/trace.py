@@ -18,6 +18,7 @@ from transformer.config import BOS, EOS
 from transformer.errors import CheckpointError, InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
+from transformer.npz import TooLargeError, read_arrays
 from transformer.tokenizer import SPECIAL, Piece
 
 Weights: TypeAlias = npt.NDArray[np.float32]
@@ -29,9 +30,13 @@ _FORMAT_ERRORS = (
     TypeError,
     EOFError,
     RuntimeError,
+    OverflowError,
     zipfile.BadZipFile,
     zlib.error,
 )
+
+MAX_BYTES = 2**30
+"""Of a file that is loaded, unpacked; that of 512 × 512 pieces in the bundled model has 113 MB."""
 
 
 class Labels(NamedTuple):
@@ -138,27 +143,63 @@ class AttentionTrace:
             )
 
     @classmethod
-    def load(cls, path: str | Path) -> AttentionTrace:
+    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> AttentionTrace:
         """Read what `save` wrote.
 
+        Args:
+            max_bytes: size up to which the file is read, packed and unpacked.
+
         Raises:
-            CheckpointError: if the file is not such a trace.
+            CheckpointError: if the file is not such a trace, or larger.
         """
+        path = Path(path)
         try:
-            with np.load(path, allow_pickle=False) as file:
-                words = json.loads(str(file["words"]))
-                arrays = {name: file[name] for name in (*KINDS, "log_probs")}
-            return cls(
+            arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
+            words = json.loads(str(arrays.pop("words")))
+            read = cls(
                 source=words["source"],
                 target=words["target"],
-                source_pieces=tuple(Piece(*piece) for piece in words["source_pieces"]),
-                target_pieces=tuple(Piece(*piece) for piece in words["target_pieces"]),
+                source_pieces=_pieces(words["source_pieces"]),
+                target_pieces=_pieces(words["target_pieces"]),
                 **arrays,
             )
+            read._require_consistent()
+            return read
         except OSError as error:
+            raise CheckpointError(f"{path} cannot be read: {error.strerror or error}.") from error
+        except TooLargeError as error:
             raise CheckpointError(f"{path} cannot be read: {error}.") from error
         except _FORMAT_ERRORS as error:
             raise CheckpointError(f"{path} is not a trace that was saved here.") from error
+
+    def _require_consistent(self) -> None:
+        """Raise ValueError unless each array has the shape that the pieces give it, and numbers."""
+        "".join((self.source, self.target, *self.source_tokens, *self.target_tokens)).encode()
+        source, target = len(self.source_pieces), len(self.target_pieces)
+        layers, heads = self.cross.shape[:2]
+        shapes = {
+            "encoder_self": (layers, heads, source, source),
+            "decoder_self": (layers, heads, target, target),
+            "cross": (layers, heads, target, source),
+            "log_probs": (target,),
+        }
+        for name, shape in shapes.items():
+            array: Weights = getattr(self, name)
+            if array.dtype != np.float32 or array.shape != shape or not array.size:
+                raise ValueError(
+                    f"{name} is {array.dtype} of {array.shape}, not float32 of {shape}"
+                )
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds what is no number")
+
+
+def _pieces(rows: list[list[Any]]) -> tuple[Piece, ...]:
+    """Pieces from their JSON; raises TypeError or ValueError if they are none."""
+    pieces = tuple(Piece(int(number), "" + text, int(word)) for number, text, word in rows)
+    words = [piece.word for piece in pieces]
+    if not set(words) <= set(range(len(words))) or words != sorted(words):
+        raise ValueError("the words of the pieces are out of order")
+    return pieces
 
 
 @torch.inference_mode()

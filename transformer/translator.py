@@ -48,6 +48,7 @@ class Translation:
         source: the text as it was typed.
         candidates: best first.
         notices: plain sentences on what a reader should know, such as unknown characters.
+        stopped: whether the search was ended before it was done.
         seconds: wall-clock time of the search.
     """
 
@@ -55,6 +56,7 @@ class Translation:
     candidates: tuple[Candidate, ...]
     notices: tuple[str, ...]
     seconds: float
+    stopped: bool = False
 
     @property
     def best(self) -> Candidate:
@@ -93,20 +95,38 @@ class Translator:
         """
         return cls(checkpoint.load(BUNDLED if folder is None else Path(folder)))
 
-    def translate(self, text: str, *, beam_size: int = BEAM_SIZE) -> Translation:
+    def translate(
+        self,
+        text: str,
+        *,
+        beam_size: int = BEAM_SIZE,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Translation:
         """Translate one text by beam search; a beam of 1 is greedy search.
+
+        Args:
+            should_stop: asked after each step of the search; once it says so, the best that was
+                found by then is the translation.
 
         Raises:
             InputError: if there is nothing to translate, or more than the model accepts.
         """
         started = time.perf_counter()
+        stopped = False
+
+        def stop() -> bool:
+            nonlocal stopped
+            stopped = should_stop()
+            return stopped
+
         pieces = self._read(text)
-        hypotheses = self._search([[piece.id for piece in pieces]], beam_size)[0]
+        hypotheses = self._search([[piece.id for piece in pieces]], beam_size, stop)[0]
         return Translation(
             source=text,
             candidates=tuple(self._candidate(hypothesis) for hypothesis in hypotheses),
-            notices=self._notices(pieces, hypotheses[0]),
+            notices=self._notices(pieces, hypotheses[0], stopped),
             seconds=time.perf_counter() - started,
+            stopped=stopped,
         )
 
     def translate_lines(
@@ -202,13 +222,20 @@ class Translator:
             )
         return with_end(pieces)
 
-    def _search(self, rows: list[list[int]], beam_size: int) -> list[list[Hypothesis]]:
+    def _search(
+        self,
+        rows: list[list[int]],
+        beam_size: int,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[list[Hypothesis]]:
         if beam_size < 1:
             raise InputError(f"A beam of {beam_size} finds nothing: it must be at least 1.")
         if not rows:
             return []
         source = pad_sequences(rows).to(self.model.device)
-        found = decoding.beam_search(self.model, source, beam_size=beam_size)
+        found = decoding.beam_search(
+            self.model, source, beam_size=beam_size, should_stop=should_stop
+        )
         for hypotheses in found:
             self._require_finite([one.score for one in hypotheses] or [math.nan])
         return found
@@ -226,14 +253,19 @@ class Translator:
         return Candidate(self.tokenizer.decode(hypothesis.tokens), tuple(pieces), hypothesis)
 
     @staticmethod
-    def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
+    def _notices(pieces: list[Piece], best: Hypothesis, stopped: bool) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
             names = [shortened(text, LONGEST_QUOTE) for text in list(unknown)[:5]]
             shown = ", ".join(f"“\u2068{text}\u2069”" for text in names)
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             notices.append(f"The model has never seen {shown}{more} and reads a blank there.")
-        if not best.complete:
+        if stopped:
+            notices.append(
+                f"The search was stopped before its end, after {len(best.tokens)} pieces: this is "
+                f"the best that it had found."
+            )
+        elif not best.complete:
             notices.append(
                 f"The model did not end the sentence within {len(best.tokens)} pieces, "
                 f"its limit for this text."

@@ -41,9 +41,7 @@ def faults(page: Page, axe: str) -> list[dict[str, Any]]:
     """What is serious on a page as it stands."""
     page.evaluate(axe)
     found: list[dict[str, Any]] = page.evaluate(RUN)
-    return [
-        one for one in found if one["impact"] in SERIOUS and one["id"] not in STREAMLITS_OWN
-    ]
+    return [one for one in found if one["impact"] in SERIOUS and one["id"] not in STREAMLITS_OWN]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

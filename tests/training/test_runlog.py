@@ -1,12 +1,13 @@
 """The run log can be read while it is written, and forgets what a resumed run does again."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from training.runlog import RunLog, plan, read
+from training.runlog import RunLog, RunLogError, parse, plan, read, read_foreign
 
 
 def test_records_come_back_in_order(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_run_that_is_killed_while_it_takes_up_its_log_loses_nothing(
 def test_a_damaged_line_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"step": 1}\n' + damage + '\n{"step": 2}\n', "utf-8")
-    with pytest.raises(ValueError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
+    with pytest.raises(RunLogError, match=r"Line 2 of .*run\.jsonl is no record of a run"):
         read(path)
 
 
@@ -77,3 +78,51 @@ def test_no_file_means_no_records(tmp_path: Path) -> None:
 def test_it_and_the_schedule_load_without_torch() -> None:
     code = "import sys, training.runlog, training.schedule; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        ('{"step": 2, "loss": null}', "“loss” is no number"),
+        ('{"step": 2, "loss": "low"}', "loss is no number"),
+        ('{"step": 2, "loss": NaN}', "“loss” is no number"),
+        ('{"step": 2, "loss": 1e999}', "“loss” is no number"),
+        ('{"step": 2, "loss": 1' + "0" * 400 + "}", "“loss” is no number"),
+        ('{"step": 2, "loss": 1' + "0" * 5000 + "}", "not a JSON object"),
+        ('{"step": 2, "loss": true}', "“loss” is no number"),
+        ('{"step": 2, "x": {"a": []}}', "“x” is no number"),
+        ('{"loss": 1.0}', "step is no whole number from 1 to 1e+12"),
+        ('{"step": 0, "lr": 0.1}', "step is no whole number from 1 to 1e+12"),
+        ('{"step": -5}', "step is no whole number from 0 to 1e+12"),
+        ('{"step": 1' + "0" * 30 + "}", "step is no whole number from 0 to 1e+12"),
+        ('{"step": 2.5}', "step is no whole number from 0 to 1e+12"),
+        ('{"step": 0, "steps": 9, "warmup": 0}', "warmup is no whole number from 1 to 1e+12"),
+        ('{"step": 0, "steps": "9"}', "steps is no whole number from 1 to 1e+12"),
+        ('{"step": 0, "steps": 9, "lr_factor": 0}', "lr_factor is not above 0"),
+        ('{"step": 2, "validation_perplexity": -1}', "validation_perplexity is not above 0"),
+        ("[" * 9_000, "not a JSON object"),
+        ("[" * 200_000, "with 200,000 characters"),
+    ],
+)
+def test_a_line_that_cannot_be_meant_is_told_from_the_others(damage: str, why: str) -> None:
+    log = parse(f'{{"step": 1}}\n{damage}\n\n{{"step": 3, "loss": 1.5}}\n'.encode())
+    assert list(log.records) == [{"step": 1}, {"step": 3, "loss": 1.5}]
+    assert log.wrong == {2: why}
+
+
+def test_a_log_of_anybody_is_read_up_to_a_size(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"step": 1}\n' * 20)
+    assert len(read_foreign(path, max_bytes=240, max_lines=20).records) == 20
+    with pytest.raises(RunLogError, match=r"run\.jsonl has 20 lines, and up to 19 are read"):
+        read_foreign(path, max_bytes=240, max_lines=19)
+    with pytest.raises(RunLogError, match=r"run\.jsonl cannot be read: it has 240 bytes"):
+        read_foreign(path, max_bytes=239, max_lines=20)
+    with path.open("r+b") as file:
+        file.truncate(2**31)  # sparse: nothing of it is on the disk
+    with pytest.raises(RunLogError, match="it has 2,147,483,648 bytes"):
+        read_foreign(path, max_bytes=2**24, max_lines=20)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(RunLogError, match="it is no regular file"):
+        read_foreign(path, max_bytes=2**24, max_lines=20)

@@ -286,3 +286,43 @@ def test_hooks_reach_into_the_search():
         edited = [h.tokens for h in greedy(model, source)]
     assert edited != plain
     assert len({tokens[:40] for tokens in edited}) == 1  # blind to the source, all write the same
+
+
+def stop_after(steps):
+    """Says so when it is asked for that many times."""
+    asked = iter(range(1, 1000))
+    return lambda: next(asked) >= steps
+
+
+@pytest.mark.parametrize("K", [1, 3, 20])
+def test_a_search_that_is_stopped_gives_the_best_that_it_has(K):
+    model = build(ending=-3)
+    whole = beam_search(model, batch(SOURCES), beam_size=K)
+    for steps in (1, 4):
+        found = beam_search(model, batch(SOURCES), beam_size=K, should_stop=stop_after(steps))
+        for row, (best, *others) in zip(SOURCES, found, strict=True):
+            kept = [hypothesis.tokens for hypothesis in (best, *others)]
+            assert len(set(kept)) == len(kept) <= K
+            for hypothesis in (best, *others):
+                assert len(hypothesis.tokens) == steps or hypothesis.complete
+                log_p = [
+                    next_log_probs(model, row, hypothesis.tokens[:n])[piece]
+                    for n, piece in enumerate(hypothesis.tokens)
+                ]
+                assert hypothesis.log_probs == pytest.approx(log_p, abs=1e-4)
+        if K == 1:
+            assert [f[0].tokens for f in found] == [w[0].tokens[:steps] for w in whole]
+
+
+def test_a_search_that_ends_by_itself_is_not_asked_again_and_keeps_what_it_found():
+    model = build(ending=3)
+    whole = beam_search(model, batch(SOURCES))
+    asked = []
+
+    def never():
+        asked.append(1)
+        return False
+
+    found = beam_search(model, batch(SOURCES), should_stop=never)
+    assert found == whole
+    assert len(asked) < max(len(h.tokens) for row in whole for h in row)

@@ -291,3 +291,44 @@ def test_the_end_is_a_word_of_its_own(tokenizer):
     assert (ended[-1].id, ended[-1].text) == (EOS, "</s>")
     assert ended[-1].word == pieces[-1].word + 1
     assert with_end([])[0].word == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cross": np.zeros((1, 2, 3, 4), np.float32)},
+        {"cross": np.float32(1)},
+        {"encoder_self": None},
+        {"log_probs": np.zeros(1, np.float32)},
+        {"source": "\ud800"},
+        {"source": 7},
+        {"source_pieces": [[9, "▁a", 5]]},
+        {"target_pieces": [[float("inf"), "▁a", 0]]},
+        {"target_pieces": [[1, "▁a"]]},
+        {"source_pieces": []},
+    ],
+)
+def test_a_trace_whose_parts_do_not_fit_each_other_is_refused(found, tmp_path, change):
+    path = tmp_path / "trace.npz"
+    found.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    words = json.loads(str(arrays["words"]))
+    for name, value in change.items():
+        if name in words:
+            words[name] = value
+        else:
+            nan = np.where(np.arange(arrays[name].size).reshape(arrays[name].shape), 0, np.nan)
+            arrays[name] = nan.astype(np.float32) if value is None else value
+    np.savez(path, **arrays | {"words": np.array(json.dumps(words))})
+    with pytest.raises(CheckpointError, match="is not a trace that was saved here"):
+        AttentionTrace.load(path)
+
+
+def test_a_trace_that_is_larger_than_it_may_be_says_so(found, tmp_path):
+    found.save(tmp_path / "trace.npz")
+    size = (tmp_path / "trace.npz").stat().st_size
+    with pytest.raises(CheckpointError, match=r"unpacks to [\d,]+ bytes, and up to"):
+        AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size)
+    with pytest.raises(CheckpointError, match=rf"it has {size:,} bytes"):
+        AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size - 1)

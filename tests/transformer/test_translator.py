@@ -254,3 +254,14 @@ def test_a_notice_quotes_no_more_than_the_ends_of_a_long_word(translator):
     (notice, *_) = translator.translate("字" * 3_000 + " dog", beam_size=1).notices
     assert "字…字" in notice
     assert len(notice) < 200
+
+
+def test_a_search_that_is_stopped_is_told_and_one_that_ends_is_not(translator):
+    found = translator.translate("The dog sleeps in the garden.", should_stop=lambda: True)
+    assert found.stopped
+    assert len(found.best.pieces) == 1
+    (notice,) = found.notices
+    assert notice.startswith("The search was stopped before its end, after 1 pieces:")
+    whole = translator.translate("The dog sleeps in the garden.", should_stop=lambda: False)
+    assert not whole.stopped
+    assert whole.text == translator.translate("The dog sleeps in the garden.").text

@@ -18,11 +18,16 @@ import streamlit as st
 from cachetools import LRUCache
 
 from transformer import AttentionTrace
+from viz.app.cancellation import end_if_unwanted
 
 T = TypeVar("T")
 
 LIMIT = 512 * 2**20
 """Bytes of all that is remembered; a trace of 512 × 512 pieces has 113 MB, one of 20 has 0.2 MB."""
+
+
+PATIENCE = 0.2
+"""Seconds until a run that waits for another's result asks whether it is still wanted itself."""
 
 
 class ByteCache:
@@ -58,19 +63,26 @@ class ByteCache:
             if key in self._entries:
                 return cast(T, self._entries[key][0])
             computing = self._computing.setdefault(key, Lock())
-        with computing:
+        while not computing.acquire(timeout=PATIENCE):
+            end_if_unwanted()
+        try:
             with self._lock:
                 if key in self._entries:  # another thread was first
                     return cast(T, self._entries[key][0])
-            try:
-                value = compute()
-                entry = value, size_of((key, value))
-                with self._lock:
-                    if entry[1] <= self.limit:
-                        self._entries[key] = entry
-            finally:
-                with self._lock:
-                    self._computing.pop(key, None)
+            return self._compute(key, compute)
+        finally:
+            computing.release()
+
+    def _compute(self, key: Hashable, compute: Callable[[], T]) -> T:
+        try:
+            value = compute()
+            entry = value, size_of((key, value))
+            with self._lock:
+                if entry[1] <= self.limit:
+                    self._entries[key] = entry
+        finally:
+            with self._lock:
+                self._computing.pop(key, None)
         return value
 
 

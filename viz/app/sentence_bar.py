@@ -120,8 +120,10 @@ def _take_example() -> None:
 def _answer(text: str, beam_size: int) -> None:
     """The German line: a translation, or the one sentence that says why there is none."""
     try:
-        translator = serving.load()
-        translation = serving.translate(translator, text, beam_size)
+        # comes after half a second; what stood here stays until then (style.css takes it away)
+        with st.spinner("Translating…"):
+            translator = serving.load()
+            translation = serving.translate(translator, text, beam_size)
     except HeadlightError as error:
         _line("", str(error), "problem")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.analysis.measures import alignedness
 from transformer.hooks import Hook
 from transformer.translator import BUNDLED
+from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
@@ -34,6 +36,23 @@ EXAMPLES = (
 )
 MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
+
+
+SEARCH_SECONDS = 8.0
+"""Processor time that a search may take: 20 words take 0.2 s, 80 words 0.6, and 500 pieces of
+nonsense with a beam of 8 would take half a minute."""
+
+
+class Budget:
+    """Whether a search has used the processor time that it may; asked after each of its steps."""
+
+    def __init__(self) -> None:
+        # of this thread, in which torch computes: who else is served meanwhile does not count
+        self._end = time.thread_time() + SEARCH_SECONDS
+
+    def __call__(self) -> bool:
+        end_if_unwanted()
+        return time.thread_time() > self._end
 
 
 def load() -> Translator:
@@ -81,14 +100,15 @@ def _load(folder: str) -> Translator:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate, or remember.
+    """Translate, or remember; a search ends with its budget, or when nobody waits for it any more.
 
     Raises:
-        InputError: if the text cannot be translated as it is.
+        InputError: if the text cannot be translated as it is, or is too long for a map.
     """
+    _refuse_what_cannot_be_drawn(translator, text)
     return memo(
         ("translation", translator.checksum, text, beam_size),
-        lambda: translator.translate(text, beam_size=beam_size),
+        lambda: translator.translate(text, beam_size=beam_size, should_stop=Budget()),
     )
 
 
@@ -107,8 +127,9 @@ def translate_edited(
 
     def search() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, beam_size=beam_size)
+            return translator.translate(text, beam_size=beam_size, should_stop=Budget())
 
+    _refuse_what_cannot_be_drawn(translator, text)
     return memo(("edited translation", translator.checksum, text, beam_size, name), search)
 
 
@@ -118,20 +139,28 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
     Raises:
         InputError: if a side is too long for a map.
     """
+    _refuse_what_cannot_be_drawn(translator, translation.source)
     tokens = translation.best.hypothesis.tokens
-    source, target = (
-        len(translator.tokenizer.encode(translation.source)) + 1,
-        len(translation.best.pieces),
-    )
-    if max(source, target) > MAX_PIECES:
+    if len(tokens) > MAX_PIECES:
         raise InputError(
-            f"The maps are drawn for up to {MAX_PIECES} pieces a side, and this sentence has "
-            f"{source:,} in English and {target:,} in German: shorten it to see them."
+            f"The maps are drawn for up to {MAX_PIECES} pieces a side, and this translation has "
+            f"{len(tokens):,}: shorten the sentence to see them."
         )
     return memo(
         ("trace", translator.checksum, translation.source, tuple(tokens)),
         lambda: translator.trace_of(translation),
     )
+
+
+def _refuse_what_cannot_be_drawn(translator: Translator, text: str) -> None:
+    # what else is wrong with it, such as a broken character, the translator says
+    readable = text.encode(errors="replace").decode()
+    pieces = len(translator.tokenizer.encode(" ".join(readable.split()))) + 1
+    if pieces > MAX_PIECES:
+        raise InputError(
+            f"The text has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
+            f"shorten it."
+        )
 
 
 def aligning_layer(translator: Translator) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training import runlog
+from training.runlog import RunLogError
 from transformer import ConfigError, TransformerConfig
 from transformer.files import ASSETS
 from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
@@ -61,7 +62,7 @@ def read(folder: Path) -> TrainedRow | str:
         )
     except ConfigError as error:
         return f"{folder.name}/config.json: {error}"
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, RunLogError, ValueError, KeyError, TypeError, AttributeError):
         return (
             f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "
             "training.train."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,13 +16,20 @@ from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
 from viz.figures.colors import CURVE_COLORS, GREY
 
 COLORS = CURVE_COLORS[:4]
-"""One colour for each run."""
+"""One colour for each run; a run that is alone has the first for what is measured in training, the
+second for what is measured in validation."""
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
 """What a run says of its schedule."""
 
 MAX_DOTS = 30
 """Values of a run up to which each is a dot on its line."""
+
+MAX_VALUES = 2_000
+"""Values that are drawn of one quantity of a run: more than a chart has pixels side by side."""
+
+WIDTHS, DASHES = (1.5, 2.5), ([1, 0], [7, 3])
+"""Of the line of the first quantity of a chart, and of the second."""
 
 
 def run_chart(
@@ -32,51 +40,23 @@ def run_chart(
     log: bool = False,
     ticks: str = "~g",
     height: int = 220,
-) -> alt.LayerChart | alt.Chart:
-    """One quantity over the steps of each run.
+) -> alt.LayerChart:
+    """One quantity over the steps of each run, on a full axis: from 0, or from 1 if logarithmic.
+
+    A run whose records name several `start`s went on from other weights there: a line marks each.
 
     Args:
         runs: records by the name of the run.
-        fields: what is drawn, by its name in the record; the second of two is drawn with points,
-            as it is measured more rarely.
+        fields: what is drawn, by its name in the record: one quantity or two, the second with a
+            broad dashed line and dots, as it is measured more rarely.
         unit: title of the vertical axis.
         log: whether the vertical axis is logarithmic.
         ticks: d3 format of the numbers on the vertical axis.
-        height: in CSS pixels, without the legend of several runs.
+        height: in CSS pixels, without the legend.
     """
-    frame = _long(runs, fields)
-    base = alt.Chart(frame, height=height + _legend_height(len(runs))).encode(
-        x=step_axis(),
-        y=alt.Y(
-            "value:Q",
-            title=unit,
-            scale=alt.Scale(type="log", nice=False, padding=8) if log else alt.Scale(zero=False),
-            axis=alt.Axis(
-                tickCount=5,
-                labelExpr=tick_label(ticks),
-                values=log_ticks(frame["value"]) if log else alt.Undefined,
-            ),
-        ),
-        color=_colour(list(runs)),
-        detail="what:N",
-        tooltip=[
-            alt.Tooltip("run:N"),
-            alt.Tooltip("what:N"),
-            alt.Tooltip("step:Q", format=","),
-            alt.Tooltip("value:Q", format=".4~g"),
-        ],
-    )
-    first, *rest = fields.values()
-    dots = alt.OverlayMarkDef(size=28, filled=True)
-    # a line through one value would be nothing at all
-    few = len(frame) <= MAX_DOTS * len(runs)
-    line = base.transform_filter(alt.datum.what == first).mark_line(
-        strokeWidth=1.5, opacity=0.7 if rest else 1, point=dots if few and not rest else False
-    )
-    if not rest:
-        return line
-    return line + base.transform_filter(alt.datum.what == rest[0]).mark_line(
-        strokeWidth=2, point=dots
+    layers = _layers(runs, fields, unit, log=log, ticks=ticks)
+    return alt.LayerChart(layer=layers).properties(
+        height=height + _legend_height(len(runs), len(fields))
     )
 
 
@@ -84,51 +64,167 @@ def learning_rate_chart(
     runs: Mapping[str, Sequence[Record]], *, height: int = 220
 ) -> alt.LayerChart:
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
-    used = run_chart(runs, {"lr": "used"}, unit="learning rate", height=height)
+    frame = pd.concat([_planned(name, records) for name, records in runs.items()])
     planned = (
-        alt.Chart(pd.concat([_planned(n, r) for n, r in runs.items()]), height=used.height)
+        alt.Chart(frame)
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
-        .encode(x="step:Q", y="value:Q", detail="run:N")
+        .encode(x="step:Q", y="value:Q", detail=["run:N", "start:N"])
     )
-    return planned + used
+    used = _layers(runs, {"lr": "used"}, "learning rate")
+    return alt.LayerChart(layer=[planned, *used]).properties(
+        height=height + _legend_height(len(runs), 1)
+    )
+
+
+def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
+    """Whether a run has more values of a quantity than are drawn."""
+    return any(
+        count > MAX_VALUES
+        for records in runs.values()
+        for name, count in Counter(name for record in records for name in record).items()
+        if name not in ("step", "start", "epoch")
+    )
+
+
+def _layers(
+    runs: Mapping[str, Sequence[Record]],
+    fields: Mapping[str, str],
+    unit: str,
+    *,
+    log: bool = False,
+    ticks: str = "~g",
+) -> list[alt.Chart]:
+    frame = _long(runs, fields)
+    names, quantities = list(runs), list(fields.values())
+    base = alt.Chart(frame).encode(
+        x=step_axis(),
+        y=alt.Y("value:Q", title=unit, scale=_scale(log), axis=_axis(frame, log, ticks)),
+        color=_colour(names, fields),
+        detail=["run:N", "start:N"],
+        tooltip=[
+            alt.Tooltip("run:N"),
+            alt.Tooltip("what:N"),
+            alt.Tooltip("step:Q", format=","),
+            alt.Tooltip("value:Q", format=".4~g"),
+        ],
+    )
+    # a line through one value would be nothing at all
+    few = len(frame) <= MAX_DOTS * len(runs)
+    layers = [*_starts(runs), _line(base, quantities, dots=few and len(quantities) == 1)]
+    if len(quantities) > 1:
+        rare = base.transform_filter(alt.datum.what == quantities[1])
+        layers.append(rare.mark_point(size=28, filled=True, opacity=1))
+    return [*layers, _nearest(base)]
+
+
+def _line(base: alt.Chart, quantities: list[str], *, dots: bool) -> alt.Chart:
+    points = alt.OverlayMarkDef(size=28, filled=True) if dots else False
+    if len(quantities) == 1:
+        return base.mark_line(strokeWidth=WIDTHS[0], point=points)
+    key = legend_below(orient="top", columns=2, symbolSize=400)
+    return base.mark_line(point=points).encode(
+        strokeWidth=alt.StrokeWidth(
+            "what:N", scale=alt.Scale(domain=quantities, range=list(WIDTHS)), legend=key
+        ),
+        strokeDash=alt.StrokeDash(
+            "what:N", scale=alt.Scale(domain=quantities, range=list(DASHES)), legend=key
+        ),
+    )
+
+
+def _nearest(base: alt.Chart) -> alt.Chart:
+    """A ring around the value that is nearest to the pointer, which need not meet the line."""
+    at = alt.selection_point(
+        on="pointerover", nearest=True, empty=False, clear="pointerout", encodings=["x", "y"]
+    )
+    return (
+        base.mark_point(size=90, strokeWidth=2)
+        .encode(opacity=alt.condition(at, alt.value(1), alt.value(0)))
+        .add_params(at)
+    )
+
+
+def _starts(runs: Mapping[str, Sequence[Record]]) -> list[alt.Chart]:
+    """A line where each run begins that went on from the weights of another, with its number."""
+    rows = [
+        {"step": start, "number": f"run {number}"}
+        for records in runs.values()
+        if len(starts := sorted({int(record.get("start", 0)) for record in records})) > 1
+        for number, start in enumerate(starts, start=1)
+    ]
+    if not rows:
+        return []
+    base = alt.Chart(pd.DataFrame(rows)).encode(step_axis())
+    return [
+        base.mark_rule(color=GREY, strokeDash=[2, 3]),
+        base.mark_text(color=GREY, align="left", baseline="top", dx=4, fontSize=11).encode(
+            text="number:N", y=alt.value(2)
+        ),
+    ]
+
+
+def _scale(log: bool) -> alt.Scale:
+    return alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
+
+
+def _axis(frame: pd.DataFrame, log: bool, ticks: str) -> alt.Axis:
+    values = log_ticks([1.0, *frame["value"]]) if log else alt.Undefined
+    return alt.Axis(tickCount=5, labelExpr=tick_label(ticks), values=values)
 
 
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     """Equation 3 at the steps that the run has come to; empty where the run does not say how."""
-    steps, rates = [], []
+    rows = []
     plan: Record = {}
     for record in records:
+        start = int(record.get("start", 0))
+        if start != plan.get("start", start):
+            plan = {}  # that of the run before
         if record.keys() >= PLAN:
             plan = record
         elif "lr" in record and plan:
-            steps.append(int(record["step"]))
-            rates.append(_rate(steps[-1], plan))
-    return pd.DataFrame({"run": name, "step": steps, "value": rates})
+            rows.append((name, start, start + int(record["step"]), _rate(record, plan)))
+    return pd.DataFrame(_thinned(rows), columns=["run", "start", "step", "value"])
 
 
-def _rate(step: int, plan: Mapping[str, Any]) -> float:
+def _rate(record: Record, plan: Mapping[str, Any]) -> float:
+    step = int(record["step"])
     left = cooldown_left(step, plan["steps"], plan["cooldown"])
     return learning_rate(step, plan["d_model"], plan["warmup"], plan["lr_factor"], left)
 
 
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
-    rows = [
-        {"run": run, "what": what, "step": int(record["step"]), "value": float(record[field])}
-        for run, records in runs.items()
-        for record in records
-        for field, what in fields.items()
-        if field in record
-    ]
-    return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
+    rows: list[tuple[str, str, int, int, float]] = []
+    for run, records in runs.items():
+        for field, what in fields.items():
+            drawn = _thinned([record for record in records if field in record])
+            starts = [int(record.get("start", 0)) for record in drawn]
+            rows += [
+                (run, what, start, start + int(record["step"]), float(record[field]))
+                for start, record in zip(starts, drawn, strict=True)
+            ]
+    return pd.DataFrame(rows, columns=["run", "what", "start", "step", "value"])
 
 
-def _colour(names: list[str]) -> alt.Color:
-    # over the curves, two names in a row: the name of a run can be the path of its folder
-    legend = legend_below(orient="top", columns=2, symbolOpacity=1) if len(names) > 1 else None
-    colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
-    return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
+def _thinned(rows: list[Any]) -> list[Any]:
+    """All of them, or evenly spaced ones where they are too many, the last among them."""
+    every = math.ceil(len(rows) / MAX_VALUES)
+    return rows[::-1][::every][::-1] if every > 1 else rows
 
 
-def _legend_height(runs: int) -> int:
-    """What the legend would take from the curves: the chart on the page holds both."""
-    return 32 + 20 * math.ceil(runs / 2) if runs > 1 else 0
+def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
+    if len(names) > 1:
+        # over the curves, two names in a row: the name of a run can be the path of its folder
+        legend = legend_below(orient="top", columns=2, symbolOpacity=1)
+        colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
+        return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
+    key = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
+    colors = [COLORS[int(field.startswith("validation"))] for field in fields]
+    scale = alt.Scale(domain=list(fields.values()), range=colors)
+    return alt.Color("what:N", scale=scale, legend=key)
+
+
+def _legend_height(runs: int, quantities: int) -> int:
+    """What the legends would take from the curves: the chart on the page holds both."""
+    names = 32 + 20 * math.ceil(runs / 2) if runs > 1 else 0
+    return names + (32 if quantities > 1 else 0)

@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 
 from transformer import CheckpointError, InputError, Translation, Translator
+from transformer.decoding import Hypothesis
 from viz.app import serving
 
 
@@ -54,7 +55,7 @@ def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> N
     asked = []
     translate = translator.translate
 
-    def count(text: str, *, beam_size: int) -> Translation:
+    def count(text: str, *, beam_size: int, **_: object) -> Translation:
         asked.append((text, beam_size))
         return translate(text, beam_size=beam_size)
 
@@ -69,7 +70,7 @@ def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> N
 def test_another_model_translates_anew(translator: Translator, monkeypatch) -> None:
     first = serving.translate(translator, "The dog sings.", 4)
     other = replace(first, notices=("another model",))
-    monkeypatch.setattr(translator, "translate", lambda text, *, beam_size: other)
+    monkeypatch.setattr(translator, "translate", lambda *_, **__: other)
     assert serving.translate(translator, "The dog sings.", 4) == first
     monkeypatch.setattr(translator, "checksum", "another")
     assert serving.translate(translator, "The dog sings.", 4) == other
@@ -85,11 +86,67 @@ def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
     translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
     source = len(serving.trace(translator, translation).source_tokens)
-    monkeypatch.setattr(serving, "MAX_PIECES", max(source, len(translation.best.pieces)))
+    target = len(translation.best.pieces)
+    monkeypatch.setattr(serving, "MAX_PIECES", max(source, target))
     serving.trace(translator, translation)  # as long as it may be
-    monkeypatch.setattr(serving, "MAX_PIECES", serving.MAX_PIECES - 1)
-    with pytest.raises(InputError, match=rf"{source} in English"):
+    monkeypatch.setattr(serving, "MAX_PIECES", source - 1)
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws up to"):
         serving.trace(translator, translation)
+    best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
+    monkeypatch.setattr(serving, "MAX_PIECES", 19)
+    with pytest.raises(InputError, match="this translation has 20"):
+        serving.trace(translator, replace(translation, candidates=(best,)))
+
+
+@pytest.mark.parametrize("pieces", [511, 513, 1_101, 100_001])
+def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
+    translator: Translator, monkeypatch, pieces: int
+) -> None:
+    asked = []
+    monkeypatch.setattr(translator, "translate", lambda text, **_: asked.append(text))
+    text = ". " * (pieces // 2)
+    assert len(translator.tokenizer.encode(text)) == pieces - 1
+    for translate in (
+        lambda: serving.translate(translator, text, 4),
+        lambda: serving.translate_edited(translator, text, 4, {}, "none"),
+    ):
+        if pieces <= serving.MAX_PIECES:
+            translate()
+            continue
+        with pytest.raises(InputError, match=rf"has {pieces:,} pieces, and the app draws up"):
+            translate()
+    assert len(asked) == (2 if pieces <= serving.MAX_PIECES else 0)
+
+
+def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
+    monkeypatch.setattr(serving, "SEARCH_SECONDS", 0.0)
+    found = serving.translate(translator, "The dog sleeps in the garden.", 4)
+    assert found.stopped
+    (notice,) = found.notices
+    assert notice.startswith("The search was stopped before its end, after 1 pieces")
+    monkeypatch.setattr(serving, "SEARCH_SECONDS", 60.0)
+    assert serving.translate(translator, "The dog sleeps in the garden.", 4) is found
+    assert not serving.translate(translator, "The dog sings.", 4).stopped
+
+
+def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
+    translator: Translator, monkeypatch
+) -> None:
+    class Unwanted(BaseException): ...
+
+    steps = []
+
+    def end() -> None:
+        steps.append(1)
+        if len(steps) == 2:
+            raise Unwanted
+
+    with monkeypatch.context() as left:
+        left.setattr(serving, "end_if_unwanted", end)
+        with pytest.raises(Unwanted):
+            serving.translate(translator, "The dog sleeps.", 4)
+    assert len(steps) == 2
+    assert serving.translate(translator, "The dog sleeps.", 4).text
 
 
 @pytest.mark.parametrize("aligned", [0, 1, 2])

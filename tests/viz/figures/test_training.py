@@ -5,7 +5,13 @@ import pytest
 from training.runlog import Record
 from training.schedule import learning_rate
 from viz.draw.palette import COLOR
-from viz.figures.training import COLORS, learning_rate_chart, run_chart
+from viz.figures.training import (
+    COLORS,
+    MAX_VALUES,
+    learning_rate_chart,
+    run_chart,
+    values_left_out,
+)
 
 SETTINGS: Record = {
     "step": 0,
@@ -26,6 +32,12 @@ RECORDS: list[Record] = [
 def _data(chart: object) -> list[dict]:
     spec = chart.to_dict()  # type: ignore[attr-defined]
     return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def _marks(chart: object) -> list[dict]:
+    """The layers that draw values, the line first."""
+    layers = chart.to_dict()["layer"]  # type: ignore[attr-defined]
+    return [layer for layer in layers if "color" in layer["encoding"]]
 
 
 def test_each_record_is_drawn_once_at_its_step() -> None:
@@ -70,10 +82,32 @@ def test_a_log_that_does_not_say_its_plan_has_none() -> None:
 
 
 def test_runs_have_colours_of_their_own_and_a_legend() -> None:
-    spec = run_chart({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats").to_dict()
-    scale = spec["encoding"]["color"]["scale"]
-    assert scale == {"domain": ["a", "b"], "range": list(COLORS[:2])}
+    for layer in _marks(run_chart({"a": RECORDS, "b": RECORDS}, {"loss": "training"}, unit="nats")):
+        scale = layer["encoding"]["color"]["scale"]
+        assert scale == {"domain": ["a", "b"], "range": list(COLORS[:2])}
     assert not set(COLORS) & set(COLOR.values())
+
+
+def test_training_and_validation_are_told_apart_by_colour_stroke_and_name() -> None:
+    fields = {"loss": "training", "validation_loss": "validation"}
+    for runs, coloured in (({"a": RECORDS}, True), ({"a": RECORDS, "b": RECORDS}, False)):
+        line = _marks(run_chart(runs, fields, unit="nats"))[0]["encoding"]
+        for channel in ("strokeDash", "strokeWidth", *(("color",) if coloured else ())):
+            scale = line[channel]["scale"]
+            assert scale["domain"] == ["training", "validation"]
+            assert scale["range"][0] != scale["range"][1]
+            assert line[channel]["legend"] is not None
+
+
+def test_what_a_validation_measures_has_the_colour_of_validation_in_every_chart() -> None:
+    shades = [
+        _marks(chart)[0]["encoding"]["color"]["scale"]["range"]
+        for chart in (
+            run_chart({"a": RECORDS}, {"validation_perplexity": "validation"}, unit="", log=True),
+            run_chart({"a": RECORDS}, {"lr": "used"}, unit=""),
+        )
+    ]
+    assert shades == [[COLORS[1]], [COLORS[0]]]
 
 
 def test_a_legend_takes_no_room_from_the_curves() -> None:
@@ -83,20 +117,51 @@ def test_a_legend_takes_no_room_from_the_curves() -> None:
         assert learning_rate_chart(named).to_dict()["height"] == height
 
 
-def test_only_a_logarithmic_axis_has_ticks_of_its_own() -> None:
+def test_axes_are_full_and_only_a_logarithmic_one_has_ticks_of_its_own() -> None:
     records: list[Record] = [{"step": n, "loss": float(10**n)} for n in range(4)]
-    axes = [
-        run_chart({"run": records}, {"loss": "loss"}, unit="", log=log).to_dict()["encoding"]["y"]
+    logarithmic, linear = (
+        _marks(run_chart({"run": records}, {"loss": "loss"}, unit="", log=log))[0]["encoding"]["y"]
         for log in (True, False)
-    ]
-    assert axes[0]["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-    assert "values" not in axes[1]["axis"]
+    )
+    assert logarithmic["axis"]["values"] == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert logarithmic["scale"]["domainMin"] == 1
+    assert "values" not in linear["axis"]
+    assert linear["scale"] == {"zero": True}
 
 
 def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
     dots = []
     for count in (1, 200):
         records: list[Record] = [{"step": n, "validation_bleu": 30.0} for n in range(count)]
-        chart = run_chart({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU").to_dict()
-        dots.append(chart["mark"]["point"])
+        chart = run_chart({"run": records}, {"validation_bleu": "BLEU"}, unit="BLEU")
+        dots.append(_marks(chart)[0]["mark"]["point"])
     assert dots == [{"filled": True, "size": 28}, False]
+
+
+def test_runs_one_after_the_other_are_one_line_of_steps_with_a_mark_for_each() -> None:
+    second: list[Record] = [{**record, "start": 100} for record in RECORDS]
+    chart = learning_rate_chart({"a": [*RECORDS, *second]})
+    rows = _data(chart)
+    assert [r["step"] for r in rows if r.get("what") == "used"] == [50, 100, 150, 200]
+    planned = [r["value"] for r in rows if "value" in r and "what" not in r]
+    assert planned[:2] == planned[2:]
+    assert [(r["step"], r["number"]) for r in rows if "number" in r] == [
+        (0, "run 1"),
+        (100, "run 2"),
+    ]
+    for layer in chart.to_dict()["layer"]:
+        if layer["mark"]["type"] == "line":  # the line of a run ends with it
+            assert {"field": "start", "type": "nominal"} in layer["encoding"]["detail"]
+
+
+def test_of_many_values_evenly_spaced_ones_are_drawn_the_last_among_them() -> None:
+    records: list[Record] = [{"step": n, "loss": 1.0} for n in range(1, 9_002)]
+    records.append({"step": 9_001, "validation_loss": 1.0})
+    fields = {"loss": "training", "validation_loss": "validation"}
+    drawn = _data(run_chart({"a": records}, fields, unit=""))
+    steps = [row["step"] for row in drawn if row["what"] == "training"]
+    assert MAX_VALUES / 2 < len(steps) <= MAX_VALUES
+    assert steps == list(range(1, 9_002, 5))
+    assert len(drawn) == len(steps) + 1
+    assert values_left_out({"a": records})
+    assert not values_left_out({"a": records[-MAX_VALUES - 1 :]})

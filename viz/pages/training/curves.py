@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
-from training import runlog
-from training.runlog import Record
+from training.runlog import Record, RunLogError
 from training.schedule import learning_rate
+from transformer.translator import BUNDLED
 from viz.app.explanations import code_line, explain
-from viz.figures.training import COLORS, learning_rate_chart, run_chart
-from viz.pages.training import run_menu
-from viz.pages.training.runs import BUNDLED_NAME, is_live, logged_runs
+from viz.figures.training import (
+    COLORS,
+    MAX_VALUES,
+    learning_rate_chart,
+    run_chart,
+    values_left_out,
+)
+from viz.pages.training import history, logs, run_menu
+from viz.pages.training.runs import BUNDLED_NAME, LOG, is_live, logged_runs
 
 RUNS = "runs"
 """Name in the URL."""
+
+VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
+"""What a validation measures."""
 
 
 def curves() -> None:
@@ -40,16 +50,12 @@ def curves() -> None:
 
 
 def _pictures(folders: dict[str, Path]) -> None:
-    runs: dict[str, list[Record]] = {}
+    runs: dict[str, Sequence[Record]] = {}
     for name, folder in folders.items():
-        try:
-            records = runlog.read(folder / "run.jsonl")
-            wrong = f"{name} has logged nothing yet: reload when it has."
-        except (OSError, ValueError) as error:
-            records, wrong = [], str(error)
+        records, wrong = _records(name, folder)
         if records:
             runs[name] = records
-        else:
+        if wrong:
             with st.container(key=f"no-run-{name}"):
                 st.text(wrong)
     if not runs:
@@ -69,17 +75,19 @@ def _pictures(folders: dict[str, Path]) -> None:
     with beside:
         for name, records in runs.items():
             _summary(name, records, live=is_live(folders[name]))
+        if values_left_out(runs):
+            st.caption(f"Of each line evenly spaced values are drawn, {MAX_VALUES:,} of all.")
         explain(
             "The training loss is that of equation "
             "$-\\sum_v q(v)\\log p(v)$ with smoothed labels (§5.4, ε = 0.1), so it ends above the "
-            "validation loss, which has none. The learning rate follows equation 3 of §5.3: "
-            f"{code_line(learning_rate)}; the broad dashed line is what was planned, the thin one "
-            "what was used."
+            "validation loss, which has none. The learning rate is that of equation 3 of §5.3 "
+            f"times a factor: {code_line(learning_rate)}; the broad dashed line is what was "
+            f"planned, the thin one what was used. {history.RATE if BUNDLED_NAME in runs else ''}"
         )
     _small(runs)
 
 
-def _small(runs: dict[str, list[Record]]) -> None:
+def _small(runs: dict[str, Sequence[Record]]) -> None:
     """The other quantities, smaller, two in a row."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -106,15 +114,28 @@ def _small(runs: dict[str, list[Record]]) -> None:
         )
 
 
-def _summary(name: str, records: list[Record], *, live: bool) -> None:
+def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
+    """What a run has logged, and one sentence where that is not all."""
+    try:
+        log = history.load() if folder == BUNDLED else logs.load(folder / LOG)
+    except RunLogError as error:
+        return (), f"{name}: {error}"
+    if not log.records and not log.wrong:
+        return (), f"{name} has logged nothing yet: reload when it has."
+    return log.records, logs.complaint(name, log)
+
+
+def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
-    measured = [r for r in records if "validation_loss" in r]
+    measured = [r for r in records if r.keys() >= VALIDATED]
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · going on' if live else ''}")
         lines = []
-        if steps:
-            hours = float(steps[-1]["seconds"]) / 3600
-            lines.append(f"{int(steps[-1]['step']):,} steps in {hours:.1f} h")
+        if name == BUNDLED_NAME:
+            lines.append(history.SENTENCE)
+        elif steps:
+            hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
+            lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
         if measured:
             lines.append(
                 f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "

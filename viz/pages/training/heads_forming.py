@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from training import runlog
+from training.runlog import MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.measures import MEASURES, measure
 from transformer.analysis.roles import head_roles
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
+from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads, open_map
-from viz.pages.training import run_menu
+from viz.pages.training import logs, run_menu
 from viz.pages.training.measure_chart import measure_chart
-from viz.pages.training.probes import Probes, find, load, nearest
-from viz.pages.training.runs import FORMING, is_live, probed_runs
+from viz.pages.training.probes import Probes, find, load, load_all, nearest
+from viz.pages.training.runs import FORMING, LOG, is_live, probed_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
+WHOSE = (
+    "On a sentence that the run traced as it trained: the weights of its early steps are gone, so "
+    "the one in the bar cannot be shown."
+)
+
 _LAST = "forming_last"
 """The run that was drawn, and its last step then."""
+
+MAX_NAMED = 3
+"""Files that cannot be drawn and are named one by one."""
 
 _OF_THE_BUNDLED = (
     " The small bundled run read captions alone, from random weights. Its decoder's "
@@ -42,13 +53,23 @@ _OF_THE_BUNDLED = (
 
 def heads_forming() -> None:
     """Choose a run, a sentence and a head, then walk through the steps."""
+    st.text(WHOSE)
     row = st.container(
         key="forming-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     with row:
         name, folder = _run()
     run_menu.say_what_is_missing(RUN)
-    sentences = find(folder)
+    try:
+        sentences = find(folder)
+        _show(name, folder, sentences, row)
+    except HeadlightError as error:
+        with st.container(key="no-picture"):
+            st.text(str(error))
+
+
+def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
+    """What a run has saved, or a sentence where it has saved nothing."""
     # draws nothing: while a run goes on it looks every few seconds for what it has saved since
     st.fragment(_follow, run_every="3s" if is_live(folder) else None)(folder, sentences)
     if not sentences:
@@ -57,13 +78,9 @@ def heads_forming() -> None:
             f"and at each validation, in its folder probes."
         )
         return
-    try:
-        with row:
-            probes = _sentence(sentences)
-        _pictures(folder, probes, row)
-    except HeadlightError as error:
-        with st.container(key="no-picture"):
-            st.text(str(error))
+    with row:
+        probes = _sentence(sentences)
+    _pictures(folder, probes, row)
 
 
 def _run() -> tuple[str, Path]:
@@ -83,13 +100,15 @@ def _run() -> tuple[str, Path]:
 
 def _follow(folder: Path, drawn: list[Probes]) -> None:
     """Draw the page again when a run has saved more than what is drawn."""
-    if find(folder) != drawn:
-        st.rerun()
+    with suppress(HeadlightError):  # said when the page is drawn again
+        if find(folder) == drawn:
+            return
+    st.rerun()
 
 
 def _sentence(sentences: Sequence[Probes]) -> Probes:
     """One of the sentences, named by its English."""
-    names = [load(next(iter(probes.values()))).source for probes in sentences]
+    names = [_name(probes) or f"sentence {n}" for n, probes in enumerate(sentences, start=1)]
     number = st.selectbox(
         "Sentence",
         [str(n + 1) for n in range(len(names))],
@@ -101,26 +120,30 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
     return sentences[int(number) - 1]
 
 
+def _name(probes: Probes) -> str | None:
+    """The English of the first file that can be read."""
+    for path in list(probes.values())[:MAX_NAMED]:
+        with suppress(HeadlightError):
+            return load(path).source
+    return None
+
+
 def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
-    traces = {step: load(path) for step, path in probes.items()}
+    traces, wrong = load_all(probes)
+    for sentence in wrong[:MAX_NAMED]:
+        st.text(sentence)
+    if len(wrong) > MAX_NAMED:
+        st.text(f"{len(wrong) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
+    if not traces:
+        return
     layers, count = next(iter(traces.values())).cross.shape[:2]
     with row:
         kind = pick_kind()
         layer, head = pick(HEAD, layers, count, layer=layers - 1, head=0)
-        name = st.selectbox(
-            "Measure",
-            list(MEASURES),
-            index=list(MEASURES).index("confidence"),
-            key=MEASURE,
-            bind="query-params",
-            width=130,
-            help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
-        )
     assert layer is not None  # no mean is offered
     assert head is not None
     step = _step(folder, list(traces))
-    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         head_grid(
@@ -131,11 +154,11 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
         )
     with picture:
         _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
-        st.subheader(f"{name.capitalize()}, step after step", anchor=False)
+        name = _measure_name()
         st.altair_chart(
             measure_chart(
                 list(traces),
-                np.stack([measure(by_pieces(t, kind), kind, name) for t in traces.values()]),
+                np.stack([_measured(trace, kind, name) for trace in traces.values()]),
                 kind=kind,
                 selected=(layer, head),
                 at=step,
@@ -150,8 +173,28 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     )
 
 
+def _measure_name() -> str:
+    """What the chart draws of each head over the steps."""
+    return st.selectbox(
+        "Measure, step after step",
+        list(MEASURES),
+        index=list(MEASURES).index("confidence"),
+        key=MEASURE,
+        bind="query-params",
+        width=200,
+        help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
+    )
+
+
+def _measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
+    """A measure of every head of one kind, `[layer, head]`."""
+    return memo_per_trace(
+        trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
+    )
+
+
 def _step(folder: Path, steps: Sequence[int]) -> int:
-    """One of the steps at which attention was saved, off a slider.
+    """One of the steps at which attention was saved, off a slider; at first the first.
 
     Whoever looks at the last step of a run that goes on is taken along to its next one.
     """
@@ -160,29 +203,53 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         st.session_state[STEP] = steps[-1]
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
+        _say(folder, steps[0])
         return steps[0]
     # a link, or the run before, may have saved others
     if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
-    step: int = st.select_slider(
-        "Step of the training",
-        steps,
-        value=steps[-1],
-        format_func=lambda n: f"{n:,}",
-        key=STEP,
-        bind="query-params",
-    )
+    asked = st.query_params.get(STEP, "")
+    known = len(asked) <= len(str(MAX_STEP)) and asked.isascii() and asked.isdecimal()
+    with st.container(
+        key="forming-steps", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        step: int = st.select_slider(
+            "Step of the training",
+            steps,
+            value=nearest(steps, int(asked)) if known else steps[0],
+            format_func=lambda n: f"{n:,}",
+            key=STEP,
+            bind="query-params",
+        )
+        at = steps.index(step)
+        _walk("Step before", steps[max(at - 1, 0)], ":material/arrow_back:", step)
+        _walk("Next step", steps[min(at + 1, len(steps) - 1)], ":material/arrow_forward:", step)
+        _say(folder, step)
     return step
+
+
+def _walk(label: str, to: int, icon: str, step: int) -> None:
+    """A button that leads to the step beside."""
+    st.button(
+        label, on_click=_go_to, args=(to,), icon=icon, disabled=to == step, key=f"forming-{label}"
+    )
+
+
+def _go_to(step: int) -> None:
+    st.session_state[STEP] = step
+
+
+def _say(folder: Path, step: int) -> None:
+    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}", width="content")
 
 
 def _loss(folder: Path, step: int) -> str:
     """What the log says of the loss there: each of its lines is the mean over a few steps."""
     try:
-        logged = {
-            int(r["step"]): r["loss"] for r in runlog.read(folder / "run.jsonl") if "loss" in r
-        }
-    except (OSError, ValueError):
+        records = logs.load(folder / LOG).records
+    except RunLogError:
         return ""
+    logged = {int(r["step"]): r["loss"] for r in records if "loss" in r}
     last = min((at for at in logged if at >= step), default=None)
     if last is None:
         return ""

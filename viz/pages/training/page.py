@@ -11,7 +11,7 @@ from viz.pages.training.heads_forming import heads_forming
 VIEW = "training_view"
 """Name in the URL."""
 
-VIEWS: dict[str, Callable[[], None]] = {"Curves": curves, "Heads forming": heads_forming}
+VIEWS: dict[str, Callable[[], None]] = {"Heads forming": heads_forming, "Curves": curves}
 
 
 def show() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from viz.draw.labels import quoted
-from viz.pages.training.runs import missing_folder, run_at
+from viz.pages.training.runs import MAX_RUNS, missing_folder, run_at
 
-HELP = "The bundled runs, and those in the folder runs beside the app or in HEADLIGHT_RUNS."
+HELP = (
+    "The bundled runs, and those in the folder runs beside the app or in HEADLIGHT_RUNS, the "
+    f"newest {MAX_RUNS}."
+)
 
 _UNKNOWN = "training.unknown_runs"
 

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from training import runlog
+from training.runlog import RunLogError
 from transformer.files import ASSETS
 from transformer.translator import BUNDLED
+from viz.pages.training import logs
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
@@ -21,6 +23,12 @@ RUNS_VARIABLE = "HEADLIGHT_RUNS"
 BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
 FORMING = ASSETS / "forming"
 """The small one: a run from its first step, with the attention that it saved on the way."""
+
+LOG = "run.jsonl"
+"""The file of a run's folder that its log is in."""
+
+MAX_RUNS = 200
+"""Runs of the server that the menus offer, the newest."""
 
 LIVE_FOR = 120.0
 """Seconds since its last line in which a run counts as going on."""
@@ -64,15 +72,16 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 def is_live(folder: Path) -> bool:
     """Whether the run in a folder seems to go on: its log is fresh and not at its end."""
-    log = folder / "run.jsonl"
-    if not log.exists() or time.time() - log.stat().st_mtime >= LIVE_FOR:
-        return False
+    log = folder / LOG
     try:
-        records = runlog.read(log)
-    except (OSError, ValueError):
+        if time.time() - log.stat().st_mtime >= LIVE_FOR:
+            return False
+        found = logs.load(log)
+    except (OSError, RunLogError):
         return False
     # the log of a run that is done is fresh, too, where the folder has just been copied; the last
     # that it writes is the validation of the last step that it planned
+    records = found.records
     planned = runlog.plan(records).get("steps")
     return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 
@@ -89,6 +98,18 @@ def _own_runs() -> dict[str, Path]:
     folder = _runs_folder()
     if not _is_folder(folder):
         return {}
-    logs = [log for log in folder.glob("*/run.jsonl") if is_inside(log, folder)]
-    logs.sort(key=lambda log: -log.stat().st_mtime)
-    return {f"runs/{log.parent.name}": log.parent for log in logs}
+    found = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
+    newest = sorted(found, key=_changed, reverse=True)[:MAX_RUNS]
+    return {f"runs/{_printable(log.parent.name)}": log.parent for log in newest}
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # deleted since it was found
+        return 0.0
+
+
+def _printable(name: str) -> str:
+    """The name of a folder, with escapes for bytes that are no text."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

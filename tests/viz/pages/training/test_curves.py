@@ -9,9 +9,11 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import ROOT, texts
 from training import runlog
+from training.config import RunConfig
 from transformer.translator import BUNDLED
+from viz.pages.training import history
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -35,7 +37,9 @@ def losses(app: AppTest) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for dataset in app.get("vega_lite_chart")[0].proto.datasets:
         frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
-        (column,) = [name for name in frame if name not in ("run", "step", "of", "what")]
+        if "run" not in frame:
+            continue  # the marks where runs begin
+        (column,) = [name for name in frame if name not in ("run", "step", "start", "of", "what")]
         for name, rows in frame.groupby("run"):
             found.setdefault(str(name), []).extend(rows[column].tolist())
     return found
@@ -58,9 +62,36 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_opens_with_the_bundled_run() -> None:
     app = opened()
     assert app.multiselect(key="runs").value == ["bundled"]
-    logged = [r["loss"] for r in runlog.read(BUNDLED / "run.jsonl") if "loss" in r]
     (drawn,) = losses(app).values()
-    assert set(logged) <= set(drawn)
+    kept = [part.log for part in history.PARTS if part.log]
+    assert kept[-1] == BUNDLED / "run.jsonl"
+    logged = [r for log in kept for r in runlog.read(log)]
+    expected = [r[f] for f in ("loss", "validation_loss") for r in logged if f in r]
+    assert sorted(drawn) == sorted(expected)
+    assert history.SENTENCE in app.caption[0].value
+
+
+def test_the_bundled_weights_are_told_with_all_their_runs() -> None:
+    """What is said of them against the logs, the configurations and the model card."""
+    card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
+    names = ("demo-cpu", "demo-cpu-more", "demo-cpu-third", "demo-cpu-fourth", "demo-cpu-fifth")
+    configs = [RunConfig.load(ROOT / f"training/configs/{name}.toml") for name in names]
+    assert [part.lr_factor for part in history.PARTS] == [c.recipe.lr_factor for c in configs]
+    seconds = 0.0
+    for part, config in zip(history.PARTS, configs, strict=True):
+        if part.log is None:
+            assert "The fifth goes on from its checkpoint at step 9,500" in " ".join(card.split())
+            seconds += 1.8 * 3600  # the card's; its log was not kept
+            continue
+        records = runlog.read(part.log)
+        assert runlog.plan(records)["lr_factor"] == part.lr_factor
+        assert records[-1]["step"] == part.steps == config.recipe.steps
+        assert f"{part.steps:,} steps" in card
+        seconds += [float(r["seconds"]) for r in records if "seconds" in r][-1]
+    assert 7.5 < seconds / 3600 < 8
+    assert history.STEPS == 47_600
+    assert "2, 0.8, 1, 0.8 and 0.15" in history.RATE
+    assert "the factors 2, 0.8, 1, 0.8 and 0.15 on the rate" in card
 
 
 def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:
@@ -112,8 +143,12 @@ def test_a_run_that_has_logged_nothing_is_named_and_the_others_are_drawn(run: Pa
 def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
     other = run.with_name("other")
     other.mkdir()
-    (other / "run.jsonl").write_text(json.dumps({"step": 1}) + "\nnonsense\n")
+    (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened("runs/mine", "runs/other")
-    (said,) = [text for text in texts(app) if "no record of a run" in text]
-    assert said.startswith("Line 2 of ")
-    assert len(losses(app)) == 1
+    said = (
+        "runs/other: line 2 of run.jsonl is no record of a run (not a JSON object), and neither is "
+        "1 more; the other lines are drawn."
+    )
+    assert said in texts(app)
+    assert losses(app)["runs/other"] == [2.5]
+    assert {3.0, 2.0, 1.0, 0.5} == set(losses(app)["runs/mine"])

@@ -95,16 +95,30 @@ def test_the_bundled_run_is_shown_where_none_is_named() -> None:
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
     assert app.selectbox(key="forming_run").value == "small, bundled"
-    assert app.select_slider(key="trained").value == max(find(FORMING)[0])
+    assert app.select_slider(key="trained").value == 1
 
 
-def test_the_last_step_comes_first_and_every_head_is_its_own(shown: dict) -> None:
+def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> None:
     app = opened()
-    assert app.select_slider(key="trained").value == STEPS[-1]
+    assert app.select_slider(key="trained").value == STEPS[0]
+    assert page.WHOSE in texts(app)
     for kind in KINDS:
-        assert np.array_equal(shown["parts"][kind].weights, _at(250).weights(kind))
-    assert np.array_equal(shown["weights"], _at(250).cross[-1, 0])
-    assert shown["labels"] == _at(250).labels("cross")
+        assert np.array_equal(shown["parts"][kind].weights, _at(1).weights(kind))
+    assert np.array_equal(shown["weights"], _at(1).cross[-1, 0])
+    assert shown["labels"] == _at(1).labels("cross")
+
+
+def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
+    app = opened()
+    back, forth = "forming-Step before", "forming-Next step"
+    assert app.button(key=back).disabled
+    for step in STEPS[1:]:
+        app.button(key=forth).click().run()
+        assert app.select_slider(key="trained").value == step
+        assert np.array_equal(shown["weights"], _at(step).cross[-1, 0])
+    assert app.button(key=forth).disabled
+    app.button(key=back).click().run()
+    assert app.select_slider(key="trained").value == STEPS[-2]
 
 
 def test_the_slider_walks_through_the_steps(shown: dict) -> None:
@@ -119,9 +133,11 @@ def test_the_slider_walks_through_the_steps(shown: dict) -> None:
 def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) -> None:
     app = opened(trained="64")
     assert np.array_equal(shown["weights"], _at(64).cross[-1, 0])
-    app.session_state["trained"] = 200
-    app.run()
+    app = opened(trained="200")
     assert app.select_slider(key="trained").value == 250
+    for asked in ("-5", "1e3", "9" * 5000, "Infinity", "٣"):
+        assert opened(trained=asked).select_slider(key="trained").value == 1
+    app = opened(trained="64")
     # the second sentence has no step 1
     app.select_slider(key="trained").set_value(1).run()
     app.selectbox(key="sentence").set_value("2").run()
@@ -141,7 +157,7 @@ def test_the_log_says_the_loss_of_the_steps_around(shown: dict) -> None:
 
 def test_without_a_log_the_step_stands_alone(run: Path, shown: dict) -> None:
     (run / "run.jsonl").write_text("[]\n")
-    assert "After 250 steps" in texts(opened())
+    assert "After 250 steps" in texts(opened(trained="250"))
 
 
 def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:
@@ -199,7 +215,7 @@ def test_who_looks_at_the_last_step_is_taken_along_and_nobody_else(run: Path, sh
     def keep(step: int) -> None:
         _at(250 - step).save(run / "probes" / f"step-{step:08d}-sentence-1.npz")
 
-    app = opened()
+    app = opened(trained="250")
     keep(251)
     app.run()
     assert app.select_slider(key="trained").value == 251
@@ -238,7 +254,7 @@ def test_a_run_that_saved_nothing_says_where_it_would(
     tmp_path: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "probed_runs", lambda: {"runs/new": tmp_path})
-    (said,) = texts(opened("runs/new"))
+    said = texts(opened("runs/new"))[-1]
     assert said == (
         "runs/new has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on and "
         "at each validation, in its folder probes."
@@ -246,18 +262,41 @@ def test_a_run_that_saved_nothing_says_where_it_would(
 
 
 def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> None:
-    app = opened(run)
+    app = opened(run, trained="250")
     assert app.selectbox(key="forming_run").value == str(run)
     assert app.select_slider(key="trained").options == ["1", "2", "64", "250"]
     assert np.array_equal(shown["parts"]["cross"].weights, _at(250).cross)
 
 
 def test_a_link_to_any_other_folder_is_one_sentence(tmp_path: Path, shown: dict) -> None:
-    (said, *_) = texts(opened(tmp_path))
+    said = texts(opened(tmp_path))[1]
     assert said == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
 
 
-def test_a_damaged_file_is_one_sentence(run: Path, shown: dict) -> None:
+def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
+    run: Path, shown: dict
+) -> None:
     bad = run / "probes" / "step-00000064-sentence-1.npz"
     bad.write_bytes(b"half")
-    assert f"{bad} is not a trace that was saved here." in texts(opened())
+    app = opened()
+    assert f"{bad} is not a trace that was saved here." in texts(app)
+    assert app.select_slider(key="trained").options == ["1", "2", "250"]
+
+
+def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: dict) -> None:
+    for path in (run / "probes").iterdir():
+        path.write_bytes(b"half")
+    said = texts(opened())
+    assert len([text for text in said if "is not a trace" in text]) == 3
+    assert said[-1] == "1 more files of this sentence cannot be drawn."
+    assert not shown
+
+
+def test_a_step_of_another_model_is_named_and_left_out(run: Path, shown: dict) -> None:
+    weights: dict[str, Any] = {kind: _at(64).weights(kind)[:1] for kind in KINDS}
+    other = replace(_at(64), **weights)
+    other.save(run / "probes" / "step-00000064-sentence-1.npz")
+    app = opened()
+    (said,) = [text for text in texts(app) if "another model" in text]
+    assert said.startswith("step-00000064-sentence-1.npz is of another sentence or another model")
+    assert app.select_slider(key="trained").options == ["1", "2", "250"]

@@ -1,7 +1,8 @@
-"""The Training page opens with its curves and leads to the heads that form."""
+"""The Training page opens with the heads that form and leads to its curves."""
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from viz.pages.training.page import VIEWS
@@ -22,13 +23,17 @@ def opened(**url: str) -> AppTest:
     return app
 
 
-def test_opens_with_the_curves() -> None:
+def test_opens_with_the_heads_that_form() -> None:
     app = opened()
+    assert list(VIEWS) == ["Heads forming", "Curves"]
+    assert [box.key for box in app.selectbox][:2] == ["forming_run", "sentence"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_link_that_names_a_view_opens_it(view: str) -> None:
+    app = opened(training_view=view)
+    if view == "Heads forming":
+        assert app.select_slider(key="trained").value == 1
+        return
     assert [box.key for box in app.multiselect] == ["runs"]
     assert app.subheader[0].value == "Loss"
-
-
-def test_a_link_opens_the_other_view() -> None:
-    app = opened(training_view="Heads forming")
-    assert [box.label for box in app.selectbox] == ["Run", "Sentence", "Layer", "Head", "Measure"]
-    assert list(VIEWS) == ["Curves", "Heads forming"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from tests.viz.planted_trace import planted
 from transformer import CheckpointError
+from viz.pages.training import probes
 from viz.pages.training.probes import find, load, nearest
 
 
@@ -55,3 +58,50 @@ def test_a_link_to_a_file_elsewhere_is_no_probe(tmp_path: Path) -> None:
     linked.mkdir()
     (linked / "probes").symlink_to(elsewhere / "probes")
     assert find(linked) == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "why"),
+    [
+        (-0.5, "holds no attention of a model"),
+        (2.0, "holds no attention of a model"),
+        (np.nan, "is not a trace that was saved here"),
+    ],
+)
+def test_what_no_head_can_have_looked_at_is_refused(
+    tmp_path: Path, weights: float, why: str
+) -> None:
+    path = _keep(tmp_path, 1, 1)
+    trace = planted()
+    replace(trace, cross=np.full_like(trace.cross, weights)).save(path)
+    with pytest.raises(CheckpointError, match=why):
+        load(path)
+
+
+def test_what_is_larger_than_a_picture_needs_is_not_unpacked(tmp_path: Path) -> None:
+    path = _keep(tmp_path, 1, 1)
+    long = planted().source_pieces * 100
+    trace = replace(
+        planted(),
+        source_pieces=tuple(replace(piece, word=n) for n, piece in enumerate(long)),
+        encoder_self=np.zeros((2, 3, len(long), len(long)), np.float32),
+        cross=np.zeros((2, 3, len(planted().target_pieces), len(long)), np.float32),
+    )
+    trace.save(path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(CheckpointError, match=r"unpacks to [\d,]+ bytes, and up to 4,194,304"):
+        load(path)
+
+
+def test_a_pipe_is_no_probe_and_more_files_than_are_read_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = _keep(tmp_path, 1, 1)
+    os.mkfifo(first.with_name("step-00000002-sentence-1.npz"))
+    first.with_name("step-00000000-sentence-1.npz").write_bytes(b"")
+    assert find(tmp_path) == [{1: first}]
+    with pytest.raises(CheckpointError, match="no regular file"):
+        load(first.with_name("step-00000002-sentence-1.npz"))
+    monkeypatch.setattr(probes, "MAX_FILES", 2)
+    with pytest.raises(CheckpointError, match="holds 3 files, and up to 2 are read"):
+        find(tmp_path)

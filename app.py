@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.app import navigation, sentence_bar
+from viz.app import address, first_page, navigation, sentence_bar
 from viz.app.style import STYLE_SHEET
 from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
 
@@ -11,21 +11,33 @@ ABOUT = (
     "sentence. The model follows Vaswani et al., *Attention Is All You Need* (2017)."
 )
 
-st.set_page_config("Headlight", layout="wide", menu_items={"About": ABOUT})
-st.html(STYLE_SHEET)
 
-page = st.navigation(
-    [
-        navigation.page("translate", translate.show, default=True),
-        navigation.page("heads", heads.show),
-        navigation.page("inside", inside.show),
-        navigation.page("masks", masks.show),
-        navigation.page("positions", positions.show),
-        navigation.page("schedule", schedule.show),
-        navigation.page("training", training.show),
-        navigation.page("architecture", architecture.show),
-    ],
-    position="top",
-)
-sentence_bar.show(page.url_path)
-page.run()
+def main() -> None:
+    """Draw the bar and the page that the address names: what Streamlit runs for each reader."""
+    st.set_page_config(layout="wide", menu_items={"About": ABOUT})
+    st.html(STYLE_SHEET)
+    page = st.navigation(
+        [
+            navigation.page("translate", translate.show, default=True),
+            navigation.page("heads", heads.show),
+            navigation.page("inside", inside.show),
+            navigation.page("masks", masks.show),
+            navigation.page("positions", positions.show),
+            navigation.page("schedule", schedule.show),
+            navigation.page("training", training.show),
+            navigation.page("architecture", architecture.show),
+        ],
+        position="top",
+    )
+    path = page.url_path or "translate"
+    address.prepare(path)
+    heading = st.container(key="page-name")
+    sentence_bar.show(path)
+    navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
+    page.run()
+
+
+if __name__ == "__main__":
+    main()
+else:  # `streamlit run` imports it for what it is to serve
+    app = st.App(__file__, routes=first_page.routes())

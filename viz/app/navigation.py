@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 TITLES = {
     "translate": "Translate",
@@ -28,6 +30,27 @@ def page(path: str, show: Callable[[], None], *, default: bool = False) -> st.Pa
         default: whether the address without a path opens it.
     """
     return st.Page(show, title=TITLES[path], url_path=path, default=default)
+
+
+MAX_TITLE = 60
+"""Characters of the sentence in the title of the browser's tab."""
+
+
+def name_page(heading: DeltaGenerator, path: str, sentence: str) -> None:
+    """Name page and sentence, in the browser's tab and as the heading of the page.
+
+    Args:
+        heading: where the heading goes; the style sheet shows it where the navigation is a menu.
+        path: one of `TITLES`.
+        sentence: as it was typed.
+    """
+    sentence = " ".join(sentence.split())
+    if len(sentence) > MAX_TITLE:
+        sentence = f"{sentence[: MAX_TITLE - 1].rstrip()}…"
+    named = [TITLES[path], sentence] if sentence else [TITLES[path]]
+    st.set_page_config(page_title=" · ".join([*named, "Headlight"]))
+    about = f"<span> · {escape(sentence)}</span>" if sentence else ""
+    heading.html(f"<h1>{TITLES[path]}{about}</h1>")
 
 
 def link(path: str, why: str, choices: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(st, "Page", lambda show, **settings: {"show": show, **settings})
     monkeypatch.setattr(st, "navigation", navigation)
     with pytest.raises(StopIteration):
-        runpy.run_path(str(APP))
+        runpy.run_path(str(APP), run_name="__main__")
     assert [page["url_path"] for page in registered if page["default"]] == ["translate"]
     assert {page["url_path"]: page["title"] for page in registered} == TITLES
     for page in registered:

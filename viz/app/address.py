@@ -1,0 +1,102 @@
+"""What stands in the address: cleaned before a widget reads it, and carried from page to page.
+
+Widgets are bound to the address by `bind="query-params"`. Two things are missing there, and both
+are done here, before the first widget of a run: Streamlit lets a bound widget read a number that it
+cannot hold, such as infinity, and it takes a name out of the address of the next page where a
+widget of the last page had the same name, even if a link or Back has just put it there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+FREE_TEXTS = frozenset({"text", "more", "text2"})
+"""Names under which anything may be typed, “Infinity” too."""
+
+LARGEST = 2.0**53
+"""Above it a browser no longer tells whole numbers apart."""
+
+_LAYER, _HEAD, _KIND = "layer", "head", "kind"
+SHARED: dict[str, dict[str, str]] = {
+    "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "masks": {"kind": _KIND},
+    "training": {"kind": _KIND},
+    "architecture": {"arch_layer": _LAYER},
+}
+"""By page: the names in the address that stand for a choice which several pages share."""
+
+_PAGE, _CHOSEN, _LEFT = "address.page", "address.chosen", "address.left"
+
+Query = dict[str, list[str]]
+
+
+def prepare(page: str) -> None:
+    """Put what the widgets of a page are to read into the address; the first thing of a run.
+
+    Args:
+        page: its path.
+    """
+    ctx = get_script_run_ctx()
+    assert ctx is not None  # a run has one
+    asked = parse_qs(ctx.query_string, keep_blank_values=True)
+    before = st.session_state.get(_PAGE, page)
+    st.session_state[_PAGE] = page
+    followed = before != page and not ctx.is_history_navigation
+    wanted = clean(_arrive(before, page, asked) if followed else asked)
+    if wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
+        return
+    with ctx.session_state.query_params() as in_address:
+        in_address.populate_from_query_string(urlencode(wanted, doseq=True))
+        in_address.set_initial_query_params_from_current()
+        in_address._send_query_param_msg()
+
+
+def clean(asked: Mapping[str, list[str]]) -> Query:
+    """The same without numbers that no widget can hold."""
+    kept = {
+        name: [value for value in values if name in FREE_TEXTS or not _is_no_number(value)]
+        for name, values in asked.items()
+    }
+    return {name: values for name, values in kept.items() if values}
+
+
+def _is_no_number(value: str) -> bool:
+    """Whether a value is written as a number, and is none that can be counted with."""
+    try:
+        number = float(value)
+    except ValueError:
+        return False
+    return not (math.isfinite(number) and abs(number) <= LARGEST)
+
+
+def _arrive(before: str, page: str, asked: Query) -> Query:
+    """What a page that a link opened is to read.
+
+    That is what the link says, then what the last page had chosen, then what this one had when it
+    was left.
+    """
+    state = st.session_state
+    wanted = {name: st.query_params.get_all(name) for name in st.query_params}
+    by_page: dict[str, Query] = state.setdefault(_LEFT, {})
+    # Streamlit has taken out what was bound on the last page
+    by_page[before] = {name: asked[name] for name in asked if name not in wanted}
+    chosen: dict[str, str] = state.setdefault(_CHOSEN, {})
+    for name, choice in SHARED.get(before, {}).items():
+        if name in state:
+            chosen[choice] = state[name]
+        elif name in asked:
+            chosen[choice] = asked[name][-1]
+    for name, values in by_page.get(page, {}).items():
+        if name not in state:
+            wanted.setdefault(name, values)
+    for name, choice in SHARED.get(page, {}).items():
+        if name in asked or choice in chosen:
+            wanted[name] = asked.get(name) or [chosen[choice]]
+            state.pop(name, None)
+    return wanted

@@ -163,7 +163,8 @@ def _figure(value: float) -> str:
     if not math.isfinite(value):
         return ""
     digits = 2 if abs(value) < 10 else 1
-    return f"{value:.{digits}f}".replace("-", "−")
+    # -0.0 + 0.0 is 0.0: what rounds to nothing has no sign
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:

@@ -44,7 +44,12 @@ class DrawnBox:
 
 
 def encode_architecture(
-    boxes: Sequence[DrawnBox], *, layers: int, layer: int, selected: str
+    boxes: Sequence[DrawnBox],
+    *,
+    layers: int,
+    layer: int,
+    selected: str,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """Figure 1 with a sentence in it; the values travel as places in their colours.
 
@@ -53,6 +58,7 @@ def encode_architecture(
         layers: of each stack.
         layer: the one that is drawn, from 0.
         selected: name of the open box.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
@@ -61,6 +67,7 @@ def encode_architecture(
         raise ValueError("two boxes of one name")
     meta = {
         "component": "architecture",
+        "caption": list(caption),
         "layers": layers,
         "layer": layer,
         "selected": selected,

@@ -36,6 +36,7 @@ def encode_map(
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """One head: queries down, keys across.
 
@@ -50,6 +51,7 @@ def encode_map(
         threshold: squares of less than this stay empty; on hover they still tell their weight.
         signed: the weights are a difference of two maps, -1 to 1, in colours of no kind.
         note: the sentence under the map, instead of the one that says what a row sums to.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a label is missing or too many, or a weight is not a number.
@@ -57,6 +59,7 @@ def encode_map(
     check(weights, labels, dimensions=2)
     meta = {
         "component": "attention_map",
+        "caption": list(caption),
         "kind": kind,
         "title": title,
         **AXIS_TITLES[kind]._asdict(),

@@ -22,6 +22,8 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
+from viz.app.origin import origin_of
+from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
@@ -181,6 +183,9 @@ def _picture(
         head=chosen.head,
         factor=times(chosen.scale, chosen.temperature),
         key="inside",
+        caption=origin_of(trace).caption(
+            of_head(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from transformer.analysis.roles import head_roles
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.mounts import attention_map, head_grid
+from viz.draw.caption import Origin, of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads, open_map
@@ -60,7 +61,7 @@ def heads_forming() -> None:
     try:
         with row:
             probes = _sentence(sentences)
-        _pictures(folder, probes, row)
+        _pictures(name, folder, probes, row)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
@@ -101,7 +102,7 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
     return sentences[int(number) - 1]
 
 
-def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
+def _pictures(run: str, folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
     traces = {step: load(path) for step, path in probes.items()}
     layers, count = next(iter(traces.values())).cross.shape[:2]
@@ -121,6 +122,8 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     assert head is not None
     step = _step(folder, list(traces))
     st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}")
+    shown = traces[step]
+    origin = Origin(shown.source, shown.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         head_grid(
@@ -128,9 +131,11 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
             selected=(kind, layer, head),
             on_pick=_open,
             key="forming-grid",
+            caption=origin.caption(),
         )
     with picture:
-        _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
+        one = open_map(heads(traces[step], kind, words=False, special=True), layer, head)
+        _large(one, kind, origin.caption(of_head(kind, layer, head)))
         st.subheader(f"{name.capitalize()}, step after step", anchor=False)
         st.altair_chart(
             measure_chart(
@@ -195,9 +200,15 @@ def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     return GridPart(kind, axes.weights, axes.labels, head_roles(axes, kind))
 
 
-def _large(one: OpenMap, kind: Kind) -> None:
+def _large(one: OpenMap, kind: Kind, caption: Sequence[str]) -> None:
     attention_map(
-        one.weights, one.labels, kind, title=one.title, reads=one.reads, key="forming-map"
+        one.weights,
+        one.labels,
+        kind,
+        title=one.title,
+        reads=one.reads,
+        key="forming-map",
+        caption=caption,
     )
 
 

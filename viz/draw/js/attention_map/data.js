@@ -2,6 +2,7 @@
 
 /**
  * @typedef {object} MapData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {"encoder_self" | "decoder_self" | "cross"} kind
  * @property {string} title
  * @property {string} rows what the rows are, in words

@@ -23,6 +23,13 @@ test("squares shrink until the map fits, and no further than a pointer can hit",
   }
 });
 
+test("maps beside their difference begin as low as it does", () => {
+  const [alone, beside, difference] = [{}, { tallBars: true }, { tallBars: true, signed: true }]
+    .map((more) => planMap(mapData(5, 5, more), 400, measure).top);
+  assert.equal(beside, difference);
+  assert.ok(alone < beside);
+});
+
 test("words lie where they have room, then slant, then stand", () => {
   const angles = [1, 12, 45].map((letters) =>
     planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, measure).angle);

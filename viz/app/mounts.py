@@ -56,6 +56,7 @@ def attention_map(
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
+    beside_difference: bool = False,
     caption: Sequence[str] = (),
 ) -> None:
     """Draw one head large: queries down, keys across, each weight a hover away."""
@@ -69,6 +70,7 @@ def attention_map(
         threshold=threshold,
         signed=signed,
         note=note,
+        beside_difference=beside_difference,
         caption=caption,
     )
     _mount(key, data)

@@ -36,6 +36,7 @@ def encode_map(
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
+    beside_difference: bool = False,
     caption: Sequence[str] = (),
 ) -> bytes:
     """One head: queries down, keys across.
@@ -51,6 +52,8 @@ def encode_map(
         threshold: squares of less than this stay empty; on hover they still tell their weight.
         signed: the weights are a difference of two maps, -1 to 1, in colours of no kind.
         note: the sentence under the map, instead of the one that says what a row sums to.
+        beside_difference: leave the bars as much room as a difference has, so that maps side by
+            side stand level.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -70,6 +73,7 @@ def encode_map(
         "scale": scale,
         "threshold": threshold,
         "signed": signed,
+        "tallBars": signed or beside_difference,
     }
     colors = difference_table if signed else partial(table, kind)
     arrays: dict[str, NDArray] = {

@@ -183,9 +183,9 @@ def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> OpenM
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
-        _map(controls, first, own, key="heads-first")
+        _map(controls, first, own, beside_difference=True, key="heads-first")
     with columns[1]:
-        _map(controls, second, caption, key="heads-second")
+        _map(controls, second, caption, beside_difference=True, key="heads-second")
     with columns[2]:
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
@@ -208,7 +208,14 @@ def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
     return origin_of(trace).caption(of_head(controls.kind, controls.layer, controls.head))
 
 
-def _map(controls: Controls, one: OpenMap, caption: Sequence[str], *, key: str) -> None:
+def _map(
+    controls: Controls,
+    one: OpenMap,
+    caption: Sequence[str],
+    *,
+    key: str,
+    beside_difference: bool = False,
+) -> None:
     note = None
     if one.absorbed is not None:
         note = f"Special tokens are left out: {one.absorbed:.0%} of these rows' weight goes there."
@@ -221,6 +228,7 @@ def _map(controls: Controls, one: OpenMap, caption: Sequence[str], *, key: str) 
         scale=controls.scale,
         threshold=controls.threshold,
         note=note,
+        beside_difference=beside_difference,
         key=key,
         caption=caption,
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
+from typing import get_args
 
 import torch
 
@@ -12,7 +14,12 @@ from transformer import KINDS, InputError, Translator, command
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
-from viz.report import report
+from viz.draw.attention_map import Scale
+from viz.draw.caption import Origin
+from viz.draw.head_order import LAYER_ORDER, SORTS
+from viz.report import View, report
+
+MEAN = "mean"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,15 +42,46 @@ def _write(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
     trace = translator.trace(options.text, options.target, beam_size=options.beam)
-    return report(
-        trace,
-        title=options.title,
-        selected=(options.kind, options.layer - 1, options.head - 1),
+    view = View(
+        options.kind,
+        options.layer,
+        options.head,
         words=options.words,
         special=options.special,
-        theme=options.theme,
-        checkpoint="bundled" if options.checkpoint is None else translator.folder.resolve().name,
+        sort=options.sort,
+        scale=options.scale,
+        threshold=options.threshold,
+        over=tuple(options.over),
     )
+    return report(
+        trace,
+        view,
+        title=options.title,
+        theme=options.theme,
+        origin=Origin.of(translator, trace.source, trace.target),
+    )
+
+
+def _counted(text: str) -> int | None:
+    """A layer or a head as the screen counts it, from 1; None for the mean."""
+    return None if text == MEAN else whole_number(1, 64)(text) - 1
+
+
+def _head(text: str) -> tuple[int, int]:
+    """A layer and a head from `3.5`, as the screen counts them."""
+    layer, _, head = text.partition(".")
+    return whole_number(1, 64)(layer) - 1, whole_number(1, 64)(head) - 1
+
+
+def _share(text: str) -> float:
+    """A weight, 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no weight from 0 to 1")
+    return value
 
 
 def _parser() -> Parser:
@@ -60,8 +98,19 @@ def _parser() -> Parser:
         help="beam size; 1 is greedy",
     )
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
-    add("--layer", type=whole_number(1, 64), default=1, help="its layer, from 1")
-    add("--head", type=whole_number(1, 64), default=1, help="its head, from 1")
+    add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
+    add("--head", type=_counted, default=0, help="its head, from 1, or mean")
+    add(
+        "--over",
+        type=_head,
+        nargs="+",
+        default=(),
+        metavar="LAYER.HEAD",
+        help="heads whose ribbons lie over its own, such as 3.5; up to seven",
+    )
+    add("--sort", choices=SORTS, default=LAYER_ORDER, help="order of the small maps")
+    add("--scale", choices=get_args(Scale), default="linear", help="how a weight becomes a colour")
+    add("--threshold", type=_share, default=0.0, help="weights below it are not drawn")
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from transformer.trace import AttentionTrace
-from viz.report import PageTheme, report
+from viz.report import PageTheme, View, report
 
 if TYPE_CHECKING:
     from viz.draw.head_grid import Head
@@ -50,7 +50,8 @@ def show(
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    return Shown(report(trace, selected=selected, words=words, special=special, theme=theme))
+    view = View(*selected, words=words, special=special)
+    return Shown(report(trace, view, theme=theme))
 
 
 def enable() -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,26 +15,26 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.analysis.measures import measure
 from transformer.analysis.roles import head_roles
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import NOTE, encode_map
+from viz.draw.caption import LENS
 from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
-from viz.draw.open_head import heads
+from viz.draw.labels import KIND_TITLES
+from viz.draw.open_head import Heads, OpenMap, crop_heads, heads, open_map
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
-    from viz.draw.head_grid import Head
+    from viz.draw.attention_map import Scale
+    from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
 
-_TITLES: dict[Kind, str] = {
-    "encoder_self": "encoder self-attention",
-    "decoder_self": "decoder self-attention",
-    "cross": "cross-attention",
-}
 _DROPPED = "Each row is one word that looks; what <s> and </s> absorb is left out of its sum."
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
@@ -65,80 +68,206 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 """
 
 
+@dataclass(frozen=True)
+class View:
+    """What is shown of a trace: the choices of the Heads page; layers and heads count from 0.
+
+    Args:
+        kind: of the map that is open first.
+        layer: of that map; None for the mean over layers.
+        head: None for the mean over heads.
+        words: whole words instead of pieces.
+        special: whether `<s>` and `</s>` are shown.
+        kinds: shown in the grid.
+        layers: shown in the grid; None for all.
+        sort: one of `SORTS`, the order of the heads in the grid.
+        scale: how a weight becomes a colour.
+        threshold: weights below it are not drawn.
+        over: layer and head of those whose ribbons lie over the open one's, of the same kind.
+        step: of the decoder; what it had not written then is left out. None for all of them.
+        compared: a second map; it stands under the open one, with their difference.
+    """
+
+    kind: Kind = "cross"
+    layer: int | None = 0
+    head: int | None = 0
+    words: bool = False
+    special: bool = True
+    kinds: tuple[Kind, ...] = KINDS
+    layers: tuple[int, ...] | None = None
+    sort: str = LAYER_ORDER
+    scale: Scale = "linear"
+    threshold: float = 0.0
+    over: tuple[tuple[int, int], ...] = ()
+    step: int | None = None
+    compared: OpenMap | None = None
+
+
 def report(
     trace: AttentionTrace,
+    view: View | None = None,
     *,
     title: str = "Where each head looks",
-    selected: Head = ("cross", 0, 0),
-    words: bool = False,
-    special: bool = True,
     theme: PageTheme = "auto",
-    checkpoint: str = "",
+    origin: Origin | None = None,
+    link: str = "",
 ) -> str:
-    """A self-contained page: the sentence, its translation, every head, and one of them open.
+    """A self-contained page: the sentence, its translation, every head, and one map open.
 
     All weights are in the page as they are, in float32.
 
     Args:
+        view: what is shown, and how; `View()` unless given.
         title: heading of the page.
-        selected: kind, layer and head, from 0, that is open first.
-        words: whole words instead of pieces.
-        special: whether `<s>` and `</s>` are shown.
         theme: auto follows the reader's system.
-        checkpoint: name of the model, if it is to be told.
+        origin: the model, if it is to be told.
+        link: address at which the app shows the same, if there is one.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    about = [f"Checkpoint: {checkpoint}."] if checkpoint else []
-    about.append("Each small map is one head; open one with a click or with Enter.")
     return _PAGE.format(
         title=escape(title),
         css=_css(theme),
         source=escape(trace.source),
         target=escape(trace.target),
-        about=escape(" ".join(about)),
-        weights=encode_explorer(trace, selected=selected, words=words, special=special),
+        about=_about(trace, origin, link),
+        weights=encode_explorer(trace, view or View(), origin),
         script=_script(),
     )
 
 
-def encode_explorer(
-    trace: AttentionTrace, *, selected: Head, words: bool = False, special: bool = True
-) -> str:
+def _about(trace: AttentionTrace, origin: Origin | None, link: str) -> str:
+    """Log P, model, date and address in sentences, escaped."""
+    log_p = f"{float(trace.log_probs.sum()):.2f}".replace("-", "−")
+    pieces = len(trace.log_probs)
+    said = [f"log p of the German is {log_p}, {pieces} piece{'' if pieces == 1 else 's'}."]
+    if origin is not None:
+        said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
+    said.append("Each small map is one head; open one with a click or with Enter.")
+    way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
+    return escape(" ".join(said)) + way
+
+
+def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = None) -> str:
     """What `js/explorer` draws, gzip in base64: no character of it can close a tag.
 
     It holds the grid's bytes as an array, and for each kind those of one map and of one view, from
     which the browser takes labels and colours, and the weights of all heads,
-    `[layer, head, query, key]`.
+    `[layer, head, query, key]`; and the maps that stand beside the open one.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    kind, layer, head = selected
-    layers, count = trace.weights(kind).shape[:2]
-    if not (0 <= layer < layers and 0 <= head < count):
-        raise InputError(
-            f"There is no layer {layer + 1} with a head {head + 1}: this model has {layers} layers "
-            f"of {count} heads."
+    _check_heads(trace, view)
+    every = {kind: heads(trace, kind, words=view.words, special=view.special) for kind in KINDS}
+    parts = [_part(every[kind], view.sort) for kind in view.kinds]
+    layers = view.layers or tuple(range(trace.cross.shape[0]))
+    # a mean is no head: nothing is outlined
+    layer, head = (-1 if n is None else n for n in (view.layer, view.head))
+    grid = encode_grid(
+        parts,
+        selected=(view.kind, layer, head),
+        order=head_order(parts, layers, view.sort),
+        step=view.step,
+        caption=() if origin is None else origin.caption(),
+    )
+    arrays: dict[str, NDArray] = {"grid": _as_array(grid)}
+    if view.step is not None:
+        every = {kind: crop_heads(of, view.step) for kind, of in every.items()}
+    for kind, of in every.items():
+        caption = () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, lens: {LENS}.")
+        arrays |= _of_kind(of, view, caption)
+    first = open_map(every[view.kind], view.layer, view.head)
+    compared = _compared(first, view)
+    arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
+    meta = {
+        "component": "explorer",
+        "selected": [view.kind, view.layer, view.head],
+        "title": first.title,
+        "over": view.over,
+        "kinds": {kind: of.axes.weights.shape[:2] for kind, of in every.items()},
+        "compared": len(compared),
+    }
+    return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+
+
+def _check_heads(trace: AttentionTrace, view: View) -> None:
+    """Raises InputError where a head is asked for that is not there."""
+    layers, count = trace.weights(view.kind).shape[:2]
+    for layer, head in ((view.layer or 0, view.head or 0), *view.over):
+        if not (0 <= layer < layers and 0 <= head < count):
+            raise InputError(
+                f"There is no layer {layer + 1} with a head {head + 1}: this model has {layers} "
+                f"layers of {count} heads."
+            )
+
+
+def _part(of: Heads, sort: str) -> GridPart:
+    """As on the page: a head is named and sorted by all that it looks at, shown or not."""
+    values = None if sort == LAYER_ORDER else measure(of.whole, of.kind, sort)
+    return GridPart(of.kind, of.axes.weights, of.axes.labels, head_roles(of.whole, of.kind), values)
+
+
+def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray]:
+    """Map and view of the first head, which have the labels of all, and everybody's weights."""
+    first, labels, reads = of.axes.weights[0, 0], of.axes.labels, of.axes.reads
+    a_map = encode_map(
+        first,
+        labels,
+        of.kind,
+        title=KIND_TITLES[of.kind],
+        reads=reads,
+        scale=view.scale,
+        threshold=view.threshold,
+        note=NOTE if view.special else _DROPPED,
+        caption=caption,
+    )
+    # a colour for the open head and for each that lies over it
+    names = [str(n) for n in range(len(view.over) + 1)]
+    a_view = encode_view(
+        [(name, first) for name in names],
+        labels,
+        of.kind,
+        threshold=view.threshold,
+        reads=reads,
+        caption=caption,
+    )
+    return {
+        f"{of.kind}.map": _as_array(a_map),
+        f"{of.kind}.view": _as_array(a_view),
+        f"{of.kind}.weights": of.axes.weights,
+    }
+
+
+def _compared(first: OpenMap, view: View) -> list[bytes]:
+    """The second map, and the difference where both are of the same tokens."""
+    if (second := view.compared) is None:
+        return []
+    maps = [
+        encode_map(
+            second.weights,
+            second.labels,
+            view.kind,
+            title=f"second: {second.title}",
+            reads=second.reads,
+            scale=view.scale,
+            threshold=view.threshold,
+            note=NOTE if view.special else _DROPPED,
         )
-    shown = {kind: heads(trace, kind, words=words, special=special) for kind in KINDS}
-    # as on the page: a head is named by all that it looks at, shown or not
-    parts = [
-        GridPart(kind, of.axes.weights, of.axes.labels, head_roles(of.whole, kind))
-        for kind, of in shown.items()
     ]
-    arrays: dict[str, NDArray] = {"grid": _as_array(encode_grid(parts, selected=selected))}
-    for kind, of in shown.items():
-        first, labels, reads = of.axes.weights[0, 0], of.axes.labels, of.axes.reads
-        note = NOTE if special else _DROPPED
-        a_map = encode_map(first, labels, kind, title=_TITLES[kind], reads=reads, note=note)
-        arrays[f"{kind}.map"] = _as_array(a_map)
-        a_view = encode_view([("L1 H1", first)], labels, kind, reads=reads)
-        arrays[f"{kind}.view"] = _as_array(a_view)
-        arrays[f"{kind}.weights"] = of.axes.weights
-    run = encode({"component": "explorer", "selected": list(selected)}, arrays)
-    return base64.b64encode(gzip.compress(run, mtime=0)).decode()
+    if first.labels == second.labels:
+        difference = encode_map(
+            first.weights - second.weights,
+            first.labels,
+            view.kind,
+            title="first minus second",
+            reads=first.reads,
+            signed=True,
+            note=None if view.special else "Each square is first minus second.",
+        )
+        maps.append(difference)
+    return maps
 
 
 def _as_array(content: bytes) -> NDArray[np.uint8]:

@@ -189,7 +189,7 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     heads = [(name, alone(labels, at)) for name, at in zip(names, spots, strict=True)]
     page = still(encode_view(heads, labels, "cross"))
     assert {(head, (query, key)) for head, query, key, _ in ribbons(page)} == set(enumerate(spots))
-    switches = page.page.get_by_role("checkbox")
+    switches = page.page.get_by_role("group", name="Heads", exact=True).get_by_role("checkbox")
     assert switches.count() == 8
     accents = switches.evaluate_all("(all) => all.map((one) => getComputedStyle(one).accentColor)")
     colors = [rgb(color) for color in head_colors("cross", "light")]
@@ -274,6 +274,34 @@ def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
     assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
     seen = np.array(image.getpixel((round(2 * x) + 4, round(2 * y))), dtype=int)
     assert np.abs(seen - rgb(first)).max() < 40  # the head's colour, as strong as the weight
+
+
+def test_a_file_on_white_says_what_it_was_made_from_and_holds_in_any_face(still, tmp_path):
+    labels = LABELS["cross"]
+    heads = [("L3 H5", planted(labels, SPOTS["cross"])), ("L1 H2", alone(labels, (0, 0)))]
+    caption = ["“Two dogs” → “Zwei Hunde”", "cross-attention, layer 3, head 5, lens: weights."]
+    page = still(encode_view(heads, labels, "cross", caption=caption), theme="dark")
+    page.page.get_by_label("white ground").check()
+    file = page.save("SVG", tmp_path).read_text(encoding="utf-8")
+    root = ET.fromstring(file)
+    assert next(root.iter(f"{SVG}rect")).get("fill") == "#ffffff"
+    said = " ".join(plain(node.text or "") for node in root.iter(f"{SVG}text"))
+    assert all(sentence in said for sentence in caption)
+    light = set(head_colors("cross", "light")[:2])
+    assert {node.get("stroke") for node in root.iter(f"{SVG}path")} == light
+    assert (page.theme, page.page.locator(".hl-unseen table").count()) == ("dark", 1)
+    # a reader without the page's face has a wider one: no word grows
+    other = re.sub(r'font-family="[^"]*"', 'font-family="monospace" letter-spacing="4"', file)
+    drawn = page.page.evaluate(
+        """(file) => {
+            document.body.innerHTML = file;
+            return [...document.querySelectorAll("text")].map((node) =>
+                [node.getBBox().width, Number(node.getAttribute("textLength"))]);
+        }""",
+        other,
+    )
+    assert len(drawn) > 12
+    assert all(abs(wide - meant) < 1 for wide, meant in drawn)
 
 
 def test_long_lists_scroll_in_themselves_and_stay_quick(still):

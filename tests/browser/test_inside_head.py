@@ -195,6 +195,9 @@ def test_the_walk_goes_on_and_back_and_tells_each_step(still) -> None:
         pressed = drawn.page.locator(".hl-steps [aria-pressed=true]")
         assert pressed.all_inner_texts() == [NAMES[n]]
     assert drawn.page.get_by_role("button", name="Next", exact=True).is_disabled()
+    assert drawn.page.evaluate("document.activeElement.textContent") == "Next"  # focus stays
+    drawn.page.keyboard.press("Enter")
+    assert step_of(drawn) == len(NAMES) - 1
     press(drawn, "Back")
     assert step_of(drawn) == len(NAMES) - 2
     press(drawn, "mask")

@@ -13,7 +13,7 @@ from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.labels import shown
 from viz.notebook import show
-from viz.report import report
+from viz.report import View, report
 
 pytestmark = pytest.mark.browser
 NAMES = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
@@ -126,7 +126,7 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 
 
 def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browser, tmp_path):
-    text = report(planted(), selected=("decoder_self", 1, 2), special=False, theme="dark")
+    text = report(planted(), View("decoder_self", 1, 2, special=False), theme="dark")
     page = Opened(browser, tmp_path / "report.html", text)
     axes, _ = without_special(by_pieces(planted(), "decoder_self"))
     assert page.title().startswith("L2 H3 · decoder")

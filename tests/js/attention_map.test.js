@@ -30,6 +30,13 @@ test("a map of twelve words is as large as the screen shows whole", () => {
   }
 });
 
+test("maps beside their difference begin as low as it does", () => {
+  const [alone, beside, difference] = [{}, { tallBars: true }, { tallBars: true, signed: true }]
+    .map((more) => planMap(mapData(5, 5, more), 400, 800, measure).top);
+  assert.equal(beside, difference);
+  assert.ok(alone < beside);
+});
+
 test("words lie where they have room, then slant, then stand", () => {
   const angles = [1, 12, 45].map((letters) =>
     planMap(mapData(3, 30, { keys: Array(30).fill("k".repeat(letters)) }), 900, 800, measure)

@@ -27,7 +27,7 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
 export const mapData = (queries, keys, more = {}) => ({
   kind: "cross", title: "L1 H1", rows: "rows", columns: "columns", note: "", reads: null,
   queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
-  signed: false, weights: new Float32Array(queries * keys), palette, ...more,
+  signed: false, tallBars: false, weights: new Float32Array(queries * keys), palette, ...more,
 });
 
 /**

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawingOf } from "../../viz/draw/js/core/save.js";
+import { captioned, drawingOf } from "../../viz/draw/js/core/save.js";
 import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
+import { onWhite } from "../../viz/draw/js/core/theme.js";
 import { measure, theme } from "./samples.js";
 
 const tools = { measure, address: () => "data:picture" };
@@ -40,9 +41,39 @@ test("few large pixels are squares, many or small ones stay one picture", () => 
 test("a word without room is squeezed and not cut; a turned one turns around its place", () => {
   const word = { text: "abcdef", x: 1, y: 2, size: 10, fill: "#000" }; // 30 wide
   assert.match(svg([text({ ...word, room: 20 })]), /textLength="20"/);
-  assert.doesNotMatch(svg([text({ ...word, room: 30 })]), /textLength/);
+  assert.match(svg([text({ ...word, room: 40 })]), /textLength="30"/);
   const turned = svg([group([text({ ...word, angle: -Math.PI / 2, middle: true })], { x: 4 })]);
   assert.match(turned, /x="0" y="3.4" transform="translate\(5,2\) rotate\(-90\)"/);
+});
+
+test("each word carries its measured width, so that no other face makes it longer", () => {
+  const words = [["L1 H4", 600], ["1.00", 400]].map(([word, weight], n) => text({
+    text: String(word), x: 20 * n, y: 9, size: 8, weight: weight === 600 ? 600 : 400, fill: "#000",
+  }));
+  const found = svg(words).matchAll(/textLength="([\d.]+)" lengthAdjust="spacingAndGlyphs"/g);
+  assert.deepEqual([...found].map(([, length]) => Number(length)), [20, 16]);
+  assert.doesNotMatch(svg([text({ text: "", x: 0, y: 0, size: 8, fill: "#000" })]), /textLength/);
+});
+
+test("a caption stands under the drawing, in lines as wide as it and none of it lost", () => {
+  const drawing = { name: "a", width: 100, height: 50, marks: [], theme };
+  assert.equal(captioned(drawing, [], measure), drawing);
+  const long = `${"word ".repeat(40)}${"x".repeat(200)} end.`;
+  const { width, height, marks } = captioned(drawing, ["Headlight 0.1.0.", long], measure);
+  const lines = marks.flatMap((mark) => (mark.type === "text" ? [mark] : []));
+  assert.equal(lines.map(({ text: line }) => line).join("").replaceAll(" ", ""),
+    `Headlight 0.1.0.${long}`.replaceAll(" ", ""));
+  for (const line of lines) {
+    assert.ok(line.x + measure(line.text, line.size, 400) <= width, line.text);
+    assert.ok(line.y > 50 && line.y < height, line.text);
+  }
+});
+
+test("white ground is white with ink of its own", () => {
+  const dark = { ...theme, name: /** @type {const} */ ("dark"), paper: "#000000", ink: "#ffffff" };
+  const white = onWhite(dark);
+  assert.deepEqual([white.name, white.paper, white.font], ["light", "#ffffff", dark.font]);
+  assert.notEqual(white.ink, dark.ink);
 });
 
 test("a sheet has room for its title, lines, note and legend, and is named after itself", () => {

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace
 from viz import notebook
-from viz.report import report
+from viz.report import View, report
 
 
 def shell_of(registered):
@@ -41,4 +41,4 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert frame.count("<") == 2  # <iframe and </iframe>
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
     page = html.unescape(escaped)
-    assert page == report(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
+    assert page == report(planted(evil=True), View("encoder_self", 1, 0), theme="dark")

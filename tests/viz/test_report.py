@@ -3,8 +3,8 @@
 import base64
 import gzip
 import re
+from datetime import date
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,13 +12,12 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode
 from tests.viz.planted_trace import EVIL, planted
-from transformer import KINDS, InputError
+from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
 from viz.__main__ import main
-from viz.report import encode_explorer, report
-
-if TYPE_CHECKING:
-    from viz.draw.head_grid import Head
+from viz.draw.caption import Origin
+from viz.draw.open_head import heads, open_map
+from viz.report import View, encode_explorer, report
 
 TEXT = "The dog waits beside the river."
 
@@ -41,7 +40,7 @@ def text_of(page):
 
 def test_the_page_carries_all_weights_exactly_with_their_labels():
     trace = planted()
-    arrays = arrays_of(text_of(report(trace, selected=("decoder_self", 1, 2))))
+    arrays = arrays_of(text_of(report(trace, View("decoder_self", 1, 2))))
     grid = arrays["grid"]
     assert header(grid)["selected"] == ["decoder_self", 1, 2]
     assert [part["kind"] for part in header(grid)["parts"]] == list(KINDS)
@@ -65,7 +64,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
 
 def test_words_without_special_tokens_reach_the_page(translator):
     trace = translator.trace(TEXT)
-    text = encode_explorer(trace, selected=("cross", 0, 0), words=True, special=False)
+    text = encode_explorer(trace, View(words=True, special=False))
     a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
     axes, _ = without_special(by_words(trace, "cross"))
     assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
@@ -77,19 +76,17 @@ def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     trace = translator.trace(TEXT)
     named = [
         [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
-        for text in (
-            encode_explorer(trace, selected=("cross", 0, 0), special=special)
-            for special in (True, False)
-        )
+        for text in (encode_explorer(trace, View(special=special)) for special in (True, False))
     ]
     assert named[0] == named[1]
 
 
 def test_what_was_typed_is_text_and_nothing_else():
-    page = report(planted(evil=True), title=EVIL, checkpoint=EVIL)
+    origin = Origin(EVIL, EVIL, EVIL, "")
+    page = report(planted(evil=True), title=EVIL, origin=origin, link=f"http://a/?text={EVIL}")
     assert EVIL not in page
     assert "<img" not in page
-    assert page.count(escape(EVIL)) == 5  # title, heading, both sentences, checkpoint
+    assert page.count(escape(EVIL)) == 6  # title, heading, both sentences, model, link
     assert page.count("</script") == page.count("<script") == 2
 
 
@@ -111,7 +108,7 @@ def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
 @pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 3), (-1, 0)])
 def test_a_head_that_is_not_there_is_said_in_a_sentence(layer, head):
     with pytest.raises(InputError, match="2 layers of 3 heads") as error:
-        report(planted(), selected=("cross", layer, head))
+        report(planted(), View("cross", layer, head))
     assert is_one_sentence(str(error.value))
 
 
@@ -119,12 +116,60 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     out = tmp_path / "report.html"
     options = ["--checkpoint", str(checkpoint_folder), "--kind", "encoder_self", "--layer", "2"]
     more = ["--head", "4", "--words", "--no-special", "--theme", "dark", "--target", "Der Hund."]
+    more += ["--sort", "entropy", "--scale", "by row", "--threshold", "0.1", "--over", "1.2", "2.1"]
     assert main([TEXT, "-o", str(out), *options, *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
-    selected: Head = ("encoder_self", 1, 3)
-    assert out.read_text(encoding="utf-8") == report(
-        trace, selected=selected, words=True, special=False, theme="dark", checkpoint="model"
-    )
+    view = View(
+        "encoder_self", 1, 3, words=True, special=False,
+        sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
+    )  # fmt: skip
+    origin = Origin.of(Translator.load(checkpoint_folder), trace.source, trace.target)
+    assert out.read_text(encoding="utf-8") == report(trace, view, theme="dark", origin=origin)
+
+
+def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
+    trace = planted()
+    second = open_map(heads(trace, "cross", words=False, special=True), 0, 0)
+    view = View(
+        "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",
+        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=second,
+    )  # fmt: skip
+    content = gzip.decompress(base64.b64decode(encode_explorer(trace, view)))
+    meta, arrays = decode(content)
+    assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
+    assert meta["title"] == "layer 2 · mean of 3 heads · cross"
+    grid = header(arrays["grid"])
+    assert grid["selected"] == ["cross", 1, -1]  # a mean is no head
+    assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
+    assert grid["parts"][0]["values"][0][0]
+    assert {layer for _, layer, _ in grid["order"]} == {1}
+    for kind in KINDS:
+        said, view_said = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.view"])
+        assert (said["scale"], said["threshold"], view_said["from"]) == ("square root", 0.25, 0.25)
+        assert len(view_said["colors"]["light"]) == 3
+    difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
+    mean = trace.cross[1].mean(0)
+    np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
+
+
+def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
+    arrays = arrays_of(encode_explorer(planted(), View("decoder_self", 0, 0, step=1)))
+    assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
+    assert arrays["decoder_self.weights"].shape[2:] == (2, 2)
+    assert arrays["cross.weights"].shape[2:] == (2, 5)
+    assert arrays["encoder_self.weights"].shape[2:] == (5, 5)
+    assert header(arrays["grid"])["step"] == 1
+
+
+def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
+    trace = planted()
+    origin = Origin(trace.source, trace.target, "demo", "0123456789abcdef0123")
+    page = report(trace, origin=origin, link="http://localhost:8501/heads?text=Two&head=3")
+    log_p = f"{trace.log_probs.sum():.2f}".replace("-", "−")
+    assert f"log p of the German is {log_p}, 6 pieces." in page
+    assert "model demo, SHA-256 0123456789abcdef…" in page
+    assert date.today().isoformat() in page
+    assert 'href="http://localhost:8501/heads?text=Two&amp;head=3"' in page
 
 
 @pytest.mark.parametrize(
@@ -132,6 +177,7 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     [
         (["--checkpoint", "nowhere"], "nowhere"),
         (["--layer", "9"], "no layer 9"),
+        (["--over", "3.9"], "no layer 3 with a head 9"),
         (["--target", " "], "translation is empty"),
         (["-o", "no/such/folder.html"], "folder.html cannot be written"),
         (["-o", "."], "cannot be written"),

@@ -88,7 +88,7 @@ class Summary:
     spread: float
 
 
-def summarise(weights: Weights, *, causal: bool = False) -> Summary:
+def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Summary:
     """Sum up one map.
 
     Args:
@@ -157,8 +157,9 @@ def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     return mean
 
 
-def _normalised(weights: Floats) -> Floats:
-    """Rows that sum to 1; a row that has nothing left stays empty."""
+def normalised(weights: npt.NDArray[np.floating]) -> Floats:
+    """`[..., query, key]` with rows that sum to 1; a row that has nothing left stays empty."""
+    weights = weights.astype(np.float64, copy=False)
     total = weights.sum(-1, keepdims=True)
     rows: Floats = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
     return rows
@@ -166,8 +167,8 @@ def _normalised(weights: Floats) -> Floats:
 
 # each takes [head, query, key], the labels and the first row, and gives [head, query]
 _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
-    "entropy": lambda weights, _axes, _first: entropy(_normalised(weights)),
+    "entropy": lambda weights, _axes, _first: entropy(normalised(weights)),
     "confidence": lambda weights, axes, _first: _confidence(weights, axes),
-    "offset": lambda weights, _axes, first: _offset(_normalised(weights), first),
-    "diagonal": lambda weights, axes, first: _diagonal(_normalised(weights), axes, first),
+    "offset": lambda weights, _axes, first: _offset(normalised(weights), first),
+    "diagonal": lambda weights, axes, first: _diagonal(normalised(weights), axes, first),
 }

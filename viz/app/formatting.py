@@ -4,6 +4,10 @@ from __future__ import annotations
 
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
-    """A number with a true minus sign, as wide as a plus; with `sign` the plus is shown, too."""
-    text = f"{number:+.{digits}f}" if sign else f"{number:.{digits}f}"
+    """A number with a true minus sign, as wide as a plus; with `sign` the plus is shown, too.
+
+    What rounds to 0 has no sign.
+    """
+    rounded = round(number, digits) + 0.0  # -0.0 + 0.0 is 0.0
+    text = f"{rounded:+.{digits}f}" if sign and rounded else f"{rounded:.{digits}f}"
     return text.replace("-", "−")

@@ -56,6 +56,8 @@ def attention_map(
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
+    beside_difference: bool = False,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw one head large: queries down, keys across, each weight a hover away."""
     data = encode_map(
@@ -68,6 +70,8 @@ def attention_map(
         threshold=threshold,
         signed=signed,
         note=note,
+        beside_difference=beside_difference,
+        caption=caption,
     )
     _mount(key, data)
 
@@ -80,13 +84,14 @@ def head_view(
     key: str,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw queries on the left, keys on the right, a ribbon for each weight between them.
 
     A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
     beside the tokens of the other side.
     """
-    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads))
+    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads, caption=caption))
 
 
 def head_grid(
@@ -97,6 +102,7 @@ def head_grid(
     key: str,
     order: Sequence[Head] | None = None,
     step: int | None = None,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw every head small and let one be chosen; the page alone remembers which."""
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
@@ -105,7 +111,7 @@ def head_grid(
         if (head := head_of(value, shapes)) is not None:
             on_pick(head)
 
-    _mount(key, encode_grid(parts, key=key, order=order, step=step), picked)
+    _mount(key, encode_grid(parts, key=key, order=order, step=step, caption=caption), picked)
     _mount(f"{key}-selection", encode_selection(key, selected))
 
 
@@ -122,6 +128,7 @@ def inside_head(
     head: int,
     factor: str,
     key: str,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw every number between x and the residual stream, each a hover away."""
     data = encode_inside(
@@ -134,6 +141,7 @@ def inside_head(
         step=step,
         head=head,
         factor=factor,
+        caption=caption,
     )
 
     def picked(value: object) -> None:
@@ -150,9 +158,10 @@ def tensor_strip(
     title: str,
     key: str,
     columns: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw a tensor large, each value a hover away."""
-    _mount(key, encode_strip(values, rows, title=title, columns=columns))
+    _mount(key, encode_strip(values, rows, title=title, columns=columns, caption=caption))
 
 
 def mask_grids(
@@ -164,9 +173,12 @@ def mask_grids(
     chosen: Row,
     on_pick: Callable[[Row], None],
     key: str,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw the masks of a batch and let a row be chosen."""
-    data = encode_masks(grids, kind, title=title, as_numbers=as_numbers, chosen=chosen)
+    data = encode_masks(
+        grids, kind, title=title, as_numbers=as_numbers, chosen=chosen, caption=caption
+    )
 
     def picked(value: object) -> None:
         if (row := row_of(value, grids)) is not None:
@@ -183,9 +195,12 @@ def architecture(
     selected: str,
     on_pick: Callable[[str], None],
     key: str,
+    caption: Sequence[str] = (),
 ) -> None:
     """Draw Figure 1 with a sentence in it, and let a box be opened."""
-    data = encode_architecture(boxes, layers=layers, layer=layer, selected=selected)
+    data = encode_architecture(
+        boxes, layers=layers, layer=layer, selected=selected, caption=caption
+    )
     names = [box.name for box in boxes]
 
     def picked(value: object) -> None:

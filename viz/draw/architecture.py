@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.draw.blocks import block_means, block_size
 from viz.draw.palette import COLOR, difference_levels, difference_table, table
 from viz.draw.weights import to_bytes
 from viz.draw.wire import encode
@@ -44,7 +44,12 @@ class DrawnBox:
 
 
 def encode_architecture(
-    boxes: Sequence[DrawnBox], *, layers: int, layer: int, selected: str
+    boxes: Sequence[DrawnBox],
+    *,
+    layers: int,
+    layer: int,
+    selected: str,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """Figure 1 with a sentence in it; the values travel as places in their colours.
 
@@ -53,6 +58,7 @@ def encode_architecture(
         layers: of each stack.
         layer: the one that is drawn, from 0.
         selected: name of the open box.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a name stands twice, or a value is not a number.
@@ -61,6 +67,7 @@ def encode_architecture(
         raise ValueError("two boxes of one name")
     meta = {
         "component": "architecture",
+        "caption": list(caption),
         "layers": layers,
         "layer": layer,
         "selected": selected,
@@ -90,19 +97,8 @@ def _levels(box: DrawnBox, values: NDArray[np.float32]) -> NDArray[np.uint8]:
     """`[map, row, column]`, places in the box's colours."""
     if not np.isfinite(values).all():
         raise ValueError(f"some values of {box.name} are not numbers")
+    rows, columns = values.shape[-2:]
+    sizes = block_size(rows, MOST_ROWS), block_size(columns, MOST_COLUMNS)
     if box.kind:
-        return to_bytes(_block_means(values))
-    return difference_levels(_block_means(values[None]))
-
-
-def _block_means(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The mean of each block, where there are more values than a strip has pixels."""
-    for axis, most in ((1, MOST_ROWS), (2, MOST_COLUMNS)):
-        count = math.ceil(values.shape[axis] / most)
-        if count > 1:
-            starts = np.arange(0, values.shape[axis], count)
-            sums = np.add.reduceat(values, starts, axis=axis)
-            sizes = np.diff([*starts, values.shape[axis]])
-            shape = [-1 if n == axis else 1 for n in range(3)]
-            values = (sums / sizes.reshape(shape)).astype(np.float32)
-    return values
+        return to_bytes(block_means(values, sizes))
+    return difference_levels(block_means(values[None], sizes))

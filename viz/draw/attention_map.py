@@ -36,6 +36,8 @@ def encode_map(
     threshold: float = 0.0,
     signed: bool = False,
     note: str | None = None,
+    beside_difference: bool = False,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """One head: queries down, keys across.
 
@@ -50,6 +52,9 @@ def encode_map(
         threshold: squares of less than this stay empty; on hover they still tell their weight.
         signed: the weights are a difference of two maps, -1 to 1, in colours of no kind.
         note: the sentence under the map, instead of the one that says what a row sums to.
+        beside_difference: leave the bars as much room as a difference has, so that maps side by
+            side stand level.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a label is missing or too many, or a weight is not a number.
@@ -57,6 +62,7 @@ def encode_map(
     check(weights, labels, dimensions=2)
     meta = {
         "component": "attention_map",
+        "caption": list(caption),
         "kind": kind,
         "title": title,
         **AXIS_TITLES[kind]._asdict(),
@@ -67,6 +73,7 @@ def encode_map(
         "scale": scale,
         "threshold": threshold,
         "signed": signed,
+        "tallBars": signed or beside_difference,
     }
     colors = difference_table if signed else partial(table, kind)
     arrays: dict[str, NDArray] = {

@@ -52,6 +52,7 @@ def encode_grid(
     selected: Head | None = None,
     order: Sequence[Head] | None = None,
     step: int | None = None,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """Every head small, in one block for each kind, layers down and heads across.
 
@@ -63,6 +64,7 @@ def encode_grid(
         order: the heads in one row after another instead of blocks; heads that it does not name
             are not drawn.
         step: the decoder's step from 0; rows after it are left blank.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
@@ -78,6 +80,7 @@ def encode_grid(
     packed = [_pack(part, step) for part in parts]
     meta = {
         "component": "head_grid",
+        "caption": list(caption),
         "key": key,
         "selected": selected,
         "order": order if order is None else list(order),
@@ -163,7 +166,8 @@ def _figure(value: float) -> str:
     if not math.isfinite(value):
         return ""
     digits = 2 if abs(value) < 10 else 1
-    return f"{value:.{digits}f}".replace("-", "−")
+    # -0.0 + 0.0 is 0.0: what rounds to nothing has no sign
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:

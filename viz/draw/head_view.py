@@ -29,6 +29,7 @@ def encode_view(
     *,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """Queries on the left, keys on the right, a ribbon for each weight between them.
 
@@ -39,6 +40,7 @@ def encode_view(
         kind: gives the first colour and the words over the lists.
         threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
         reads: `[query]`, what the decoder reads at each position, for the text on hover.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if there is no head or more than eight, if two have one name, if a label is
@@ -52,6 +54,7 @@ def encode_view(
     drawn_from = max(threshold, FAINTEST)
     meta = {
         "component": "head_view",
+        "caption": list(caption),
         "kind": kind,
         "heads": names,
         "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},

@@ -49,6 +49,7 @@ def encode_inside(
     step: int,
     head: int,
     factor: str,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """One query word through one head, with every number.
 
@@ -62,6 +63,7 @@ def encode_inside(
         step: where the walk begins.
         head: from 0.
         factor: by which q · k is scaled, in words.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -70,6 +72,7 @@ def encode_inside(
         raise ValueError(f"{len(keys)} labels for {len(numbers.weights)} keys")
     meta = {
         "component": "inside_head",
+        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "query": query,

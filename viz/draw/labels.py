@@ -17,6 +17,13 @@ SCREEN_NAMES: dict[Kind, str] = {
 }
 """The kinds of attention as the screen and the URL name them."""
 
+KIND_TITLES: dict[Kind, str] = {
+    "encoder_self": "encoder self-attention",
+    "decoder_self": "decoder self-attention",
+    "cross": "cross-attention",
+}
+"""The kinds of attention in full."""
+
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
 
 _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})

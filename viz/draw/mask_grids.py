@@ -45,7 +45,13 @@ class MaskGrid:
 
 
 def encode_masks(
-    grids: Sequence[MaskGrid], kind: Kind, *, title: str, as_numbers: bool, chosen: Row
+    grids: Sequence[MaskGrid],
+    kind: Kind,
+    *,
+    title: str,
+    as_numbers: bool,
+    chosen: Row,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """The masks of a batch.
 
@@ -55,6 +61,7 @@ def encode_masks(
         title: of all of them; pictures that are saved take their file name from it.
         as_numbers: what is added to the scores stands in the squares, not a stroke for each reason.
         chosen: the row that is outlined.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if there is no grid, or a label is missing or too many.
@@ -64,6 +71,7 @@ def encode_masks(
     present = {why for grid in grids for why in np.unique(grid.why).tolist()}
     meta = {
         "component": "mask_grids",
+        "caption": list(caption),
         "title": title,
         "color": COLOR[kind],
         "asNumbers": as_numbers,

@@ -85,6 +85,20 @@ def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArr
     return of_layer.mean(0) if head is None else of_layer[head]
 
 
+def crop_heads(of: Heads, step: int) -> Heads:
+    """What exists of a decoder's maps when step `step` (from 0) is taken; the encoder's stay."""
+    if of.kind == "encoder_self":
+        return of
+    rows, (queries, keys) = slice(step + 1), of.axes.labels
+    columns = rows if of.kind == "decoder_self" else slice(len(keys))
+    axes = LabelledWeights(
+        np.ascontiguousarray(of.axes.weights[:, :, rows, columns]),
+        Labels(queries[rows], keys[columns]),
+        None if of.axes.reads is None else of.axes.reads[rows],
+    )
+    return Heads(of.kind, axes, of.whole, of.absorbed)
+
+
 def crop_to_step(a_map: OpenMap, kind: Kind, step: int) -> OpenMap:
     """What exists of a decoder's map when step `step` (from 0) is taken."""
     rows, (queries, keys) = slice(step + 1), a_map.labels

@@ -25,11 +25,12 @@ COLOR: dict[Kind, str] = {
     "decoder_self": "#0072B2",
     "cross": "#D55E00",
 }
-# several heads laid over each other: ink and these stay apart from the kinds' colours and from each
-# other, to eyes that lack one of the three cones too (a search over sRGB; a test measures it)
+# several heads laid over each other: these stay apart from the kinds' colours and from each other,
+# to eyes that lack one of the three cones too, and as faint as a ribbon of a small weight is (a
+# search over sRGB; a test measures it)
 _MORE: dict[Theme, tuple[str, ...]] = {
-    "light": ("#CC99FF", "#222222", "#993300", "#331AB3", "#663366"),
-    "dark": ("#CCCC00", "#E8E8E6", "#FF80FF", "#9966FF", "#00CC99"),
+    "light": ("#111A11", "#CC44EE", "#880044", "#AAAAEE", "#0000CC"),
+    "dark": ("#EEEE66", "#44EEEE", "#EE88CC", "#66CC00", "#CC22EE"),
 }
 # hues of less and of more, in degrees of OKLab: olive and purple. They differ in blue and yellow
 # for eyes that miss red or green, in these for eyes that miss blue, and lie far from the kinds

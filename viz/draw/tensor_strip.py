@@ -18,6 +18,7 @@ def encode_strip(
     *,
     title: str,
     columns: Sequence[str] | None = None,
+    caption: Sequence[str] = (),
 ) -> bytes:
     """A tensor: a row for each token, a column for each feature.
 
@@ -26,6 +27,7 @@ def encode_strip(
         rows: the tokens.
         title: a picture that is saved takes its file name from it.
         columns: pieces of the vocabulary, where the columns are these.
+        caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if a label is missing or too many, or a value is not a number.
@@ -36,6 +38,7 @@ def encode_strip(
         raise ValueError("nothing to draw, or some values are not numbers")
     meta = {
         "component": "tensor_strip",
+        "caption": list(caption),
         "title": title,
         "rows": shown(rows),
         "columnNames": None if columns is None else shown(columns),

@@ -32,15 +32,31 @@ def log_ticks(values: Collection[float]) -> Any:
     return between if len(between) > 2 else alt.Undefined
 
 
+def log_labels(ticks: Collection[float], number: str) -> str:
+    """Vega expression of the words at the ticks of `log_ticks`.
+
+    Powers of ten alone have one where three of them are among the ticks: 1, 10, 100.
+
+    Args:
+        ticks: where they stand.
+        number: d3 format.
+    """
+    powers = [tick for tick in ticks if math.log10(tick).is_integer()]
+    if len(powers) < 3:
+        return tick_label(number)
+    power = "log(datum.value) / LN10"
+    return f"abs({power} - round({power})) < 1e-9 ? {tick_label(number)} : ''"
+
+
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
     """The horizontal axis of what happens step by step.
 
     Args:
         scale: an `alt.Scale`, or left to Vega.
-        more: settings of `alt.Axis` that come on top.
+        more: settings of `alt.Axis` that differ or come on top.
     """
-    axis = alt.Axis(grid=False, tickCount=6, labelExpr=tick_label("~s"), **more)
-    return alt.X("step:Q", title="step", scale=scale, axis=axis)
+    settings: dict[str, Any] = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s")}
+    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings | more))
 
 
 def legend_below(**more: Any) -> alt.Legend:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from viz.figures.axes import legend_below
 from viz.figures.colors import GREY, curve_colors
-from viz.figures.signed_maps import maps, signed_map
+from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
 
@@ -31,12 +32,12 @@ def encoding_map(table: Floats, waves: Floats) -> go.Figure:
         for n in range(table.shape[1])
     ]
     hover = "position %{x}<br>%{y}<br>%{z:.4f}"
-    down = {"title": "dimension", **_ticks(table.shape[1])}
+    down = {"title": axis_title("dimension", table.shape[1]), **_ticks(table.shape[1])}
     return maps(
         {"": signed_map(table.T, 1, hover=hover, y=names)},
-        across={"title": "position", "side": "top"},
+        across={"title": axis_title("position", len(table)), "side": "top"},
         down=down,
-        height=620,  # at the paper's 512, a pixel for each dimension
+        height=620,  # two pixels and more for each cell
     )
 
 
@@ -137,7 +138,10 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
     line = alt.Chart(curve, height=420).mark_line(strokeWidth=5, color=GREY, opacity=0.45)
     dots = alt.Chart(pd.concat(rows)).mark_point(size=26, filled=True, opacity=1)
     return line.encode(x, y, tooltip=tooltip) + dots.encode(
-        x, y, color=_colours("from", names, columns=4), tooltip=["from:N", *tooltip]
+        x,
+        y,
+        color=_colours("from", names, columns=4, symbolType="circle"),
+        tooltip=["from:N", *tooltip],
     )
 
 
@@ -149,8 +153,9 @@ def similarity_map(products: Floats) -> go.Figure:
     """
     hover = "positions %{y} and %{x}<br>%{z:.4f}"
     one = signed_map(products, float(np.abs(products).max()), hover=hover)
-    across = {"title": "position", "side": "top"}
-    return maps({"": one}, across=across, down={"title": "position"}, height=560)
+    title = axis_title("position", len(products))
+    across = {"title": title, "side": "top"}
+    return maps({"": one}, across=across, down={"title": title}, height=560)
 
 
 def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Floats) -> go.Figure:
@@ -174,8 +179,8 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
                 for title, vector in columns.items()
             },
         },
-        across={"title": "dimension"},
-        down={"title": "dimension"},
+        across={"title": axis_title("dimension", len(matrix))},
+        down={"title": axis_title("dimension", len(matrix))},
         height=520,
         widths=(4, 1, 1, 1),
     )
@@ -187,15 +192,16 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
 def _ticks(count: int) -> dict[str, object]:
     """Numbers on an axis whose places have names: about eight, in steps of a power of two."""
     step = next(s for s in (1, 2, 4, 8, 16, 32, 64, 128, 256) if count <= 9 * s)
-    at = list(range(0, count, step))
-    return {"tickmode": "array", "tickvals": at, "ticktext": [str(n) for n in at]}
+    at = range(0, count, step)
+    places = [axis_place(n, count) for n in at]
+    return {"tickmode": "array", "tickvals": places, "ticktext": [str(n) for n in at]}
 
 
 def _wave(dimension: int) -> str:
     return "cos" if dimension % 2 else "sin"
 
 
-def _colours(field: str, names: Sequence[str], *, columns: int) -> alt.Color:
-    legend = legend_below(labelLimit=320, columns=columns)
+def _colours(field: str, names: Sequence[str], **legend_settings: Any) -> alt.Color:
+    legend = legend_below(labelLimit=320, **legend_settings)
     scale = alt.Scale(domain=list(names), range=curve_colors(len(names)))
     return alt.Color(f"{field}:N", scale=scale, legend=legend)

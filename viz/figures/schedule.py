@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from training.schedule import learning_rate
-from viz.figures.axes import legend_below, step_axis, tick_label
+from viz.figures.axes import legend_below, log_labels, log_ticks, step_axis, tick_label
 from viz.figures.colors import curve_colors
 
 Floats = npt.NDArray[np.float64]
@@ -94,19 +94,22 @@ def schedule_chart(
         frame = frame[frame["rate"] > 0]  # a logarithm of 0 is no place on an axis
     scale, tall = alt.Scale(zero=True), alt.Scale(zero=True)
     ticks: Any = alt.Undefined  # Vega chooses
+    across: dict[str, Any] = {}
     if log:
         # a rate that falls to 0 would have no end there: four decades under the top are enough
         top = math.ceil(math.log10(frame["rate"].max()))
         scale = alt.Scale(type="log", nice=False)
         tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
+        steps = log_ticks(frame["step"])
+        across = {"values": steps, "labelExpr": log_labels(steps, "~s"), "labelOverlap": False}
     names = list(curves)
     color = alt.Color(
         "curve:N",
         scale=alt.Scale(domain=names, range=curve_colors(len(names))),
         legend=legend_below(),
     )
-    x = step_axis(scale)
+    x = step_axis(scale, **across)
     y = alt.Y(
         "rate:Q",
         title="learning rate",

@@ -8,6 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from viz.draw.blocks import block_means, block_size
+
 Floats = NDArray[np.floating]
 
 SIGNED = (
@@ -19,14 +21,18 @@ SIGNED = (
 """Olive for less than 0, purple for more, and 0 is the page itself: right on a light and on a dark
 one, and no kind of attention."""
 
-SMOOTH_FROM = 150_000
-"""Cells of a map from which one pixel a cell is painted, which the browser then stretches."""
+MOST = 256
+"""Cells along a side of a map, each at least a pixel of a screen.
+
+Of more, a browser would leave out or double some, and waves would show where none are: neighbours
+are drawn by their mean instead.
+"""
 
 
 def signed_map(
     values: Floats, most: float, *, hover: str, x: Sequence | None = None, y: Sequence | None = None
 ) -> go.Heatmap:
-    """Values around 0 as a map, on one scale from -most to most.
+    """Values around 0 as a map, on one scale from -most to most; more than `MOST` as means.
 
     Args:
         values: `[row, column]`.
@@ -35,17 +41,39 @@ def signed_map(
         x: what a column is called in `hover`; its number unless given.
         y: likewise, a row.
     """
+    rows, columns = (block_size(count, MOST) for count in values.shape)
+    if rows * columns > 1:
+        y, x = _blocks(y, len(values), rows), _blocks(x, values.shape[1], columns)
+        hover += f"<br>the mean of {rows} × {columns}"
     return go.Heatmap(
-        z=values.astype(np.float32),
+        z=block_means(values, (rows, columns)),
         x=x,
         y=y,
         zmin=-most,
         zmax=most,
         colorscale=SIGNED,
         hovertemplate=hover + "<extra></extra>",
-        zsmooth="fast" if values.size >= SMOOTH_FROM else False,
         showscale=False,
     )
+
+
+def axis_title(name: str, count: int) -> str:
+    """`dimension`, or `dimension, means of 2` where so many stand along the axis."""
+    size = block_size(count, MOST)
+    return name if size == 1 else f"{name}, means of {size}"
+
+
+def axis_place(index: int, count: int) -> float:
+    """Where one of `count` names stands on an axis of names: several may share a cell."""
+    return index / block_size(count, MOST)
+
+
+def _blocks(names: Sequence | None, count: int, size: int) -> Sequence:
+    """The middle of each block, or what its first and its last are called."""
+    ends = [(start, min(start + size, count) - 1) for start in range(0, count, size)]
+    if names is None:
+        return [(first + last) / 2 for first, last in ends]
+    return [names[n] if n == m else f"{names[n]} … {names[m]}" for n, m in ends]
 
 
 def maps(

@@ -102,6 +102,15 @@ def test_eight_heads_can_be_told_apart_without_any_one_cone(kind, theme):
         assert apart([numbers[one]], numbers[:one] + numbers[one + 1 :]) > 0.08, colors[one]
 
 
+@pytest.mark.parametrize(("kind", "theme"), EVERY)
+def test_faint_ribbons_of_two_heads_differ_in_more_than_lightness(kind, theme):
+    paper = {"light": 0xFC, "dark": 0x13}[theme]
+    colors = np.array([list(bytes.fromhex(color[1:])) for color in head_colors(kind, theme)])
+    faint = seen(0.4 * colors + 0.6 * paper, "none")
+    far = np.linalg.norm(faint[:, None] - faint[None], axis=-1) + np.eye(8)
+    assert far.min() > 0.06
+
+
 @pytest.mark.parametrize("theme", ENDS)
 def test_a_difference_is_as_light_on_both_sides_and_grey_in_the_middle(theme):
     colors = difference_table(theme)

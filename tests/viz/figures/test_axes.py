@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import pytest
 
-from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
+from viz.figures.axes import legend_below, log_labels, log_ticks, step_axis, tick_label
 
 
 def test_a_tick_at_zero_has_no_prefix() -> None:
@@ -42,3 +42,8 @@ def test_a_legend_shows_strokes_and_takes_what_differs() -> None:
     legend: Any = legend_below(columns=3).to_dict()
     assert (legend["orient"], legend["columns"], legend["symbolType"]) == ("bottom", 3, "stroke")
     assert legend["title"] is None
+
+
+def test_a_short_logarithmic_axis_numbers_each_tick() -> None:
+    assert log_labels([5, 10, 20, 50], "~g") == tick_label("~g")
+    assert log_labels([1, 2, 5, 10, 20, 50, 100], "~g") != tick_label("~g")

@@ -21,6 +21,7 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
+from viz.figures.signed_maps import MOST
 
 LENGTH, WIDTH = 20, 8
 TABLE = sinusoidal_positions(LENGTH, WIDTH).numpy()
@@ -53,10 +54,11 @@ def test_a_hover_names_position_dimension_value_and_wavelength() -> None:
 @pytest.mark.parametrize("width", [2, 8, 512, 1024])
 def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
     axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
-    assert [str(n) for n in axis.tickvals] == list(axis.ticktext)
+    cells = max(1, width // MOST)  # dimensions that share one
+    assert [str(int(n * cells)) for n in axis.tickvals] == list(axis.ticktext)
     assert axis.tickvals[0] == 0
     assert 2 <= len(axis.tickvals) <= 9
-    assert axis.tickvals[-1] < width
+    assert axis.tickvals[-1] < width / cells
 
 
 def test_a_curve_has_a_dot_for_each_position_on_the_wave() -> None:
@@ -110,6 +112,8 @@ def test_the_dots_are_products_of_two_positions_on_the_curve_of_the_formula(
         p = int(row["from"].removeprefix("p = "))
         expected = TABLE[p].astype(np.float64) @ TABLE[p + row["distance"]]
         assert row["product"] == pytest.approx(expected, abs=1e-6)
+    color = chart.to_dict()["layer"][1]["encoding"]["color"]
+    assert color["legend"]["symbolType"] == "circle"  # a filled dot has no stroke to show
     places = [row["distance"] for row in dots]
     assert len(set(places)) == len(places)  # no dot lies under another
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from viz.figures.axes import log_labels
 from viz.figures.colors import CURVE_COLORS
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
@@ -78,3 +79,12 @@ def test_a_chart_draws_each_curve_and_its_peak(log: bool) -> None:
 
 def test_every_curve_that_the_page_can_draw_has_a_colour_of_its_own() -> None:
     assert len(set(CURVE_COLORS)) >= 3 + len(DECAYS) + 1
+
+
+def test_logarithmic_steps_are_numbered_at_powers_of_ten() -> None:
+    steps = sample_steps(40_000)
+    curves = {"a": (steps, paper_rate(steps, 512, 4000))}
+    axis = schedule_chart(curves, {}, log=True).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [digit * 10**n for n in range(5) for digit in (1, 2, 5)][:14]
+    assert axis["labelExpr"] == log_labels(axis["values"], "~s")
+    assert "round" in axis["labelExpr"]

@@ -16,7 +16,9 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import architecture, attention_map, tensor_strip
+from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox
+from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, shown
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
@@ -47,6 +49,7 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
             selected=box.name,
             on_pick=_open,
             key="arch-drawing",
+            caption=origin_of(trace).caption(),
         )
     with beside:
         _open_box(box, model, found, trace, layer)
@@ -80,15 +83,18 @@ def _open(name: str) -> None:
 def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
     values = found.values.get(box.value.format(layer))
     shape = _shape(box, found, trace, layer)
-    of = f", layer {layer + 1}" if box.layered else ""
     return DrawnBox(
         name=box.name,
         title=box.title,
         shape=shape,
-        label=f"{box.heading}{of}: {shape}",
+        label=f"{box.heading}{_of_layer(box, layer)}: {shape}",
         values=values,
         kind=box.kind,
     )
+
+
+def _of_layer(box: Box, layer: int) -> str:
+    return f", layer {layer + 1}" if box.layered else ""
 
 
 def _shape(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> str:
@@ -114,8 +120,7 @@ def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
 
 def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
     """The open box: what it computes, its shapes, what it learns, its code, and the way on."""
-    of = f", layer {layer + 1}" if box.layered else ""
-    st.subheader(f"{box.heading}{of}", anchor=False)
+    st.subheader(f"{box.heading}{_of_layer(box, layer)}", anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
     _facts(_shapes(box, found, trace, layer) | _parameters(box, model, layer))
@@ -136,6 +141,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             box.kind,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
             key="arch-map",
+            caption=origin_of(trace).caption(of_head(box.kind, layer, None)),
         )
     else:
         tensor_strip(
@@ -144,6 +150,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             title=box.heading,
             columns=found.columns if box.value in _OVER_VOCABULARY else None,
             key="arch-tensor",
+            caption=origin_of(trace).caption(f"{box.heading}{_of_layer(box, layer)}."),
         )
 
 

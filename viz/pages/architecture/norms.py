@@ -22,6 +22,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import tensor_strip
+from viz.app.origin import batch_caption
 from viz.draw.labels import shown
 from viz.pages.architecture.boxes import BOXES, Box
 from viz.pages.architecture.norms_chart import spread_chart
@@ -63,7 +64,7 @@ def show(row: DeltaGenerator) -> None:
     )
     counts = np.ones_like(inside.real) if padding else inside.real
     layer, by_batch = layer_norm(inside.x, inside.eps), batch_norm(inside.x, counts, inside.eps)
-    _strips(inside, layer, by_batch, _tokens(every, name))
+    _strips(inside, layer, by_batch, _tokens(every, name), batch_caption(traces, f"{name}."))
     by_token, by_feature, beside = st.columns(3, gap="medium")
     _spreads((by_token, by_feature), layer, by_batch, counts, _tokens(every, name))
     with beside:
@@ -93,7 +94,9 @@ def _tokens(every: TraceBatch, name: str) -> list[str]:
     return [token for row in rows for token in row]
 
 
-def _strips(inside: NormValues, layer: Floats, by_batch: Floats, tokens: list[str]) -> None:
+def _strips(
+    inside: NormValues, layer: Floats, by_batch: Floats, tokens: list[str], caption: list[str]
+) -> None:
     width = inside.x.shape[-1]
     columns = st.columns(3, gap="medium")
     for column, title, values, key in zip(
@@ -106,7 +109,9 @@ def _strips(inside: NormValues, layer: Floats, by_batch: Floats, tokens: list[st
         with column:
             st.subheader(title, anchor=False)
             rows = values.reshape(-1, width).astype(np.float32)
-            tensor_strip(rows, tokens, title=title, key=f"arch-norm-{key}")
+            tensor_strip(
+                rows, tokens, title=title, key=f"arch-norm-{key}", caption=[f"{title}.", *caption]
+            )
 
 
 def _spreads(

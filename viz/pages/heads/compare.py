@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import UrlNames, pick
+from viz.app.origin import origin_of
+from viz.draw.caption import Origin, of_head
 from viz.draw.open_head import OpenMap, heads, open_map
 from viz.pages.heads.controls import Controls
 
@@ -18,7 +20,11 @@ OTHER_TEXT = "text2"
 """Names in the URL."""
 
 
-def second_map(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
+Second: TypeAlias = tuple[OpenMap, list[str]]
+"""A map, and what it was made from."""
+
+
+def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
     """Draw what chooses the second map, and make it; None after saying why there is none."""
     with st.container(
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
@@ -37,13 +43,13 @@ def second_map(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
             return None
 
 
-def _another_head(controls: Controls, trace: AttentionTrace) -> OpenMap:
+def _another_head(controls: Controls, trace: AttentionTrace) -> Second:
     layers, count = trace.cross.shape[:2]
     layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
-    return _map(controls, trace, layer, head)
+    return _map(controls, trace, layer, head, origin_of(trace))
 
 
-def _another_sentence(controls: Controls) -> OpenMap | None:
+def _another_sentence(controls: Controls) -> Second:
     text = st.text_input(
         "Second English sentence",
         serving.EXAMPLES[1],
@@ -57,10 +63,11 @@ def _another_sentence(controls: Controls) -> OpenMap | None:
     translator, _ = found
     translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
     st.text(translation.text)
-    return _map(controls, serving.trace(translator, translation), controls.layer, controls.head)
+    other = serving.trace(translator, translation)
+    return _map(controls, other, controls.layer, controls.head, origin_of(other))
 
 
-def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> OpenMap | None:
+def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | None:
     folders = serving.further_checkpoints()
     if not folders:
         st.text(
@@ -73,9 +80,17 @@ def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> OpenMap | 
     layers, count = translator.model.config.N, translator.model.config.h
     layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
     # the same translation, so that both look at the same words
-    return _map(controls, translator.trace(trace.source, target=trace.target), layer, head)
+    other = translator.trace(trace.source, target=trace.target)
+    origin = Origin.of(translator, trace.source, trace.target)
+    return _map(controls, other, layer, head, origin)
 
 
-def _map(controls: Controls, trace: AttentionTrace, layer: int | None, head: int | None) -> OpenMap:
+def _map(
+    controls: Controls,
+    trace: AttentionTrace,
+    layer: int | None,
+    head: int | None,
+    origin: Origin,
+) -> Second:
     of = heads(trace, controls.kind, words=controls.words, special=controls.special)
-    return open_map(of, layer, head)
+    return open_map(of, layer, head), origin.caption(of_head(controls.kind, layer, head))

@@ -12,11 +12,9 @@ from transformer import Kind
 from transformer.analysis.measures import MEASURES
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.draw.attention_map import Scale
+from viz.draw.head_order import SORTS
 from viz.draw.labels import KINDS_BY_NAME
 
-LAYER_ORDER = "layer"
-SORTS = (LAYER_ORDER, *MEASURES)
-DESCENDING = frozenset({"confidence"})
 View = Literal["one head", "step by step", "compare"]
 
 

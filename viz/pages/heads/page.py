@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.measures import measure, summarise
+from transformer.analysis.measures import measure, normalised, summarise
 from transformer.analysis.roles import head_roles
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
@@ -15,13 +17,16 @@ from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid, head_view
+from viz.app.origin import origin_of
+from viz.draw.caption import LENS, of_head
 from viz.draw.head_grid import GridPart
+from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
-from viz.pages.heads.controls import DESCENDING, LAYER_ORDER, Controls
-from viz.pages.heads.downloads import download_menu
+from viz.pages.heads.controls import Controls
+from viz.pages.heads.downloads import Screen, download_menu
 
 _ROWS_AND_COLUMNS: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
@@ -46,23 +51,25 @@ def show_trace(trace: AttentionTrace) -> None:
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
     try:
-        now = _show(trace, controls)
+        screen = _show(trace, controls)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
         return
     with row:
-        download_menu(trace, now, controls)
+        download_menu(trace, screen, controls)
 
 
-def _show(trace: AttentionTrace, controls: Controls) -> OpenMap:
-    """The pictures; gives the map that is open."""
+def _show(trace: AttentionTrace, controls: Controls) -> Screen:
+    """The pictures; gives what is drawn, for the files that are made of it."""
+    over: list[tuple[int, int]] = []
+    compared = None
     every = {kind: _heads(trace, kind, controls) for kind in {*controls.kinds, controls.kind}}
     of = every[controls.kind]
     now = open_map(of, controls.layer, controls.head)
     step = _step(trace, controls) if controls.view == "step by step" else None
     if controls.view == "compare":
-        _compare(trace, controls, now)
+        compared = _compare(trace, controls, now)
         _grid(trace, every, controls, None)
     else:
         grid, picture = st.columns([5, 7], gap="medium")
@@ -71,9 +78,9 @@ def _show(trace: AttentionTrace, controls: Controls) -> OpenMap:
         if step is not None and controls.kind != "encoder_self":
             now = crop_to_step(now, controls.kind, step)
         with picture:
-            _large(trace, controls, of, now, step)
+            over = _large(trace, controls, of, now, step)
     _explain(trace, controls.kind)
-    return now
+    return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:
@@ -100,9 +107,10 @@ def _grid(
         parts,
         selected=(controls.kind, layer, head),
         on_pick=_open,
-        order=_order(parts, controls),
+        order=head_order(parts, controls.layers, controls.sort),
         step=step,
         key="grid",
+        caption=origin_of(trace).caption(f"every head, lens: {LENS}."),
     )
 
 
@@ -131,27 +139,13 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     )
 
 
-def _order(parts: list[GridPart], controls: Controls) -> list[tuple[Kind, int, int]] | None:
-    """The heads in the order that was asked for; None where they stand by layer, all of them."""
-    layers = parts[0].weights.shape[0]
-    if controls.sort == LAYER_ORDER and len(controls.layers) == layers:
-        return None
-    heads_at = [
-        (0.0 if part.values is None else float(part.values[layer, head]), part.kind, layer, head)
-        for part in parts
-        for layer in controls.layers
-        for head in range(part.weights.shape[1])
-    ]
-    # sorted() is stable: equal values stay in the order of kinds and layers
-    heads_at.sort(key=lambda one: one[0], reverse=controls.sort in DESCENDING)
-    return [(kind, layer, head) for _, kind, layer, head in heads_at]
-
-
 def _large(
     trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap, step: int | None
-) -> None:
-    _numbers(trace, controls)
-    _map(controls, now, key="heads-map")
+) -> list[tuple[int, int]]:
+    """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
+    caption = _caption(trace, controls)
+    _numbers(now, controls)
+    _map(controls, now, caption, key="heads-map")
     st.subheader("Ribbons", anchor=False)
     others = st.multiselect(
         "Overlay other heads",
@@ -161,38 +155,41 @@ def _large(
         bind="query-params",
         placeholder="Choose heads of the same kind",
     )
-    overlaid = [(now.title, now.weights)]
-    for layer, head in np.ndindex(of.axes.weights.shape[:2]):
-        if (name := head_name(layer, head)) in others and (layer, head) != (
-            controls.layer,
-            controls.head,
-        ):
-            other = open_map(of, layer, head)
-            if step is not None and of.kind != "encoder_self":
-                other = crop_to_step(other, of.kind, step)
-            overlaid.append((name, other.weights))
+    named = {head_name(*at): at for at in np.ndindex(of.axes.weights.shape[:2])}
+    # in the order in which they were chosen: menu, switches and ribbons are one list
+    over = [named[name] for name in others if named[name] != (controls.layer, controls.head)]
+    maps = [open_map(of, *at) for at in over]
+    if step is not None and of.kind != "encoder_self":
+        maps = [crop_to_step(one, of.kind, step) for one in maps]
     head_view(
-        overlaid,
+        [(now.title, now.weights)]
+        + [(head_name(*at), one.weights) for at, one in zip(over, maps, strict=True)],
         now.labels,
         of.kind,
         threshold=controls.threshold,
         reads=now.reads,
         key="heads-ribbons",
+        caption=caption,
     )
+    return over
 
 
-def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> None:
-    second = second_map(controls, trace)
-    if second is None:
-        return
+def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> OpenMap | None:
+    """The open map, a second one and their difference; gives the second one."""
+    found = second_map(controls, trace)
+    if found is None:
+        return None
+    second, caption = found
+    own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
-    for place, column, one in (("first", columns[0], first), ("second", columns[1], second)):
-        with column:
-            _map(controls, one, key=f"heads-{place}")
+    with columns[0]:
+        _map(controls, first, own, beside_difference=True, key="heads-first")
+    with columns[1]:
+        _map(controls, second, caption, beside_difference=True, key="heads-second")
     with columns[2]:
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
-            return
+            return second
         attention_map(
             first.weights - second.weights,
             first.labels,
@@ -202,10 +199,23 @@ def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> None:
             signed=True,
             note=None if controls.special else "Each square is first minus second.",
             key="heads-difference",
+            caption=["First:", *own, "Second:", *caption],
         )
+    return second
 
 
-def _map(controls: Controls, one: OpenMap, *, key: str) -> None:
+def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
+    return origin_of(trace).caption(of_head(controls.kind, controls.layer, controls.head))
+
+
+def _map(
+    controls: Controls,
+    one: OpenMap,
+    caption: Sequence[str],
+    *,
+    key: str,
+    beside_difference: bool = False,
+) -> None:
     note = None
     if one.absorbed is not None:
         note = f"Special tokens are left out: {one.absorbed:.0%} of these rows' weight goes there."
@@ -218,32 +228,37 @@ def _map(controls: Controls, one: OpenMap, *, key: str) -> None:
         scale=controls.scale,
         threshold=controls.threshold,
         note=note,
+        beside_difference=beside_difference,
         key=key,
+        caption=caption,
     )
 
 
-def _numbers(trace: AttentionTrace, controls: Controls) -> None:
-    """What the open map amounts to on this sentence, in pieces, special tokens included."""
-    weights = mean(trace.weights(controls.kind), controls.layer, controls.head)
-    labels = trace.labels(controls.kind)
-    numbers = summarise(weights, causal=controls.kind == "decoder_self")
+def _numbers(now: OpenMap, controls: Controls) -> None:
+    """What the open map amounts to, as it is drawn: its tokens, its rows up to the step."""
+    tokens = "words" if controls.words else "pieces"
+    causal = controls.kind == "decoder_self"
+    # where special tokens are left out, of the weight that is left
+    numbers = summarise(normalised(now.weights), causal=causal)
+    largest = summarise(now.weights, causal=causal)
     with st.container(key="heads-numbers", horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bit",
-            help="Mean over the rows: 0 where each looks at one piece alone, "
-            f"{numbers.max_entropy:.2f} where each looks at all pieces that it sees alike.",
+            help=f"Mean over the rows: 0 where each looks at one of the {tokens} alone, "
+            f"{numbers.max_entropy:.2f} where each looks at all {tokens} that it sees alike.",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
-            st.metric("Largest weight", f"{numbers.largest:.2f}", width="content")
-            query, key = shown(labels.queries)[numbers.query], shown(labels.keys)[numbers.key]
+            st.metric("Largest weight", f"{largest.largest:.2f}", width="content")
+            queries, keys = map(shown, now.labels)
+            query, key = queries[largest.query], keys[largest.key]
             st.text(f"{query} looks at {key}")
         if controls.kind != "cross":
             st.metric(
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
-                help="How far from itself a position looks, in pieces: mean and standard "
+                help=f"How far from itself a position looks, in {tokens}: mean and standard "
                 "deviation over all weights; below 0 is back, above 0 is ahead.",
                 width="content",
             )

@@ -22,6 +22,8 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
+from viz.app.origin import origin_of
+from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, head_name, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
@@ -49,11 +51,16 @@ class Choices:
     @property
     def as_trained(self) -> bool:
         """Whether the scores are those of the paper's equation."""
-        return self.scale == PAPERS and self.temperature == 1
+        return as_in_paper(self.scale, self.temperature)
 
     def by(self, d_k: int) -> float:
         """What the model's own scores, already divided by √d_k, are multiplied by."""
         return scaling.factor(self.scale, d_k, self.temperature) * math.sqrt(d_k)
+
+
+def as_in_paper(scale: Scale, temperature: float) -> bool:
+    """Whether scale and temperature are those of equation 1."""
+    return scale == PAPERS and temperature == 1
 
 
 def show() -> None:
@@ -76,7 +83,10 @@ def show() -> None:
     _explain()
     with below:
         if chosen.as_trained:
-            st.text("Another scale or temperature: what it does to the translation stands here.")
+            st.text(
+                "Scale and temperature are the paper's: choose others to see the translation that "
+                "they lead to, in this head alone or in every head."
+            )
         else:
             rescaled_translation(translator, translation, edits, _scale_in_words(chosen))
 
@@ -112,7 +122,9 @@ def _choices(trace: AttentionTrace) -> Choices:
             "In every head",
             key="every",
             bind="query-params",
-            help="Scale and temperature of all heads of all layers, not of this one alone.",
+            disabled=as_in_paper(scale, temperature),
+            help="Scale and temperature of all heads of all layers, not of this one alone. There "
+            "is nothing to change in them while both are the paper's.",
         )
     assert layer is not None  # this page offers no mean
     assert head is not None
@@ -181,6 +193,9 @@ def _picture(
         head=chosen.head,
         factor=times(chosen.scale, chosen.temperature),
         key="inside",
+        caption=origin_of(trace).caption(
+            of_head(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
+        ),
     )
 
 

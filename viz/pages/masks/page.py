@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Kind
+from transformer import AttentionTrace, Kind
 from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.masking import MODEL_MASKS, MaskName
@@ -15,6 +17,7 @@ from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
+from viz.app.origin import batch_caption
 from viz.draw.labels import SCREEN_NAMES, shown
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
@@ -73,7 +76,7 @@ def show() -> None:
     if not traces:
         return
     if view == GRIDS:
-        _grids(batch_traces(traces), kind, row, picture, words)
+        _grids(traces, kind, row, picture, words)
     else:
         _shift(batch_traces(traces), picture, words)
 
@@ -93,13 +96,14 @@ def _number(label: str, key: str, most: int) -> int:
 
 
 def _grids(
-    made: TraceBatch,
+    traces: Sequence[AttentionTrace],
     kind: Kind,
     row: DeltaGenerator,
     picture: DeltaGenerator,
     words: DeltaGenerator,
 ) -> None:
     """The masks of the batch as grids, and one row of them in words."""
+    made = batch_traces(traces)
     labels = masking.labels(made, kind)
     with row:
         which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or MODEL_MASKS[kind]
@@ -124,6 +128,7 @@ def _grids(
             chosen=(sentence, query),
             on_pick=_choose,
             key="mask-grids",
+            caption=batch_caption(traces, f"{title}, {used}."),
         )
     with words:
         queries, keys = (shown(tokens) for tokens in labels[sentence])

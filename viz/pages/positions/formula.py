@@ -61,7 +61,9 @@ def encoding() -> None:
             r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
         )
         explain(
-            "Each column is what is added to the token at one position, each row one dimension. "
+            "Each column is what is added to the token at one position, each row one dimension; "
+            "where there are more than pixels, neighbours are drawn by their mean, and the axis "
+            "says so. "
             "Two neighbours are the sine and the cosine of one wave, and the waves grow longer "
             f"downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
             f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viz.figures.axes import legend_below
 from viz.figures.colors import CURVE_COLORS, GREY
-from viz.figures.signed_maps import maps, signed_map
+from viz.figures.signed_maps import axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
 
@@ -23,11 +23,12 @@ def cosine_maps(cosines: Mapping[str, Floats]) -> go.Figure:
     Args:
         cosines: `[position, position]`, by the name of the table.
     """
+    title = axis_title("position", max(map(len, cosines.values())))
     hover = "positions %{y} and %{x}<br>cosine %{z:.3f}"
     return maps(
         {name: signed_map(values, 1, hover=hover) for name, values in cosines.items()},
-        across={"title": "position"},
-        down={"title": "position"},
+        across={"title": title},
+        down={"title": title},
         height=440,
     )
 

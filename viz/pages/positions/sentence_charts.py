@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from viz.draw.labels import shown
 from viz.figures.axes import legend_below
 from viz.figures.colors import CURVE_COLORS, GREY
-from viz.figures.signed_maps import maps, signed_map
+from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
 
@@ -38,11 +38,13 @@ def foot_figure(tokens: Sequence[str], parts: Mapping[str, Floats], most: float)
     # a long sentence has a label for every few rows; all of them are a hover away
     every = -(-len(tokens) * _LEAST // (height - 110))
     at = list(range(0, len(tokens), every))
+    places = [axis_place(n, len(tokens)) for n in at]
+    width = next(iter(parts.values())).shape[1]
     texts = [escape(shown(tokens)[n]) for n in at]
     return maps(
         {title: signed_map(values, most, hover=hover, y=names) for title, values in parts.items()},
-        across={"title": "dimension", "nticks": 4},
-        down={"tickmode": "array", "tickvals": at, "ticktext": texts},
+        across={"title": axis_title("dimension", width), "nticks": 4},
+        down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )
 

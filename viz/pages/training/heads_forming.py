@@ -20,6 +20,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid
+from viz.draw.caption import Origin, of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads, open_map
@@ -80,7 +81,7 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
         return
     with row:
         probes = _sentence(sentences)
-    _pictures(folder, probes, row)
+    _pictures(name, folder, probes, row)
 
 
 def _run() -> tuple[str, Path]:
@@ -128,7 +129,7 @@ def _name(probes: Probes) -> str | None:
     return None
 
 
-def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
+def _pictures(run: str, folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     """The pictures of one sentence."""
     traces, wrong = load_all(probes)
     for sentence in wrong[:MAX_NAMED]:
@@ -144,6 +145,8 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
     assert layer is not None  # no mean is offered
     assert head is not None
     step = _step(folder, list(traces))
+    drawn = traces[step]
+    origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         head_grid(
@@ -151,9 +154,11 @@ def _pictures(folder: Path, probes: Probes, row: DeltaGenerator) -> None:
             selected=(kind, layer, head),
             on_pick=_open,
             key="forming-grid",
+            caption=origin.caption(),
         )
     with picture:
-        _large(open_map(heads(traces[step], kind, words=False, special=True), layer, head), kind)
+        one = open_map(heads(traces[step], kind, words=False, special=True), layer, head)
+        _large(one, kind, origin.caption(of_head(kind, layer, head)))
         name = _measure_name()
         st.altair_chart(
             measure_chart(
@@ -262,9 +267,15 @@ def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     return GridPart(kind, axes.weights, axes.labels, head_roles(axes, kind))
 
 
-def _large(one: OpenMap, kind: Kind) -> None:
+def _large(one: OpenMap, kind: Kind, caption: Sequence[str]) -> None:
     attention_map(
-        one.weights, one.labels, kind, title=one.title, reads=one.reads, key="forming-map"
+        one.weights,
+        one.labels,
+        kind,
+        title=one.title,
+        reads=one.reads,
+        key="forming-map",
+        caption=caption,
     )
 
 

@@ -13,6 +13,8 @@ from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import UrlNames, pick
 from viz.app.mounts import attention_map
+from viz.app.origin import origin_of
+from viz.draw.caption import of_head
 from viz.draw.labels import head_name
 
 MAP = UrlNames("map_layer", "map_head")
@@ -59,6 +61,7 @@ def _map(trace: AttentionTrace, aligning: int) -> None:
         title=title,
         reads=trace.decoder_tokens,
         key="translate-map",
+        caption=origin_of(trace).caption(of_head("cross", layer, head)),
     )
 
 

@@ -7,15 +7,19 @@ import pandas as pd
 
 from benchmarks.made_trace import made_trace
 from transformer import AttentionTrace
+from viz.draw.caption import Origin
 from viz.draw.open_head import heads, open_map
-from viz.pages.heads.downloads import csv, npz
+from viz.pages.heads.controls import Controls
+from viz.pages.heads.downloads import Screen, all_csv, csv, npz, view_of
+from viz.report import View
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
     shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=False, special=True), 1, 2)
     frame = pd.read_csv(io.BytesIO(csv(shown)))
     assert len(frame) == 25
-    query, key = frame["query"].to_numpy(), frame["key"].to_numpy()
+    # the screen counts from 1
+    query, key = frame["query_from_1"].to_numpy() - 1, frame["key_from_1"].to_numpy() - 1
     weight = frame["weight"].to_numpy(np.float32)
     np.testing.assert_array_equal(weight, shown.weights[query, key])
     assert list(frame["query_token"]) == [shown.labels.queries[n] for n in query]
@@ -37,3 +41,33 @@ def test_an_npz_is_a_trace_again(tmp_path) -> None:
     again = AttentionTrace.load(path)
     np.testing.assert_array_equal(again.decoder_self, trace.decoder_self)
     assert again.source_pieces == trace.source_pieces
+
+
+def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
+    trace = made_trace(5, 2, 3, 0)
+    frame = pd.read_csv(io.BytesIO(all_csv(trace)))
+    counted = ["layer", "head", "query", "key"]
+    own = trace.to_frame()
+    for name in counted:
+        np.testing.assert_array_equal(frame[f"{name}_from_1"], own[name] + 1)
+    assert not set(counted) & set(frame)
+
+
+def test_a_file_is_named_by_head_sentence_and_model() -> None:
+    origin = Origin("Two dogs, “./..” & <b>", "Zwei Hunde", "my model", "0" * 64)
+    name = origin.file_name("L3 H5 · cross", "csv")
+    assert name == "headlight-l3-h5-cross-two-dogs-b-my-model.csv"
+    assert len(Origin("word " * 500, "", "m" * 10, "").file_name("L1 H1", "csv")) < 90
+
+
+def test_the_report_shows_what_the_screen_shows() -> None:
+    controls = Controls(
+        kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
+        words=True, special=False, scale="by row", threshold=0.1, view="one head",
+    )  # fmt: skip
+    shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2)
+    view = view_of(Screen(shown, step=3, over=((1, 2),), compared=shown), controls)
+    assert view == View(
+        "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
+        sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=shown,
+    )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.app_test import GIVEN, heads_page, texts
-from transformer import Translator
+from transformer import Kind, Translator
 from transformer.analysis.measures import summarise
 from viz.draw.labels import shown
+from viz.draw.open_head import heads
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -68,3 +69,19 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     app.text_input(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
+
+
+@pytest.mark.parametrize("url", [{"words": "true"}, {"special": "false"}, {"kind": "decoder"}])
+def test_the_largest_weight_is_named_by_tokens_of_the_map(
+    serve, translator: Translator, url: dict[str, str]
+) -> None:
+    app = serve(heads_page, **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
+    (said,) = [line for line in texts(app) if " looks at " in line]
+    kind: Kind = "decoder_self" if "kind" in url else "encoder_self"
+    of = heads(
+        translator.trace("The zookeeper sleeps."), kind,
+        words="words" in url, special="special" not in url,
+    )  # fmt: skip
+    query, key = said.split(" looks at ")
+    assert query in shown(of.axes.labels.queries)
+    assert key in shown(of.axes.labels.keys)

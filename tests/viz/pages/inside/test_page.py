@@ -44,7 +44,8 @@ def drawn(app: AppTest, measure: str) -> np.ndarray:
 def test_opens_on_the_paper_s_own_scale(serve) -> None:
     app = serve(inside_page, text=SENTENCE)
     assert not app.exception
-    assert any("Another scale or temperature" in line for line in texts(app))
+    assert any("are the paper's: choose others" in line for line in texts(app))
+    assert app.toggle(key="every").disabled  # nothing is changed that could be changed elsewhere
     assert app.selectbox(key="scale_of").value == "÷ √d_k"
     assert len(app.get("vega_lite_chart")) == 2
 
@@ -63,6 +64,7 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     assert app.selectbox(key="head").value == "3"
     assert app.select_slider(key="temperature").value == 2.0
     assert app.toggle(key="every").value
+    assert not app.toggle(key="every").disabled
     assert any("no scale and temperature 2 in every head" in line for line in html(app))
 
 

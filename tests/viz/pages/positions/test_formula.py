@@ -26,9 +26,8 @@ def test_the_encoding_is_drawn_for_any_size(opened) -> None:
     np.testing.assert_array_equal(map_values(picture(app)), sinusoidal_positions(7, 10).numpy().T)
     app.number_input(key="pe_length").set_value(1024).run()
     app.number_input(key="pe_width").set_value(1024).run()
-    np.testing.assert_array_equal(
-        map_values(picture(app)), sinusoidal_positions(1024, 1024).numpy().T
-    )
+    means = sinusoidal_positions(1024, 1024).numpy().T.reshape(256, 4, 256, 4).mean((1, 3))
+    np.testing.assert_allclose(map_values(picture(app)), means, atol=1e-6)
 
 
 @pytest.mark.parametrize("view", ["Encoding", "Curves", "Similarity", "Rotation"])

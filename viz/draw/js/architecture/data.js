@@ -17,6 +17,7 @@
  * @property {Uint8Array} values `[map, row, column]`, places in the palette
  *
  * @typedef {object} ModelData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {number} layers
  * @property {number} layer the one that is drawn, from 0
  * @property {string} selected name of the open box

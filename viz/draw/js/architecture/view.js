@@ -4,7 +4,7 @@
 import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
 import { cssColor } from "../core/raster.js";
-import { drawingOf, saveButtons, SHARP } from "../core/save.js";
+import { drawingOf, SHARP } from "../core/save.js";
 import { rect } from "../core/scene.js";
 import { View } from "../core/view.js";
 import { modelMarks } from "./marks.js";
@@ -27,8 +27,7 @@ export class Architecture extends View {
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.box = make("div", { class: "hl-arch" }, this.canvas);
     this.key = make("div", { class: "hl-arch-key" });
-    const foot = make("div", { class: "hl-foot" },
-      saveButtons(() => drawingOf(this.sheet(), this.measure)));
+    const foot = make("div", { class: "hl-foot" }, this.saveButtons());
     this.root.append(this.box, this.key, foot, this.live);
     /** @type {Map<string, HTMLButtonElement>} */
     this.buttons = new Map(); // by the box's name
@@ -99,6 +98,10 @@ export class Architecture extends View {
   marks(ratio) {
     const { data, plan, theme } = this;
     return modelMarks({ data, plan, theme, ratio });
+  }
+
+  drawing() {
+    return drawingOf(this.sheet(), this.measure);
   }
 
   /** What is saved. */

@@ -2,6 +2,7 @@
 
 /**
  * @typedef {object} MapData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {"encoder_self" | "decoder_self" | "cross"} kind
  * @property {string} title
  * @property {string} rows what the rows are, in words
@@ -13,6 +14,7 @@
  * @property {import("./scale.js").ScaleName} scale
  * @property {number} threshold weights of less are not drawn
  * @property {boolean} signed the weights are a difference of two maps
+ * @property {boolean} tallBars the strip of bars is as high as that of a difference
  * @property {Float32Array} weights `[query, key]`
  * @property {import("../core/raster.js").Palette} palette
  */

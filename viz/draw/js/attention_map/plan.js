@@ -4,7 +4,7 @@
 import { EDGE } from "../core/picture_view.js";
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
-const BARS = { weights: 48, differences: 76 };
+const BARS = { low: 48, tall: 76 };
 
 // below `easy` a square is hard to hit, so a long map rather scrolls down than shrinks further
 const SQUARE = { largest: 46, easy: 16, smallest: 14 };
@@ -27,14 +27,14 @@ export const AVERAGE = "average";
  */
 
 /**
- * @param {{queries: string[], keys: string[], signed: boolean}} data
+ * @param {{queries: string[], keys: string[], tallBars: boolean}} data
  * @param {number} width of the frame
  * @param {number} tallest height that is in sight; a long map may be taller
  * @param {import("../core/theme.js").Measure} measure
  * @returns {MapPlan}
  */
-export function planMap({ queries, keys, signed }, width, tallest, measure) {
-  const bars = signed ? BARS.differences : BARS.weights;
+export function planMap({ queries, keys, tallBars }, width, tallest, measure) {
+  const bars = tallBars ? BARS.tall : BARS.low;
   // the bold of a word that is pointed at is the widest
   /** @param {string} text */
   const wide = (text) => measure(text, LETTERS.largest, 600);

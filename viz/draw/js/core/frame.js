@@ -28,6 +28,15 @@ export function framed(scroll, ...notes) {
 }
 
 /**
+ * What scrolls can be reached by the keyboard; what does not is no stop on its way.
+ * @param {HTMLElement} node without keys of its own
+ */
+export function setTabStop(node) {
+  if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
+  else node.removeAttribute("tabindex");
+}
+
+/**
  * Put a note below and to the right of a square of `frame`, where it covers neither the square's
  * row nor the words above its column; on another side where the frame ends.
  * @param {HTMLElement} tip

@@ -4,7 +4,7 @@
 import { paint, sized } from "./canvas.js";
 import { make } from "./dom.js";
 import { framed, placeTip } from "./frame.js";
-import { drawingOf, saveButtons } from "./save.js";
+import { drawingOf } from "./save.js";
 import { within } from "./text.js";
 import { View } from "./view.js";
 
@@ -23,7 +23,7 @@ export const heightInSight = () => within(window.innerHeight - AROUND, LEAST, TA
  * @typedef {{x: number, y: number, width: number, height: number}} Visible */
 
 /**
- * @template D
+ * @template {{caption?: string[]}} D
  * @template {object} At what can be pointed at
  * @template {{width: number, height: number}} P its plan
  * @extends {View<D>}
@@ -39,8 +39,7 @@ export class PictureView extends View {
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.frame = framed(this.scroll, this.tip);
     this.note = make("span");
-    this.foot = make("div", { class: "hl-foot" }, this.note,
-      saveButtons(() => drawingOf(this.sheet(), this.measure)));
+    this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.table = make("table");
     // a table keeps the width of its words whatever it is told, so the box around it is small
     this.unseen = make("div", { class: "hl-unseen" }, this.table);
@@ -147,7 +146,11 @@ export class PictureView extends View {
     return false;
   }
 
-  /** All of the picture for a file. @returns {import("./save.js").Sheet} */
+  drawing() {
+    return drawingOf(this.sheet(), this.measure);
+  }
+
+  /** All of the picture, with what is told around it. @returns {import("./save.js").Sheet} */
   sheet() {
     throw new Error("a picture says what is saved of it");
   }

@@ -43,11 +43,19 @@ const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
 const GAP = 9; // between two items of the legend
+const CAPTION = { size: 12, line: 17, narrowest: 320 };
 
-/** Two quiet buttons. @param {() => Drawing} drawing */
-export const saveButtons = (drawing) => make("span", { class: "hl-save" },
-  button("PNG", () => savePng(drawing()), { "aria-label": "Save as PNG" }),
-  button("SVG", () => saveSvg(drawing()), { "aria-label": "Save as SVG" }));
+/**
+ * Two quiet buttons, and the choice of white paper under what they save.
+ * @param {(white: boolean) => Drawing} drawing
+ */
+export function saveButtons(drawing) {
+  const white = make("input", { type: "checkbox" });
+  return make("span", { class: "hl-save", role: "group", "aria-label": "Save the picture" },
+    button("PNG", () => savePng(drawing(white.checked)), { "aria-label": "Save as PNG" }),
+    button("SVG", () => saveSvg(drawing(white.checked)), { "aria-label": "Save as SVG" }),
+    make("label", {}, white, "white ground"));
+}
 
 /** @param {Drawing} drawing */
 function saveSvg({ name, width, height, marks, theme }) {
@@ -131,6 +139,46 @@ function footOf({ note, legend, theme }, wide, wideOf) {
     x += width + ((typeof item !== "string" && item.gap) || GAP);
   }
   return { marks, bottom: y };
+}
+
+/**
+ * The drawing with what it was made from in small letters under it: a file outlives its page.
+ * @param {Drawing} drawing
+ * @param {string[]} caption broken into lines as wide as the drawing
+ * @param {Measure} measure
+ * @returns {Drawing}
+ */
+export function captioned(drawing, caption, measure) {
+  if (!caption.length) return drawing;
+  const { theme, height, marks } = drawing;
+  const width = Math.max(drawing.width, CAPTION.narrowest + 2 * MARGIN);
+  const lines = caption.flatMap((sentence) =>
+    wrapped(sentence, width - 2 * MARGIN, (part) => measure(part, CAPTION.size, 400)));
+  const high = height + lines.length * CAPTION.line + MARGIN / 2;
+  const written = lines.map((line, n) => text({
+    text: line, x: MARGIN, y: height + n * CAPTION.line + CAPTION.size / 2, size: CAPTION.size,
+    fill: theme.quiet,
+  }));
+  const paper = rect({ x: 0, y: 0, width, height: high, fill: theme.paper });
+  return { ...drawing, width, height: high, marks: [paper, ...marks, ...written] };
+}
+
+/**
+ * Lines that are no wider than `wide`; a word that is wider is broken between its letters.
+ * @param {string} sentence
+ * @param {number} wide
+ * @param {(part: string) => number} wideOf
+ */
+export function wrapped(sentence, wide, wideOf) {
+  const parts = sentence.split(/(?<=\s)/).flatMap((word) =>
+    (wideOf(word.trimEnd()) > wide ? [...word] : [word]));
+  const lines = [""];
+  for (const part of parts) {
+    const line = lines[lines.length - 1] + part;
+    if (line !== part && wideOf(line.trimEnd()) > wide) lines.push(part);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.map((line) => line.trimEnd());
 }
 
 /** @param {string} line @param {number} x @param {number} y @param {Theme} theme */

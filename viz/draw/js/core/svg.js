@@ -1,4 +1,7 @@
 // Marks as a file of SVG, with real words in it. Strings only, so that it needs no page.
+//
+// Each word carries the width that it was laid out with: a reader without the page's font gets
+// other letters, but nothing runs into what stands beside it.
 
 import { tidy } from "./text.js";
 
@@ -72,11 +75,10 @@ function svgMark(mark, dx, dy, tools) {
  */
 function svgText(mark, dx, dy, { measure }) {
   const weight = mark.weight ?? 400;
-  const squeezed = mark.room && measure(mark.text, mark.size, weight) > mark.room;
+  const wide = Math.min(measure(mark.text, mark.size, weight), mark.room ?? Infinity);
   const down = mark.middle ? HALF_LETTER * mark.size : 0;
   /** @type {Attributes} */
-  const squeeze = squeezed
-    ? { textLength: tidy(mark.room ?? 0), lengthAdjust: "spacingAndGlyphs" } : {};
+  const length = wide ? { textLength: tidy(wide), lengthAdjust: "spacingAndGlyphs" } : {};
   const [x, y] = [tidy(mark.x + dx), tidy(mark.y + dy)];
   /** @type {Attributes} */
   const place = mark.angle
@@ -88,7 +90,7 @@ function svgText(mark, dx, dy, { measure }) {
   return element("text", {
     ...place, "text-anchor": mark.anchor ?? "start", "font-size": mark.size,
     "font-weight": weight, fill: mark.fill, ...opaque(mark.opacity),
-    ...squeeze,
+    ...length,
   }, escaped(mark.text));
 }
 

@@ -22,6 +22,12 @@ import { make, penOf } from "./dom.js";
 
 const QUIET = 0.68; // of ink, as in `--hl-quiet` of core.css
 
+/** @type {Omit<Theme, "font">} */
+const WHITE = {
+  name: "light", paper: "#ffffff", ink: "#1f2123", line: "#dcdcd8",
+  quiet: mixed("#1f2123", "#ffffff", QUIET),
+};
+
 /** @type {CanvasRenderingContext2D | undefined} */
 let pen; // one for all pictures: it draws nothing
 const ruler = () => (pen ??= penOf(make("canvas")));
@@ -60,6 +66,9 @@ export const measureIn = (theme) => (text, size, weight) => {
   context.font = `${weight} ${size}px ${theme.font}`;
   return context.measureText(text).width;
 };
+
+/** The same on white paper, as a page in print has it. @param {Theme} theme @returns {Theme} */
+export const onWhite = (theme) => ({ ...theme, ...WHITE });
 
 /** From 0 to 255. @param {string} color */
 function brightness(color) {

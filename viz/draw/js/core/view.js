@@ -2,7 +2,8 @@
 // the width that it has, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.js";
-import { measureIn, readTheme } from "./theme.js";
+import { captioned, saveButtons } from "./save.js";
+import { measureIn, onWhite, readTheme } from "./theme.js";
 
 /** @typedef {import("./theme.js").Theme} Theme */
 /** @typedef {import("./theme.js").Measure} Measure */
@@ -19,7 +20,7 @@ const views = new WeakMap();
 /**
  * Show data in an element. A host that runs its script again calls this again: the same view then
  * draws the new data in place, and keeps focus, scroll and what is pinned.
- * @template D
+ * @template {{caption?: string[]}} D
  * @template {View<D>} V
  * @param {Element | ShadowRoot} element
  * @param {new () => V} Component
@@ -40,7 +41,7 @@ export function mount(element, Component, data, options = {}) {
   return view;
 }
 
-/** @template D */
+/** @template {{caption?: string[]}} D */
 export class View {
   constructor() {
     this.root = make("div", { class: "hl", role: "group" });
@@ -90,6 +91,30 @@ export class View {
 
   /** Draw what `arrange` has laid out: at each change of the pointer too. */
   draw() {}
+
+  /** Buttons that save what `drawing` gives. */
+  saveButtons() {
+    return saveButtons((white) => this.saved(white));
+  }
+
+  /**
+   * What a file holds: the picture, and under it what it was made from.
+   * @param {boolean} white whether the paper is white, whatever the page's theme
+   */
+  saved(white) {
+    if (white) {
+      this.theme = onWhite(this.theme);
+      this.arrange(this.root.clientWidth);
+    }
+    const drawing = captioned(this.drawing(), this.data.caption ?? [], this.measure);
+    if (white) this.layOut(); // the page's own theme again
+    return drawing;
+  }
+
+  /** All of the picture for a file. @returns {import("./save.js").Drawing} */
+  drawing() {
+    throw new Error("a picture says what is saved of it");
+  }
 }
 
 /**

@@ -5,8 +5,12 @@ import { decode } from "../core/wire.js";
 import { read as readGrid } from "../head_grid/data.js";
 import { read as readView } from "../head_view/data.js";
 
+/** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
+ * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
+
 /**
  * @typedef {object} OfKind
+ * @property {number} layers
  * @property {number} heads of a layer
  * @property {import("../attention_map/data.js").MapData} map of the first head, with all labels
  * @property {import("../head_view/data.js").ViewData} view likewise
@@ -15,7 +19,11 @@ import { read as readView } from "../head_view/data.js";
 
 /**
  * @typedef {object} ExplorerData
- * @property {import("../head_grid/data.js").Head} selected
+ * @property {string[]} [caption] what it was made from, for a file that is saved
+ * @property {Opened} selected which is open first
+ * @property {string} title of that map
+ * @property {[layer: number, head: number][]} over whose ribbons lie over its own
+ * @property {import("../attention_map/data.js").MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
  * @property {Record<string, OfKind>} kinds
  */
@@ -27,13 +35,34 @@ import { read as readView } from "../head_view/data.js";
 export function read({ meta, arrays }) {
   const inner = /** @type {Record<string, Uint8Array>} */ (arrays);
   const grid = readGrid(decode(inner.grid));
-  const kinds = Object.fromEntries(grid.parts.map(({ kind, heads }) => [kind, {
-    heads,
+  /** @type {[string, [number, number]][]} */
+  const sizes = Object.entries(meta.kinds);
+  const kinds = Object.fromEntries(sizes.map(([kind, [layers, heads]]) => [kind, {
+    layers, heads,
     map: readMap(decode(inner[`${kind}.map`])),
     view: readView(decode(inner[`${kind}.view`])),
     weights: /** @type {Float32Array} */ (arrays[`${kind}.weights`]),
   }]));
-  return { selected: meta.selected, grid, kinds };
+  const compared = Array.from({ length: meta.compared }, (_, n) =>
+    readMap(decode(inner[`compared.${n}`])));
+  const { selected, title, over } = meta;
+  return { selected, title, over, grid, kinds, compared };
+}
+
+/**
+ * The weights of one map, `[query, key]`.
+ * @param {OfKind} ofKind
+ * @param {number | null} layer null for the mean over all
+ * @param {number | null} head
+ * @returns {Float32Array}
+ */
+export function weightsOf({ layers, heads, map, weights }, layer, head) {
+  const count = map.queries.length * map.keys.length;
+  const single = layers * heads;
+  const numbers = Array.from({ length: single }, (_, n) => n).filter((n) =>
+    (layer == null || Math.floor(n / heads) === layer) && (head == null || n % heads === head));
+  return Float32Array.from({ length: count }, (_, at) =>
+    numbers.reduce((sum, n) => sum + weights[n * count + at], 0) / numbers.length);
 }
 
 /**

@@ -6,8 +6,10 @@ import { make } from "../core/dom.js";
 import { mount, View } from "../core/view.js";
 import { HeadGrid } from "../head_grid/view.js";
 import { HeadView } from "../head_view/view.js";
+import { weightsOf } from "./data.js";
 
 /** @typedef {import("../head_grid/data.js").Head} Head */
+/** @typedef {import("./data.js").Opened} Opened */
 
 /** @extends {View<import("./data.js").ExplorerData>} */
 export class Explorer extends View {
@@ -17,10 +19,11 @@ export class Explorer extends View {
     this.grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
     this.map = make("div");
     this.view = make("div");
+    this.compared = make("div", { class: "hl-explorer-compared" });
     this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
-      this.map, this.view);
+      this.map, this.compared, this.view);
     this.root.append(this.grid, this.open);
-    /** @type {Head} */
+    /** @type {Opened} */
     this.selected;
     /** @type {View<any>[]} */
     this.views = [];
@@ -40,7 +43,7 @@ export class Explorer extends View {
   drawAll() {
     const { theme } = this.options;
     /** @type {import("../head_grid/data.js").GridData} */
-    const data = { ...this.data.grid, selected: this.selected };
+    const data = { ...this.data.grid, selected: outlined(this.selected) };
     const grid = mount(this.grid, HeadGrid, data,
       { theme, onSelect: (head) => this.select(head) });
     this.views = [grid, ...this.drawHead()];
@@ -54,18 +57,33 @@ export class Explorer extends View {
   }
 
   drawHead() {
+    const { data: { kinds, selected, title, over }, options: { theme } } = this;
     const [kind, layer, head] = this.selected;
-    const { heads, map, view, weights } = this.data.kinds[kind];
-    const count = map.queries.length * map.keys.length;
-    const number = layer * heads + head;
-    const own = weights.subarray(number * count, (number + 1) * count);
-    const name = `L${layer + 1} H${head + 1}`;
-    const { theme } = this.options;
-    const title = `${name} · ${map.title}`;
+    const ofKind = kinds[kind];
+    const name = layer == null || head == null ? title : nameOf(layer, head);
+    const own = weightsOf(ofKind, layer, head);
+    const others = (kind === selected[0] ? over : [])
+      .filter(([otherLayer, otherHead]) => otherLayer !== layer || otherHead !== head);
+    const stacked = [own, ...others.map((one) => weightsOf(ofKind, ...one))];
+    const view = {
+      ...ofKind.view, heads: [name, ...others.map((one) => nameOf(...one))],
+      weights: joined(stacked),
+    };
+    const mapTitle = name === title ? title : `${name} · ${ofKind.map.title}`;
     return [
-      mount(this.map, AttentionMap, { ...map, title, weights: own }, { theme }),
-      mount(this.view, HeadView, { ...view, heads: [name], weights: own }, { theme }),
+      mount(this.map, AttentionMap, { ...ofKind.map, title: mapTitle, weights: own }, { theme }),
+      ...this.drawCompared(),
+      mount(this.view, HeadView, view, { theme }),
     ];
+  }
+
+  /** The second map and the difference: they belong to the map that was open first. */
+  drawCompared() {
+    const { data: { compared, selected }, options: { theme } } = this;
+    const drawn = String(this.selected) === String(selected) ? compared : [];
+    while (this.compared.children.length > drawn.length) this.compared.lastElementChild?.remove();
+    while (this.compared.children.length < drawn.length) this.compared.append(make("div"));
+    return drawn.map((map, n) => mount(this.compared.children[n], AttentionMap, map, { theme }));
   }
 
   remove() {
@@ -73,4 +91,18 @@ export class Explorer extends View {
     for (const view of this.views) view.remove();
     super.remove();
   }
+}
+
+/** @param {number} layer @param {number} head */
+const nameOf = (layer, head) => `L${layer + 1} H${head + 1}`;
+
+/** What the grid outlines: a mean is no head. @param {Opened} opened @returns {Head | null} */
+const outlined = ([kind, layer, head]) =>
+  (layer == null || head == null ? null : [kind, layer, head]);
+
+/** @param {Float32Array[]} parts of one length @returns {Float32Array} */
+function joined(parts) {
+  const all = new Float32Array(parts.length * parts[0].length);
+  parts.forEach((part, n) => all.set(part, n * part.length));
+  return all;
 }

@@ -29,6 +29,7 @@ import { quote } from "../core/text.js";
 
 /**
  * @typedef {object} GridData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} key under which Python says which head is selected
  * @property {Head | null} selected
  * @property {Head[] | null} order

@@ -4,7 +4,6 @@
 import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
 import { placeTip } from "../core/frame.js";
-import { saveButtons } from "../core/save.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
 import { describe, ident, labelOf, notesOn, titleOf } from "./data.js";
@@ -24,8 +23,7 @@ export class HeadGrid extends View {
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
     this.box = make("div", { class: "hl-grid-box" }, this.canvas, this.grid, this.tip);
     this.note = make("span", { role: "status" });
-    this.foot = make("div", { class: "hl-foot" }, this.note, saveButtons(() =>
-      gridDrawing(this.plan, this.theme, this.selected, this.notes, this.measure)));
+    this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.root.append(this.box, this.foot, this.live);
     /** @type {Map<string, HTMLElement>} */
     this.nodes = new Map(); // grid cells by the head's `ident`
@@ -92,6 +90,10 @@ export class HeadGrid extends View {
     const note = this.notes.join(" ");
     if (note !== this.note.textContent) this.note.textContent = note; // it is read out on change
     this.point(this.grid.contains(this.pointed) ? this.pointed : null);
+  }
+
+  drawing() {
+    return gridDrawing(this.plan, this.theme, this.selected, this.notes, this.measure);
   }
 
   /** A grid cell over each map; those that stay are the same elements as before. */

@@ -5,6 +5,7 @@
 
 /**
  * @typedef {object} ViewData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} kind
  * @property {string[]} heads their names
  * @property {{light: string[], dark: string[]}} colors of the heads

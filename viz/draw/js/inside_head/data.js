@@ -23,6 +23,7 @@
 
 /**
  * @typedef {object} InsideData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} title
  * @property {string} query the word that looks
  * @property {string[]} keys

@@ -2,6 +2,7 @@
 // one picture. Steps, play and back are answered here, without the server.
 
 import { button, make, tableOf } from "../core/dom.js";
+import { setTabStop } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
 import { group } from "../core/scene.js";
 import { quote, within } from "../core/text.js";
@@ -28,7 +29,7 @@ export class InsideHead extends PictureView {
     this.play = button("Play", () => (this.timer ? this.stop() : this.start()));
     this.next = button("Next", () => this.go(this.step + 1));
     const walk = make("div", { class: "hl-walk" }, this.back, this.play, this.next);
-    this.equation = make("div", { class: "hl-equation" });
+    this.equation = make("div", { class: "hl-equation", role: "group", "aria-label": "Equation" });
     this.says = make("div", { "aria-live": "polite" });
     this.shape = make("div", { class: "hl-quiet" });
     this.code = make("code");
@@ -36,8 +37,8 @@ export class InsideHead extends PictureView {
       make("div", {}, this.says, this.shape, this.code));
     this.root.prepend(this.title, make("div", { class: "hl-bar" }, this.chips, walk), told);
     this.scroll.classList.add("hl-inside");
-    // the picture has no keys of its own: the table says what is in it
-    for (const name of ["tabindex", "role"]) this.scroll.removeAttribute(name);
+    // the picture has no keys but those that scroll it: the table says what is in it
+    this.scroll.setAttribute("role", "group");
     this.step = 0;
     this.opened = false; // whether the data's own step was shown
     this.names = "";
@@ -63,6 +64,7 @@ export class InsideHead extends PictureView {
     this.at = null;
     this.title.textContent = `${data.title} · ${quote(data.query)} looks`;
     this.root.setAttribute("aria-label", this.title.textContent);
+    this.scroll.setAttribute("aria-label", `${this.title.textContent}: the picture`);
     this.note.textContent = noteOn(data);
     this.table.replaceChildren(...tableOf(this.title.textContent,
       ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data)));
@@ -83,9 +85,13 @@ export class InsideHead extends PictureView {
     this.chips.replaceChildren(...this.stepButtons);
   }
 
-  /** To a step, by hand: playing ends, and the host hears of it. @param {number} step */
+  /**
+   * To a step, by hand: playing ends, and the host hears of it. Past either end nothing happens.
+   * @param {number} step
+   */
   go(step) {
     this.stop();
+    if (!this.data.steps[step]) return;
     this.set(step);
     this.options.onSelect?.(this.step);
   }
@@ -121,8 +127,9 @@ export class InsideHead extends PictureView {
     this.code.textContent = code;
     this.stepButtons.forEach((node, n) =>
       node.setAttribute("aria-pressed", String(n === this.step)));
-    this.back.disabled = this.step === 0;
-    this.next.disabled = this.step === this.last();
+    // not `disabled`: a button that is disabled while it has the focus loses it
+    this.back.setAttribute("aria-disabled", String(this.step === 0));
+    this.next.setAttribute("aria-disabled", String(this.step === this.last()));
   }
 
   /** @param {number} width */
@@ -133,6 +140,7 @@ export class InsideHead extends PictureView {
     this.room.style.width = `${this.plan.width}px`;
     this.room.style.height = `${this.plan.height}px`;
     this.keepHeight(width);
+    for (const node of [this.scroll, this.equation]) setTabStop(node);
     const ratio = window.devicePixelRatio || 1;
     this.picture = insideMarks({ data, plan: this.plan, theme, step, ratio });
   }

@@ -9,6 +9,7 @@
  * @property {Uint8Array} codes `[query, key]`, places in `reasons`
  *
  * @typedef {object} MasksData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} title
  * @property {string} color of what may be seen
  * @property {boolean} asNumbers what is added stands in the squares, not a stroke for each reason

@@ -4,7 +4,7 @@
 import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
 import { framed, placeTip } from "../core/frame.js";
-import { drawingOf, saveButtons } from "../core/save.js";
+import { drawingOf } from "../core/save.js";
 import { group, text } from "../core/scene.js";
 import { heightInSight } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
@@ -40,8 +40,7 @@ export class MaskGrids extends View {
     this.room = make("div", { class: "hl-masks" });
     this.frame = make("div", { class: "hl-frame" }, this.room, this.tip);
     this.legend = make("div", { class: "hl-legends" });
-    this.foot = make("div", { class: "hl-foot" }, this.legend,
-      saveButtons(() => drawingOf(this.sheet(), this.measure)));
+    this.foot = make("div", { class: "hl-foot" }, this.legend, this.saveButtons());
     this.root.append(this.frame, this.foot, this.live);
     /** @type {Panel[]} */
     this.panels = [];
@@ -150,6 +149,10 @@ export class MaskGrids extends View {
       squares: /** @type {import("../core/scene.js").Group} */ (this.panels[n].squares),
       chosen: sentence === n ? row : null, at: at?.panel === n ? at : null,
     });
+  }
+
+  drawing() {
+    return drawingOf(this.sheet(), this.measure);
   }
 
   /** What is saved: the grids side by side, as many as a page takes. */

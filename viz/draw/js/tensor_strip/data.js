@@ -3,6 +3,7 @@
 
 /**
  * @typedef {object} StripData
+ * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} title
  * @property {string[]} rows
  * @property {number} columns

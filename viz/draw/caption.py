@@ -1,0 +1,91 @@
+"""What a saved picture, a download and a report say of themselves: a file outlives its page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from transformer.files import ASSETS
+from viz.draw.labels import KIND_TITLES, quoted
+
+if TYPE_CHECKING:
+    from transformer.kinds import Kind
+    from transformer.translator import Translator
+
+LENS = "weights"
+"""How attention is looked at: what the softmax gives."""
+
+_DIGITS = 16  # of a checksum: enough to tell any two checkpoints apart
+_SLUG = 40  # letters of a sentence in a file name
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The sentence and the model that a picture was made from.
+
+    Args:
+        source: the text as it was typed.
+        target: its translation.
+        model: name of the checkpoint.
+        checksum: of its manifest, SHA-256; "" where it has none.
+    """
+
+    source: str
+    target: str
+    model: str
+    checksum: str
+
+    @classmethod
+    def of(cls, translator: Translator, source: str, target: str) -> Origin:
+        """What was made by a translator."""
+        return cls(source, target, model_name(translator), translator.checksum)
+
+    def caption(self, *what: str) -> list[str]:
+        """Sentences to stand under a picture.
+
+        Args:
+            what: which part of the model it shows, such as `of_head` says it.
+        """
+        return [self.pair, *what, f"{self.made_by}."]
+
+    @property
+    def pair(self) -> str:
+        """The sentence and its translation."""
+        return f"{quoted(self.source)} → {quoted(self.target)}"
+
+    @property
+    def made_by(self) -> str:
+        """Program and model in words."""
+        checksum = f", SHA-256 {self.checksum[:_DIGITS]}…" if self.checksum else ""
+        return f"Headlight {_version()}, model {self.model}{checksum}"
+
+    def file_name(self, what: str, ending: str) -> str:
+        """`headlight-l3-h5-cross-two-black-dogs-bundled.csv`, of letters and digits alone."""
+        parts = ["headlight", _slug(what), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
+        return "-".join(part for part in parts if part) + f".{ending}"
+
+
+def model_name(translator: Translator) -> str:
+    """What the screen calls a checkpoint: the last part of its folder, or `bundled`."""
+    folder = translator.folder.resolve()
+    return "bundled" if folder == (ASSETS / "model").resolve() else folder.name
+
+
+def of_head(kind: Kind, layer: int | None, head: int | None) -> str:
+    """`cross-attention, layer 3, head 5, lens: weights`; None stands for a mean."""
+    which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
+    which.append("mean of its heads" if head is None else f"head {head + 1}")
+    return ", ".join([KIND_TITLES[kind], *which, f"lens: {LENS}."])
+
+
+def _version() -> str:
+    try:
+        return version("headlight")
+    except PackageNotFoundError:  # a checkout that is not installed
+        return "(not installed)"
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"[^\W_]+", text.lower()))

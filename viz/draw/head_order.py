@@ -1,0 +1,38 @@
+"""In which order the heads of a grid stand, where they do not stand by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from transformer.analysis.measures import MEASURES
+
+if TYPE_CHECKING:
+    from viz.draw.head_grid import GridPart, Head
+
+LAYER_ORDER = "layer"
+SORTS = (LAYER_ORDER, *MEASURES)
+"""What heads can be sorted by."""
+
+_DESCENDING = frozenset({"confidence"})
+
+
+def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
+    """The heads in one row after another; None where they stand by layer, all of them.
+
+    Args:
+        parts: with the values by which they are sorted, where they are.
+        layers: those that are shown, from 0.
+        sort: one of `SORTS`; confidence falls from the first head to the last, the others rise.
+    """
+    if sort == LAYER_ORDER and len(layers) == parts[0].weights.shape[0]:
+        return None
+    heads_at = [
+        (0.0 if part.values is None else float(part.values[layer, head]), part.kind, layer, head)
+        for part in parts
+        for layer in layers
+        for head in range(part.weights.shape[1])
+    ]
+    # sorted() is stable: equal values stay in the order of kinds and layers
+    heads_at.sort(key=lambda one: one[0], reverse=sort in _DESCENDING)
+    return [(kind, layer, head) for _, kind, layer, head in heads_at]

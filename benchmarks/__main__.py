@@ -1,11 +1,11 @@
-"""python -m benchmarks training | app | pages | layers: measure, side by side, on this machine."""
+"""python -m benchmarks training | app | pages | layers | confidence | sentences: measure, side by side, on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from benchmarks import app, layers, pages, training
+from benchmarks import app, confidence, layers, pages, training
 from transformer.errors import HeadlightError
 
 
@@ -17,6 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     app.add_arguments(commands)
     pages.add_arguments(commands)
     layers.add_arguments(commands)
+    confidence.add_arguments(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer import checkpoint, decoding
+from transformer import checkpoint, decoding, domain
 from transformer.checkpoint import Checkpoint
 from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
+from transformer.domain import Domain
 from transformer.errors import InputError
 from transformer.files import ASSETS
 from transformer.model import Transformer
@@ -79,6 +80,7 @@ class Translator:
         self.tokenizer: Tokenizer = loaded.tokenizer
         self.folder: Path = loaded.folder
         self.checksum: str = loaded.checksum
+        self.domain: Domain | None = domain.read(loaded.folder)
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
@@ -183,8 +185,7 @@ class Translator:
         pieces = self.tokenizer.pieces_of(hypothesis.tokens)
         return Candidate(self.tokenizer.decode(hypothesis.tokens), tuple(pieces), hypothesis)
 
-    @staticmethod
-    def _notices(pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
+    def _notices(self, pieces: list[Piece], best: Hypothesis) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
             shown = ", ".join(f"“\u2068{text}\u2069”" for text in list(unknown)[:5])
@@ -195,6 +196,8 @@ class Translator:
                 f"The model did not end the sentence within {len(best.tokens)} pieces, "
                 f"its limit for this text."
             )
+        if self.domain and (unsure := self.domain.notice(best)):
+            notices.append(unsure)
         return tuple(notices)
 
 

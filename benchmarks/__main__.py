@@ -1,4 +1,4 @@
-"""python -m benchmarks training | app | pages | layers | confidence | sentences: measure, side by side, on this machine."""
+"""python -m benchmarks training | app | pages | …: measure, side by side, on this machine."""
 
 from __future__ import annotations
 

@@ -130,11 +130,12 @@ def encode_explorer(
     ]
     arrays: dict[str, NDArray] = {"grid": _as_array(encode_grid(parts, selected=selected))}
     for kind, of in shown.items():
-        first, labels, reads = of.axes.weights[0, 0], of.axes.labels, of.axes.reads
+        first, labels = of.axes.weights[0, 0], of.axes.labels
+        rows = {"reads": of.axes.reads, "writes": of.axes.writes}
         note = NOTE if special else _DROPPED
-        a_map = encode_map(first, labels, kind, title=_TITLES[kind], reads=reads, note=note)
+        a_map = encode_map(first, labels, kind, title=_TITLES[kind], note=note, **rows)
         arrays[f"{kind}.map"] = _as_array(a_map)
-        a_view = encode_view([("L1 H1", first)], labels, kind, reads=reads)
+        a_view = encode_view([("L1 H1", first)], labels, kind, **rows)
         arrays[f"{kind}.view"] = _as_array(a_view)
         arrays[f"{kind}.weights"] = of.axes.weights
     run = encode({"component": "explorer", "selected": list(selected)}, arrays)

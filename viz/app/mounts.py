@@ -52,6 +52,7 @@ def attention_map(
     title: str,
     key: str,
     reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
     scale: Scale = "linear",
     threshold: float = 0.0,
     signed: bool = False,
@@ -64,6 +65,7 @@ def attention_map(
         kind,
         title=title,
         reads=reads,
+        writes=writes,
         scale=scale,
         threshold=threshold,
         signed=signed,
@@ -80,13 +82,14 @@ def head_view(
     key: str,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
 ) -> None:
     """Draw queries on the left, keys on the right, a ribbon for each weight between them.
 
     A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
     beside the tokens of the other side.
     """
-    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads))
+    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads, writes=writes))
 
 
 def head_grid(

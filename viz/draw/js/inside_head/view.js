@@ -61,7 +61,7 @@ export class InsideHead extends PictureView {
     this.step = within(this.opened ? this.step : data.step, 0, this.last());
     this.opened = true;
     this.at = null;
-    this.title.textContent = `${data.title} · ${data.query} looks`;
+    this.title.textContent = `${data.title} · ${data.query}`;
     this.root.setAttribute("aria-label", this.title.textContent);
     this.note.textContent = noteOn(data);
     this.table.replaceChildren(...tableOf(this.title.textContent,

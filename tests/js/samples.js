@@ -70,7 +70,7 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
  */
 export const maskGrid = (queries, keys, more = {}) => ({
   title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
-  faded: Array(queries).fill(false), codes: new Uint8Array(queries * keys), ...more,
+  names: words("the row of q", queries), faded: Array(queries).fill(false), codes: new Uint8Array(queries * keys), ...more,
 });
 
 /**

@@ -74,6 +74,11 @@ def row_names(
     return [f"the row that {name}" for name in names]
 
 
+def at_head(text: str) -> str:
+    """A text with a capital letter, as at the head of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def shown(tokens: Sequence[str]) -> list[str]:
     """The tokens of one axis, to be put on screen as text.
 

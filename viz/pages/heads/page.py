@@ -18,7 +18,7 @@ from viz.app.head_picker import HEAD, KIND, choose
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid, head_view
 from viz.draw.head_grid import GridPart
-from viz.draw.labels import SCREEN_NAMES, head_name, quoted, row_names, shown
+from viz.draw.labels import SCREEN_NAMES, at_head, head_name, quoted, row_names, shown
 from viz.draw.open_head import Heads, OpenMap, heads, mean, open_map, so_far
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
@@ -246,7 +246,7 @@ def _numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
             st.metric("Largest weight", f"{weight:.2f}", width="content")
             name = row_names(now.labels.queries, reads=now.reads, writes=now.writes)[row]
             key = quoted(shown(now.labels.keys)[column])
-            st.text(f"{name[0].upper()}{name[1:]} looks at {key}")
+            st.text(f"{at_head(name)} looks at {key}")
         if of.kind != "cross":
             st.metric(
                 "Offset",

@@ -193,11 +193,12 @@ def _measured(
         if _edited(translator, translation, edit).text != translation.text
     ]
     which = f", {' and '.join(', '.join(changed).rsplit(', ', 1))}" if changed else ""
-    least = min(of_old, key=of_old.__getitem__)
+    log_p = translation.log_prob
+    most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
     return (
         f"On this sentence {len(changed)} of {len(edits)} edits change the translation{which}. Its "
-        f"log p is {format_number(translation.log_prob)} as the model is, and falls furthest, to "
-        f"{format_number(of_old[least])}, with {least}."
+        f"log p is {format_number(log_p)} as the model is, and changes most, to "
+        f"{format_number(of_old[most])}, with {most}."
     )
 
 
@@ -210,7 +211,7 @@ def _candidate(
     show_candidate(
         new.text,
         translation.text,
-        f"log p {log_prob} · of the translation above {log_prob_of_old}",
+        f"log p {log_prob} · of the translation in the bar {log_prob_of_old}",
         title=name,
     )
 

@@ -1,4 +1,4 @@
-"""Two sentences that nothing but the order of their words tells apart, without that order (§3.5)."""
+"""Two sentences that only the order of their words tells apart, and that order removed (§3.5)."""
 
 from __future__ import annotations
 

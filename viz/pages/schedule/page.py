@@ -55,9 +55,7 @@ def show() -> None:
             key="others",
             bind="query-params",
         )
-        used = st.toggle(
-            "The rate that the bundled model's last run used", key="used", bind="query-params"
-        )
+        used = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(asked)
     if not pairs:
         st.text("There is no curve: choose a width and a warmup.")

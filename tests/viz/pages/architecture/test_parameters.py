@@ -15,10 +15,8 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     app = opened(arch_view=PARAMETERS)
     assert app.metric[0].value == "63.05 M"
     said = texts(app)
-    assert (
-        "63,045,632 by formula; 63,045,632 in the real modules, the same. Table 3 says 65 M."
-        in said
-    )
+    count = "63,045,632"
+    assert f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M." in said
     base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [

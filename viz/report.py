@@ -131,11 +131,13 @@ def encode_explorer(
     arrays: dict[str, NDArray] = {"grid": _as_array(encode_grid(parts, selected=selected))}
     for kind, of in shown.items():
         first, labels = of.axes.weights[0, 0], of.axes.labels
-        rows = {"reads": of.axes.reads, "writes": of.axes.writes}
+        reads, writes = of.axes.reads, of.axes.writes
         note = NOTE if special else _DROPPED
-        a_map = encode_map(first, labels, kind, title=_TITLES[kind], note=note, **rows)
+        a_map = encode_map(
+            first, labels, kind, title=_TITLES[kind], reads=reads, writes=writes, note=note
+        )
         arrays[f"{kind}.map"] = _as_array(a_map)
-        a_view = encode_view([("L1 H1", first)], labels, kind, **rows)
+        a_view = encode_view([("L1 H1", first)], labels, kind, reads=reads, writes=writes)
         arrays[f"{kind}.view"] = _as_array(a_view)
         arrays[f"{kind}.weights"] = of.axes.weights
     run = encode({"component": "explorer", "selected": list(selected)}, arrays)

@@ -70,7 +70,8 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
  */
 export const maskGrid = (queries, keys, more = {}) => ({
   title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
-  names: words("the row of q", queries), faded: Array(queries).fill(false), codes: new Uint8Array(queries * keys), ...more,
+  names: words("The row of q", queries), faded: Array(queries).fill(false),
+  codes: new Uint8Array(queries * keys), ...more,
 });
 
 /**

@@ -7,7 +7,9 @@ import torch
 
 from transformer import Translator, decoding
 from transformer.analysis.alternatives import alternatives
-from transformer.config import EOS
+from transformer.cache import Cache
+from transformer.config import BOS, EOS
+from transformer.masks import padding_mask
 
 TEXT = "The dog sleeps in the garden."
 
@@ -17,11 +19,11 @@ def test_the_choices_are_those_of_the_search_step_by_step(translator: Translator
     trace = translator.trace(TEXT, "Der Hund schläft im Garten.")
     found = alternatives(translator.model, translator.tokenizer, trace, 3)
     source = torch.tensor([[piece.id for piece in trace.source_pieces]])
-    mask = decoding.padding_mask(source)
+    mask = padding_mask(source)
     with torch.inference_mode():
         memory = translator.model.encode(source, mask)
-        cache = decoding.Cache(translator.model.config.N)
-        read = torch.tensor([[decoding.BOS]])
+        cache = Cache(translator.model.config.N)
+        read = torch.tensor([[BOS]])
         for choices, piece in zip(found, trace.target_pieces, strict=True):
             log_p = decoding._next_log_probs(translator.model, read, memory, mask, cache)[0]
             assert choices[0].piece == piece.text

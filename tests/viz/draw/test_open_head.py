@@ -41,7 +41,9 @@ def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
     np.testing.assert_array_equal(found.weights, whole.weights[:3, :keys])
     assert found.labels.queries == whole.labels.queries[:3]
     assert found.labels.keys == whole.labels.keys[:keys]
-    assert (found.reads or found.writes) == (whole.reads or whole.writes)[:3]
+    names = whole.reads or whole.writes
+    assert names is not None
+    assert (found.reads or found.writes) == names[:3]
     np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
 
 

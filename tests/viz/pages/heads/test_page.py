@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
-from transformer import Translator
+from transformer import Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words, without_special
 from transformer.analysis.measures import measure, summarise
 from transformer.analysis.roles import head_roles
@@ -65,7 +65,8 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
         sort="entropy",
     )  # fmt: skip
     whole = {"decoder": trace.decoder_self, "cross": trace.cross}[kind]
-    name, keys = ("decoder_self", 3) if kind == "decoder" else ("cross", None)
+    name: Kind = "decoder_self" if kind == "decoder" else "cross"
+    keys = 3 if kind == "decoder" else None
     weights = whole[:, :, :3, :keys]
     expected = summarise(weights[0, 1], causal=kind == "decoder")
     metrics = {metric.label: metric.value for metric in app.metric}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import app, confidence, layers, pages, training
+from benchmarks import app, confidence, layers, pages, sentences, training
 from transformer.errors import HeadlightError
 
 
@@ -18,6 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     pages.add_arguments(commands)
     layers.add_arguments(commands)
     confidence.add_arguments(commands)
+    sentences.add_arguments(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)

@@ -81,7 +81,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
         to_later=np.stack([_share(pattern, later, real) for pattern in patterns]),
         to_padding=np.stack([_share(pattern, padding, real) for pattern in patterns]),
         loss=_loss(logits, batch.written),
-        hides=((later | padding) & real[..., None]).reshape(len(real), -1).any(1),
+        hides=np.asarray(((later | padding) & real[..., None]).any((1, 2))),
     )
 
 

@@ -103,7 +103,7 @@ class Marked:
     other: str
 
 
-MAYBE = "?"
+MAYBE = "\0"
 Expected: TypeAlias = str | Marked
 """A sentence that stands on a page; after … it may be a part of one, with other words at each
 further …; after `MAYBE` it may be missing."""

@@ -101,9 +101,9 @@ def role_of(
         return text if any(map(str.isalnum, text)) and text not in ("<s>", "</s>", "<pad>") else ""
 
     patterns: dict[str, Callable[[int, int], bool]] = {
-        "first": lambda q, k: k == 0,
-        "end token": lambda q, k: tokens[k] == "</s>",
-        "punctuation": lambda q, k: (
+        "first": lambda _, k: k == 0,
+        "end token": lambda _, k: tokens[k] == "</s>",
+        "punctuation": lambda _, k: (
             tokens[k] not in ("<s>", "</s>", "<pad>") and not any(map(str.isalnum, tokens[k]))
         ),
     }

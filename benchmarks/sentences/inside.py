@@ -38,9 +38,12 @@ def inside(kind_name: str, scale: float | None) -> Callable[[Facts], Iterator[Ex
             yield f"inside_head step {step}: {shape}"
         if scale is not None:
             by = scale * math.sqrt(c.d_k)
-            place = {"encoder_self": "encoder.layers.{}.self_attention",
-                     "decoder_self": "decoder.layers.{}.self_attention",
-                     "cross": "decoder.layers.{}.cross_attention"}[kind].format(c.N - 1)  # fmt: skip
+            stack, sublayer = {
+                "encoder_self": ("encoder", "self_attention"),
+                "decoder_self": ("decoder", "self_attention"),
+                "cross": ("decoder", "cross_attention"),
+            }[kind]
+            place = f"{stack}.layers.{c.N - 1}.{sublayer}"
 
             def one(scores: Tensor, _name: str) -> Tensor:
                 scores = scores.clone()

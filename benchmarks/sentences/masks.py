@@ -102,7 +102,7 @@ def removed(kind_name: str) -> Callable[[Facts], Iterator[Expected]]:
         hides = [True] * len(every) if kind == "decoder_self" else padded
         if not hides[0]:
             yield "This sentence has no padding: nothing can leak into it."
-        yield f"…{_effect(masked, losses, hides, kind)}…"
+        yield f"…{_effect(masked, losses, hides)}…"
 
     return check
 
@@ -143,9 +143,7 @@ def _padded(rows: list[list[int]]) -> list[list[int]]:
     return [[*row, *[PAD] * (longest - len(row))] for row in rows]
 
 
-def _effect(
-    masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool], kind: Kind
-) -> str:
+def _effect(masked: list[np.ndarray], losses: list[np.ndarray], hides: list[bool]) -> str:
     if not any(hides):
         return "No sentence of this batch is padded, so this mask hides nothing"
     before = np.concatenate([one for one, hid in zip(masked, hides, strict=True) if hid])

@@ -1,10 +1,10 @@
-"""python -m benchmarks training | app | pages | layers | campaign: measure on this machine."""
+"""python -m benchmarks training | app | pages | …: measure on this machine."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import app, layers, pages, training
+from benchmarks import app, confidence, layers, pages, sentences, training
 from benchmarks.campaign import entrances
 from transformer import command
 from transformer.arguments import Parser
@@ -19,6 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     pages.add_arguments(commands)
     layers.add_arguments(commands)
     entrances.add_arguments(commands)
+    confidence.add_arguments(commands)
+    sentences.add_arguments(commands)
     options = parser.parse_args(arguments)
     return command.run("benchmarks", lambda: options.run(options))
 

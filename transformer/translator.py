@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer import checkpoint, decoding
+from transformer import checkpoint, decoding, domain
 from transformer.checkpoint import Checkpoint
 from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
+from transformer.domain import Domain
 from transformer.errors import CheckpointError, InputError, shortened
 from transformer.files import ASSETS
 from transformer.model import Transformer
@@ -85,6 +86,7 @@ class Translator:
         self.tokenizer: Tokenizer = loaded.tokenizer
         self.folder: Path = loaded.folder
         self.checksum: str = loaded.checksum
+        self.domain: Domain | None = domain.read(loaded.folder)
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
@@ -252,8 +254,7 @@ class Translator:
         pieces = self.tokenizer.pieces_of(hypothesis.tokens)
         return Candidate(self.tokenizer.decode(hypothesis.tokens), tuple(pieces), hypothesis)
 
-    @staticmethod
-    def _notices(pieces: list[Piece], best: Hypothesis, stopped: bool) -> tuple[str, ...]:
+    def _notices(self, pieces: list[Piece], best: Hypothesis, stopped: bool) -> tuple[str, ...]:
         notices = []
         if unknown := dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK):
             names = [shortened(text, LONGEST_QUOTE) for text in list(unknown)[:5]]
@@ -270,6 +271,8 @@ class Translator:
                 f"The model did not end the sentence within {len(best.tokens)} pieces, "
                 f"its limit for this text."
             )
+        if self.domain and (unsure := self.domain.notice(best)):
+            notices.append(unsure)
         return tuple(notices)
 
 

@@ -26,7 +26,7 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
-from viz.draw.open_head import Heads, OpenMap, crop_heads, heads, open_map
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
     )
     arrays: dict[str, NDArray] = {"grid": _as_array(grid)}
     if view.step is not None:
-        every = {kind: crop_heads(of, view.step) for kind, of in every.items()}
+        every = {kind: crop_to_step(of, view.step) for kind, of in every.items()}
     for kind, of in every.items():
         caption = () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, lens: {LENS}.")
         arrays |= _of_kind(of, view, caption)
@@ -211,13 +211,15 @@ def _part(of: Heads, sort: str) -> GridPart:
 
 def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray]:
     """Map and view of the first head, which have the labels of all, and everybody's weights."""
-    first, labels, reads = of.axes.weights[0, 0], of.axes.labels, of.axes.reads
+    first, labels = of.axes.weights[0, 0], of.axes.labels
+    reads, writes = of.axes.reads, of.axes.writes
     a_map = encode_map(
         first,
         labels,
         of.kind,
         title=KIND_TITLES[of.kind],
         reads=reads,
+        writes=writes,
         scale=view.scale,
         threshold=view.threshold,
         note=NOTE if view.special else _DROPPED,
@@ -231,6 +233,7 @@ def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray
         of.kind,
         threshold=view.threshold,
         reads=reads,
+        writes=writes,
         caption=caption,
     )
     return {
@@ -251,6 +254,7 @@ def _compared(first: OpenMap, view: View) -> list[bytes]:
             view.kind,
             title=f"second: {second.title}",
             reads=second.reads,
+            writes=second.writes,
             scale=view.scale,
             threshold=view.threshold,
             note=NOTE if view.special else _DROPPED,
@@ -263,6 +267,7 @@ def _compared(first: OpenMap, view: View) -> list[bytes]:
             view.kind,
             title="first minus second",
             reads=first.reads,
+            writes=first.writes,
             signed=True,
             note=None if view.special else "Each square is first minus second.",
         )

@@ -148,7 +148,7 @@ def test_hover_previews_and_a_pair_tells_every_head(still):
     plan = page.of_view("plan")
     page.move(*place(plan, "queries", 2))
     assert ribbons(page) == [(1, 2, 5, 0.125), (0, 2, 5, 0.5)]
-    assert plain(page.tip.inner_text()) == "after reading “schwarze”"
+    assert plain(page.tip.inner_text()) == "This row reads “schwarze” and writes “Hun”."
     page.move(*place(plan, "queries", 1))
     assert ribbons(page) == []
     page.move(plan["width"] / 2, 10)

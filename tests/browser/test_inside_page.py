@@ -110,8 +110,9 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     expect(page, numbers(translator, "cross", 0, 3, 2))
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
-    query = shown(translator.trace(SENTENCE).target_tokens)[2]
-    assert plain(painted(page)["title"]).endswith(f"“{query}” looks")
+    read, written = shown(translator.trace(SENTENCE).target_tokens)[1:3]
+    name = f"the row that reads “{read}” and writes “{written}” looks"
+    assert plain(painted(page)["title"]).endswith(name)
     choose(page, "Layer", "1")
     choose(page, "Scale of q · k", "none")
     trace = translator.trace(SENTENCE)

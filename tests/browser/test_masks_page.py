@@ -145,9 +145,9 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: TraceBatch) 
     canvas.click(position={"x": x, "y": y})
     until(page, lambda: chosen(page), [[1, 2]])
     until(page, lambda: (url(page).get("mask-sentence"), url(page).get("mask-row")), ("2", "3"))
-    tokens = shown(made.decoder_tokens[1])
     words = page.locator(".st-key-mask-words")
-    words.get_by_text(f"“\u2068{tokens[2]}\u2069” may see").wait_for()
+    written = shown(made.target_tokens[1])[2]
+    words.get_by_text(f"and writes “\u2068{written}\u2069” may see").wait_for()
     # the pointer's own sentence, and the keyboard's
     canvas.hover(position={"x": x + plan["square"], "y": y})
     tip = page.locator(".st-key-mask-grids .hl-tip")

@@ -25,7 +25,7 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
  * @returns {import("../../viz/draw/js/attention_map/data.js").MapData}
  */
 export const mapData = (queries, keys, more = {}) => ({
-  kind: "cross", title: "L1 H1", rows: "rows", columns: "columns", note: "", reads: null,
+  kind: "cross", title: "L1 H1", rows: "rows", columns: "columns", note: "", rowNames: null,
   queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
   signed: false, tallBars: false, weights: new Float32Array(queries * keys), palette, ...more,
 });
@@ -39,7 +39,7 @@ export const mapData = (queries, keys, more = {}) => ({
  */
 export const viewData = (heads, queries, keys, more = {}) => ({
   kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
-  colors: { light: words("#l", heads), dark: words("#d", heads) }, reads: null,
+  colors: { light: words("#l", heads), dark: words("#d", heads) }, rowNames: null,
   queries: words("q", queries), keys: words("k", keys),
   weights: new Float32Array(heads * queries * keys).fill(0.5), ...more,
 });
@@ -70,7 +70,8 @@ export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
  */
 export const maskGrid = (queries, keys, more = {}) => ({
   title: "Sentence 1", queries: words("q", queries), keys: words("k", keys),
-  faded: Array(queries).fill(false), codes: new Uint8Array(queries * keys), ...more,
+  names: words("The row of q", queries), faded: Array(queries).fill(false),
+  codes: new Uint8Array(queries * keys), ...more,
 });
 
 /**

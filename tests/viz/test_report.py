@@ -5,6 +5,7 @@ import gzip
 import re
 from datetime import date
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,14 +53,13 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
             assert said["kind"] == kind
             assert said["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert said["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
-    assert header(arrays["cross.map"])["reads"] == [
-        "<s>",
-        "Zwei",
-        "schwarze",
-        "Hunde",
-        "rennen",
-        "dort",
+    names = [
+        f"reads “{r}” and writes “{w}”"
+        for r, w in pairwise(["<s>", "Zwei", "schwarze", "Hunde", "rennen", "dort", "</s>"])
     ]
+    for kind in ("cross", "decoder_self"):
+        found = header(arrays[f"{kind}.map"])["rowNames"]
+        assert [name.replace("\u2068", "").replace("\u2069", "") for name in found] == names
 
 
 def test_words_without_special_tokens_reach_the_page(translator):

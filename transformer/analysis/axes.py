@@ -26,11 +26,14 @@ class LabelledWeights(NamedTuple):
         labels: the tokens of `query` and of `key`.
         reads: `[query]`, what the decoder has just read where it writes the row's token; only for
             cross-attention, whose rows are named by what is written.
+        writes: `[query]`, what the decoder writes where it has read the row's token; only for its
+            self-attention, whose rows are named by what is read.
     """
 
     weights: Weights
     labels: Labels
-    reads: tuple[str, ...] | None
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] | None = None
 
 
 class _Word(NamedTuple):
@@ -42,7 +45,12 @@ class _Word(NamedTuple):
 def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """The weights as the model has them, one row and one column for each piece."""
     labels = trace.labels(kind)
-    return LabelledWeights(trace.weights(kind), labels, _reads(kind, labels.queries))
+    return LabelledWeights(
+        trace.weights(kind),
+        labels,
+        reads=trace.decoder_tokens if kind == "cross" else None,
+        writes=trace.target_tokens if kind == "decoder_self" else None,
+    )
 
 
 def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
@@ -51,12 +59,12 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     So a row still sums to 1. Words are as they were typed, without `▁`; `<s>` and `</s>` are words
     of their own. The same step from pieces to words as in Clark et al. 2019, §4.1.
     """
-    source = _words(trace.source_pieces)
+    source, written = _words(trace.source_pieces), _words(trace.target_pieces)
     read = _words((Piece(BOS, SPECIAL[BOS], -1), *trace.target_pieces[:-1]))
     queries, keys = {
         "encoder_self": (source, source),
         "decoder_self": (read, read),
-        "cross": (_words(trace.target_pieces), source),
+        "cross": (written, source),
     }[kind]
     weights = trace.weights(kind)  # [layer, head, piece, piece]
     summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
@@ -64,7 +72,13 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     count = np.array([word.pieces for word in queries], dtype=np.float32)
     merged = (summed / count[:, None]).astype(np.float32, copy=False)
     labels = Labels(tuple(word.text for word in queries), tuple(word.text for word in keys))
-    return LabelledWeights(merged, labels, _reads(kind, labels.queries))
+    return LabelledWeights(
+        merged,
+        labels,
+        reads=(SPECIAL[BOS], *labels.queries[:-1]) if kind == "cross" else None,
+        # the words are the same, one row later; a translation that was cut may end within one
+        writes=(*labels.queries[1:], written[-1].text) if kind == "decoder_self" else None,
+    )
 
 
 def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:
@@ -88,8 +102,10 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
     absorbed = kept[..., ~columns].sum(-1, dtype=np.float64).mean(-1)
     queries = _select(axes.labels.queries, rows)
     labels = Labels(queries, _select(axes.labels.keys, columns))
-    reads = None if axes.reads is None else _select(axes.reads, rows)
-    return LabelledWeights(kept[..., columns], labels, reads), absorbed
+    reads, writes = (
+        None if tokens is None else _select(tokens, rows) for tokens in (axes.reads, axes.writes)
+    )
+    return LabelledWeights(kept[..., columns], labels, reads, writes), absorbed
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
@@ -102,11 +118,6 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
         words.append(_Word(text or " ", first, len(texts)))
         first += len(texts)
     return words
-
-
-def _reads(kind: Kind, queries: tuple[str, ...]) -> tuple[str, ...] | None:
-    """What was written one row before, `<s>` before the first (§3.1, "shifted right")."""
-    return (SPECIAL[BOS], *queries[:-1]) if kind == "cross" else None
 
 
 def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:

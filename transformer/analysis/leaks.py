@@ -30,11 +30,14 @@ class Leak:
             come later; mean over the real queries of all sentences.
         to_padding: likewise, to padding.
         loss: `[sentence, target]`, -log p of each written token in nats; NaN at padding.
+        hides: `[sentence]`, whether the mask hides anything from a real query: where it does not,
+            nothing can leak.
     """
 
     to_later: Floats
     to_padding: Floats
     loss: Floats
+    hides: Bools
 
     @property
     def to_hidden(self) -> Floats:
@@ -78,6 +81,7 @@ def leak(model: Transformer, batch: TraceBatch, kind: Kind, *, masked: bool) -> 
         to_later=np.stack([_share(pattern, later, real) for pattern in patterns]),
         to_padding=np.stack([_share(pattern, padding, real) for pattern in patterns]),
         loss=_loss(logits, batch.written),
+        hides=np.asarray(((later | padding) & real[..., None]).any((1, 2))),
     )
 
 

@@ -1,4 +1,4 @@
-"""A further translation beside the one in the sentence bar, its changed words in bold."""
+"""A further translation beside the one in the sentence bar, with what differs marked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from difflib import SequenceMatcher
 from html import escape
 
 import streamlit as st
+
+MARKS = "Bold words are not in the translation in the bar, struck-through ones only there."
 
 
 def show_candidate(text: str, translation: str, caption: str, *, title: str = "") -> None:
@@ -18,22 +20,37 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
         title: above it.
     """
     above = f"<small>{title}</small>" if title else ""
+    nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
     st.html(
-        f'<div class="headlight-candidate">{above}{mark_changed_words(text, translation)}'
-        f"<small>{caption}</small></div>"
+        f'<div class="headlight-candidate">{above}{nothing}'
+        f"{mark_changed_words(text, translation)}<small>{caption}</small></div>"
     )
 
 
 def mark_changed_words(text: str, other: str) -> str:
-    """A text as HTML, with the words that another text does not have in bold.
+    """A text as HTML: words that another text does not have in bold, those it lost struck through.
 
     The words are escaped here and nowhere else: both texts can hold what a person typed.
     """
     words, others = text.split(), other.split()
     html = []
-    for change, first, last, *_ in SequenceMatcher(None, words, others, False).get_opcodes():
-        if first < last:
-            inside = escape(" ".join(words[first:last]))
-            same = change == "equal"
-            html.append(f'<span class="same">{inside}</span>' if same else f"<b>{inside}</b>")
+    matched = SequenceMatcher(None, words, others, False).get_opcodes()
+    for change, first, last, first_of_other, last_of_other in matched:
+        here, there = words[first:last], others[first_of_other:last_of_other]
+        if change == "equal":
+            html.append(f'<span class="same">{_escaped(here)}</span>')
+            continue
+        if there:
+            html.append(f"<del>{_unseen('left out:')}{_escaped(there)}</del>")
+        if here:
+            html.append(f"<b>{_unseen('added:')}{_escaped(here)}</b>")
     return " ".join(html)
+
+
+def _escaped(words: list[str]) -> str:
+    return escape(" ".join(words))
+
+
+def _unseen(text: str) -> str:
+    """For who hears the page: neither bold nor a line through a word is read out."""
+    return f'<span class="headlight-unseen">{text} </span>'

@@ -52,6 +52,7 @@ def attention_map(
     title: str,
     key: str,
     reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
     scale: Scale = "linear",
     threshold: float = 0.0,
     signed: bool = False,
@@ -66,6 +67,7 @@ def attention_map(
         kind,
         title=title,
         reads=reads,
+        writes=writes,
         scale=scale,
         threshold=threshold,
         signed=signed,
@@ -85,13 +87,25 @@ def head_view(
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
     caption: Sequence[str] = (),
+    writes: Sequence[str] | None = None,
 ) -> None:
     """Draw queries on the left, keys on the right, a ribbon for each weight between them.
 
     A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
     beside the tokens of the other side.
     """
-    _mount(key, encode_view(heads, labels, kind, threshold=threshold, reads=reads, caption=caption))
+    _mount(
+        key,
+        encode_view(
+            heads,
+            labels,
+            kind,
+            threshold=threshold,
+            reads=reads,
+            writes=writes,
+            caption=caption,
+        ),
+    )
 
 
 def head_grid(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import AXIS_TITLES, shown
 from viz.draw.palette import difference_table, table
-from viz.draw.weights import check, shown_reads
+from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Scale = Literal["linear", "square root", "by row"]
 """How colours follow weights; the numbers are the true ones on each."""
 
-NOTE = "Each row is one word that looks; its weights sum to 1."
+NOTE = "Each row is one position that looks; its weights sum to 1."
 SIGNED_NOTE = "Each square is first minus second; rows sum to 0."
 
 
@@ -32,6 +32,7 @@ def encode_map(
     *,
     title: str,
     reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
     scale: Scale = "linear",
     threshold: float = 0.0,
     signed: bool = False,
@@ -46,7 +47,9 @@ def encode_map(
         labels: the tokens along both axes, pieces or whole words.
         kind: gives the colour and the words on the axes.
         title: such as `L3 H5 · cross`; a picture that is saved takes its file name from it.
-        reads: `[query]`, what the decoder reads at each position, for the text on hover.
+        reads: `[query]`, what the decoder reads at each row, where rows are named by what it
+            writes; for the text on hover.
+        writes: `[query]`, likewise where they are named by what it reads.
         scale: how colours follow the weights; by row, each row's largest is the deepest. Numbers
             and bars are the weights themselves on each, and the legend says which it is.
         threshold: squares of less than this stay empty; on hover they still tell their weight.
@@ -69,7 +72,7 @@ def encode_map(
         "note": note or (SIGNED_NOTE if signed else NOTE),
         "queries": shown(labels.queries),
         "keys": shown(labels.keys),
-        "reads": shown_reads(reads, labels),
+        "rowNames": named_rows(reads, writes, labels),
         "scale": scale,
         "threshold": threshold,
         "signed": signed,

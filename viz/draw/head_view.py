@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import AXIS_TITLES, shown
 from viz.draw.palette import ENDS, head_colors
-from viz.draw.weights import check, shown_reads
+from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def encode_view(
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
     caption: Sequence[str] = (),
+    writes: Sequence[str] | None = None,
 ) -> bytes:
     """Queries on the left, keys on the right, a ribbon for each weight between them.
 
@@ -39,7 +40,9 @@ def encode_view(
         labels: the tokens of both sides, pieces or whole words.
         kind: gives the first colour and the words over the lists.
         threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
-        reads: `[query]`, what the decoder reads at each position, for the text on hover.
+        reads: `[query]`, what the decoder reads at each row, where rows are named by what it
+            writes; for the text on hover.
+        writes: `[query]`, likewise where they are named by what it reads.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -63,7 +66,7 @@ def encode_view(
         "from": drawn_from,
         "queries": shown(labels.queries),
         "keys": shown(labels.keys),
-        "reads": shown_reads(reads, labels),
+        "rowNames": named_rows(reads, writes, labels),
     }
     stacked = np.stack([weights for _, weights in heads])  # [head, query, key]
     return encode(meta, {"weights": stacked.astype(np.float32)})

@@ -56,7 +56,7 @@ def encode_inside(
     Args:
         numbers: they reach the browser exactly.
         keys: the tokens that the word can look at.
-        query: the word, as the screen shows it.
+        query: the row that looks, in words.
         kind: gives the colour.
         title: such as `L1 H2 · cross`; a picture that is saved takes its file name from it.
         steps: of the arithmetic, the picture of the whole first.

@@ -38,10 +38,8 @@ class AxisTitles(NamedTuple):
 
 AXIS_TITLES: dict[Kind, AxisTitles] = {
     "encoder_self": AxisTitles("English: the word that looks", "English: where it looks"),
-    "decoder_self": AxisTitles(
-        "German read so far: the word that looks", "German read so far: where it looks"
-    ),
-    "cross": AxisTitles("German: the word being written", "English: where it looks"),
+    "decoder_self": AxisTitles("German: what the row reads", "German read so far: where it looks"),
+    "cross": AxisTitles("German: what the row writes", "English: where it looks"),
 }
 
 
@@ -53,6 +51,39 @@ def head_name(layer: int | None, head: int | None) -> str:
 def quoted(token: str) -> str:
     """A token in quotation marks, kept apart from the direction of the text around it."""
     return f"“\u2068{token}\u2069”"
+
+
+def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:
+    """What each row of the decoder does: `reads “Hunde” and writes “rennen”`."""
+    # both at once, so that a piece is marked alike on each side
+    texts = [quoted(token) for token in shown([*reads, *writes])]
+    pairs = zip(texts[: len(reads)], texts[len(reads) :], strict=True)
+    return [f"reads {read} and writes {written}" for read, written in pairs]
+
+
+def row_names(
+    queries: Sequence[str],
+    *,
+    reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
+) -> list[str]:
+    """What each row of a map is called in a sentence, the same on every page.
+
+    Args:
+        queries: the tokens by which the rows are named.
+        reads: what the decoder reads at each, where they are named by what it writes.
+        writes: what it writes at each, where they are named by what it reads; without both, they
+            are rows of the encoder.
+    """
+    if reads is None and writes is None:
+        return [f"the row of {quoted(token)}" for token in shown(queries)]
+    names = decoder_rows(reads or queries, writes or queries)
+    return [f"the row that {name}" for name in names]
+
+
+def at_head(text: str) -> str:
+    """A text with a capital letter, as at the head of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def shown(tokens: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from transformer.config import PAD
 from transformer.tokenizer import SPECIAL
-from viz.draw.labels import shown
+from viz.draw.labels import at_head, row_names, shown
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode
@@ -37,11 +37,13 @@ class MaskGrid:
         title: stands over it.
         why: `[query, key]`, "seen", or what hides the key: "later", "padding" or "both".
         labels: the tokens along both axes, `<pad>` included.
+        names: of the rows in a sentence, as `row_names` has them; by default, of English ones.
     """
 
     title: str
     why: NDArray[np.str_]
     labels: Labels
+    names: Sequence[str] = ()
 
 
 def encode_masks(
@@ -83,6 +85,7 @@ def encode_masks(
                 "title": grid.title,
                 "queries": shown(grid.labels.queries),
                 "keys": shown(grid.labels.keys),
+                "names": [at_head(name) for name in grid.names or row_names(grid.labels.queries)],
                 "faded": [token == PADDING for token in grid.labels.queries],
             }
             for grid in grids

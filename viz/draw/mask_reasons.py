@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from viz.draw.labels import quoted
+from viz.draw.labels import at_head, quoted
 
 if TYPE_CHECKING:
     from transformer.analysis.masking import MaskReason
@@ -19,19 +19,25 @@ REASONS: Mapping[MaskReason, tuple[str, str]] = {
 """What hides a key: of one, and of several."""
 
 
-def describe_row(query: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
-    """One row of a mask: what the query may see, then what it may not, in the order of the keys.
+def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> list[str]:
+    """One row of a mask: what it may see, then what it may not, in the order of the keys.
 
-    Keys with one reason that stand beside each other share a sentence, such as “Hund” may not see
-    “rennt”: it comes later.
+    Keys with one reason that stand beside each other share a sentence, such as “The row of “dogs”
+    may not see 2 × “<pad>”: they are padding.”
+
+    Args:
+        name: of the row, as `row_names` has it.
+        keys: as the screen shows them.
+        whys: what hides each key.
     """
+    row = at_head(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
-    sentences = [f"{quoted(query)} may see {_listed(seen)}."]
+    sentences = [f"{row} may see {_listed(seen)}."]
     for why, group in groupby(zip(keys, whys, strict=True), key=lambda pair: pair[1]):
         if why != "seen":
             hidden = [key for key, _ in group]
             reason = REASONS[why][len(hidden) > 1]
-            sentences.append(f"{quoted(query)} may not see {_listed(hidden)}: {reason}.")
+            sentences.append(f"{row} may not see {_listed(hidden)}: {reason}.")
     return sentences
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ class OpenMap:
     Args:
         title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross`.
         weights: `[query, key]`.
+        reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
             where all are.
     """
@@ -46,6 +47,7 @@ class OpenMap:
     weights: Weights
     labels: Labels
     reads: tuple[str, ...] | None
+    writes: tuple[str, ...] | None
     absorbed: float | None
 
 
@@ -76,7 +78,8 @@ def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
         title = f"{head_name(layer, head)} · {name}"
     absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head))
     weights = mean(of.axes.weights, layer, head)
-    return OpenMap(title, weights, of.axes.labels, of.axes.reads, absorbed)
+    axes = of.axes
+    return OpenMap(title, weights, axes.labels, axes.reads, axes.writes, absorbed)
 
 
 def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArray:
@@ -85,28 +88,19 @@ def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArr
     return of_layer.mean(0) if head is None else of_layer[head]
 
 
-def crop_heads(of: Heads, step: int) -> Heads:
-    """What exists of a decoder's maps when step `step` (from 0) is taken; the encoder's stay."""
+def crop_to_step(of: Heads, step: int) -> Heads:
+    """What exists of the decoder's maps when step `step` (from 0) is taken; English is whole."""
     if of.kind == "encoder_self":
         return of
-    rows, (queries, keys) = slice(step + 1), of.axes.labels
-    columns = rows if of.kind == "decoder_self" else slice(len(keys))
-    axes = LabelledWeights(
-        np.ascontiguousarray(of.axes.weights[:, :, rows, columns]),
-        Labels(queries[rows], keys[columns]),
-        None if of.axes.reads is None else of.axes.reads[rows],
-    )
-    return Heads(of.kind, axes, of.whole, of.absorbed)
+    return replace(of, axes=_crop(of.axes, of.kind, step), whole=_crop(of.whole, of.kind, step))
 
 
-def crop_to_step(a_map: OpenMap, kind: Kind, step: int) -> OpenMap:
-    """What exists of a decoder's map when step `step` (from 0) is taken."""
-    rows, (queries, keys) = slice(step + 1), a_map.labels
+def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
+    rows, (queries, keys) = slice(step + 1), axes.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))
-    return OpenMap(
-        a_map.title,
-        np.ascontiguousarray(a_map.weights[rows, columns]),
+    return LabelledWeights(
+        np.ascontiguousarray(axes.weights[:, :, rows, columns]),
         Labels(queries[rows], keys[columns]),
-        None if a_map.reads is None else a_map.reads[rows],
-        a_map.absorbed,
+        None if axes.reads is None else axes.reads[rows],
+        None if axes.writes is None else axes.writes[rows],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import shown
+from viz.draw.labels import decoder_rows
 
 if TYPE_CHECKING:
     from transformer.trace import Labels
@@ -32,10 +32,21 @@ def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
         raise ValueError("some weights are not numbers")
 
 
-def shown_reads(reads: Sequence[str] | None, labels: Labels) -> list[str] | None:
-    """What the decoder reads at each query, as a person reads it."""
-    if reads is None:
+def named_rows(
+    reads: Sequence[str] | None, writes: Sequence[str] | None, labels: Labels
+) -> list[str] | None:
+    """What each row of the decoder reads and writes; None where both are missing, as in English.
+
+    Args:
+        reads: `[query]`, where the rows are named by what is written.
+        writes: `[query]`, where they are named by what is read.
+
+    Raises:
+        ValueError: if one is missing or too many.
+    """
+    if reads is None and writes is None:
         return None
-    if len(reads) != len(labels.queries):
-        raise ValueError(f"{len(reads)} tokens read for {len(labels.queries)} queries")
-    return shown(reads)
+    reads, writes = (labels.queries if tokens is None else tokens for tokens in (reads, writes))
+    if not len(reads) == len(writes) == len(labels.queries):
+        raise ValueError(f"{len(reads)} read, {len(writes)} written, {len(labels.queries)} rows")
+    return decoder_rows(reads, writes)

@@ -40,6 +40,7 @@ def test_pieces_are_the_trace_as_it_is(made):
         assert axes.weights is made.weights(kind)
         assert axes.labels == made.labels(kind)
         assert axes.reads == (made.decoder_tokens if kind == "cross" else None)
+        assert axes.writes == (made.target_tokens if kind == "decoder_self" else None)
 
 
 def test_words_are_named_as_they_were_typed(made):
@@ -49,7 +50,8 @@ def test_words_are_named_as_they_were_typed(made):
     cross = by_words(made, "cross")
     assert cross.labels == (("Hunde", ".", "</s>"), english)
     assert cross.reads == ("<s>", "Hunde", ".")
-    assert by_words(made, "encoder_self").reads is None
+    assert by_words(made, "decoder_self").writes == ("Hunde", ".", "</s>")
+    assert by_words(made, "encoder_self").reads is by_words(made, "encoder_self").writes is None
 
 
 def test_a_word_is_the_sum_of_its_keys_and_the_mean_of_its_queries(made):

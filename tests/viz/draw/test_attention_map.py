@@ -10,6 +10,11 @@ LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 WEIGHTS = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
 
 
+def plain(text):
+    """Without the marks that keep a token apart from the direction of the text around it."""
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
 def unpack(content):
     meta, arrays = decode(content)
     return meta, colors_of(arrays), arrays["weights"]
@@ -22,7 +27,11 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
     assert header["keys"] == ["Two", "dogs"]
-    assert header["reads"] == ["<s>", "Zwei", "Hun"]
+    assert [plain(name) for name in header["rowNames"]] == [
+        "reads “<s>” and writes “Zwei”",
+        "reads “Zwei” and writes “Hun”",
+        "reads “Hun” and writes “·de”",
+    ]
     assert (colors[0] == table("cross", "light")).all()
     assert (colors[1] == table("cross", "dark")).all()
 
@@ -47,7 +56,7 @@ def test_a_difference_comes_with_its_own_colors_and_its_own_note():
 def test_a_note_of_ones_own_stands_in_for_the_usual_one():
     usual, _, _ = unpack(encode_map(WEIGHTS, LABELS, "cross", title="", scale="by row"))
     own, _, _ = unpack(encode_map(WEIGHTS, LABELS, "cross", title="", note="The mean."))
-    assert usual["note"] == "Each row is one word that looks; its weights sum to 1."
+    assert usual["note"] == "Each row is one position that looks; its weights sum to 1."
     assert (own["note"], usual["scale"]) == ("The mean.", "by row")
 
 
@@ -74,5 +83,5 @@ def test_weights_that_do_not_belong_to_the_labels_are_refused(weights, message):
 def test_an_empty_map_and_wrong_reads_are_refused():
     with pytest.raises(ValueError, match="nothing to draw"):
         encode_map(np.zeros((0, 0), dtype=np.float32), Labels((), ()), "cross", title="")
-    with pytest.raises(ValueError, match="1 tokens read for 3 queries"):
+    with pytest.raises(ValueError, match="1 read, 3 written, 3 rows"):
         encode_map(WEIGHTS, LABELS, "cross", title="", reads=("<s>",))

@@ -25,11 +25,11 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark")[:2])
     assert (header["rows"], header["columns"]) == (
-        "German: the word being written",
+        "German: what the row writes",
         "English: where it looks",
     )
     assert (header["queries"], header["keys"]) == (["Zwei", "Hun", "·de"], ["Two", "dogs"])
-    assert header["reads"] == ["<s>", "Zwei", "Hun"]
+    assert header["rowNames"][1] == "reads “\u2068Zwei\u2069” and writes “\u2068Hun\u2069”"
 
 
 @pytest.mark.parametrize(

@@ -29,4 +29,4 @@ def test_two_tokens_never_become_one():
 
 def test_every_kind_has_its_axes_in_words():
     assert set(AXIS_TITLES) == set(get_args(Kind))
-    assert AXIS_TITLES["cross"] == ("German: the word being written", "English: where it looks")
+    assert AXIS_TITLES["cross"] == ("German: what the row writes", "English: where it looks")

@@ -12,24 +12,26 @@ def said(query, keys, whys):
 
 
 def test_one_hidden_token_has_the_reason_of_one():
-    assert said("Hund", ["Der", "Hund", "rennt"], ["seen", "seen", "later"]) == [
-        "“Hund” may see “Der” and “Hund”.",
-        "“Hund” may not see “rennt”: it comes later.",
+    assert said("the row of “Hund”", ["Der", "Hund", "rennt"], ["seen", "seen", "later"]) == [
+        "The row of “Hund” may see “Der” and “Hund”.",
+        "The row of “Hund” may not see “rennt”: it comes later.",
     ]
 
 
 def test_several_share_a_sentence_and_padding_is_counted():
     keys = ["a", "b", "c", "d", "<pad>", "<pad>", "<pad>"]
-    assert said("a", keys, ["seen", "later", "later", "later", "both", "both", "padding"]) == [
-        "“a” may see “a”.",
-        "“a” may not see “b”, “c” and “d”: they come later.",
-        "“a” may not see 2 × “<pad>”: they come later and are padding.",
-        "“a” may not see “<pad>”: it is padding.",
+    whys = ["seen", "later", "later", "later", "both", "both", "padding"]
+    assert said("the row of “a”", keys, whys) == [
+        "The row of “a” may see “a”.",
+        "The row of “a” may not see “b”, “c” and “d”: they come later.",
+        "The row of “a” may not see 2 × “<pad>”: they come later and are padding.",
+        "The row of “a” may not see “<pad>”: it is padding.",
     ]
 
 
 def test_the_same_word_twice_is_named_twice_where_another_stands_between():
-    assert said("x", ["a", "b", "a"], ["seen"] * 3) == ["“x” may see “a”, “b” and “a”."]
+    text = said("the row of “x”", ["a", "b", "a"], ["seen"] * 3)
+    assert text == ["The row of “x” may see “a”, “b” and “a”."]
 
 
 def test_a_token_keeps_its_direction_to_itself():

@@ -30,7 +30,7 @@ def test_every_equation_of_every_step_is_well_formed() -> None:
     for kind in KINDS:
         for scale in ("÷ √d_k", "none", "× √d_k"):
             for temperature in (1, 0.5):
-                for step in steps(TransformerConfig.demo(), kind, 7, scale, temperature):
+                for step in steps(TransformerConfig.demo(), kind, "the row", 7, scale, temperature):
                     well_formed(step.equation)
 
 

@@ -34,12 +34,16 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
 
 @pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
 def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
-    whole = open_map(heads(trace, kind, words=False, special=True), 0, 0)
-    found = crop_to_step(whole, kind, 2)
+    of = heads(trace, kind, words=False, special=True)
+    whole, cropped = open_map(of, 0, 0), crop_to_step(of, 2)
+    found = open_map(cropped, 0, 0)
+    np.testing.assert_array_equal(cropped.whole.weights, trace.weights(kind)[:, :, :3, :keys])
     np.testing.assert_array_equal(found.weights, whole.weights[:3, :keys])
     assert found.labels.queries == whole.labels.queries[:3]
     assert found.labels.keys == whole.labels.keys[:keys]
-    assert found.reads == (None if whole.reads is None else whole.reads[:3])
+    names = whole.reads or whole.writes
+    assert names is not None
+    assert (found.reads or found.writes) == names[:3]
     np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
 
 

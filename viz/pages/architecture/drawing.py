@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Transformer
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.counting import parameter_shapes
 from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app import navigation
@@ -132,13 +133,22 @@ def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, 
 
 def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
     values = found.values.get(box.value.format(layer))
+    if box.stack == "decoder":
+        does = "writes" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
+        st.caption(
+            "Each row of the decoder reads one token and writes the next; here it is named by "
+            f"what it {does}."
+        )
     if values is None:
         st.text(" ".join(shown(_rows(box, trace))))
     elif box.kind:
+        axes = by_pieces(trace, box.kind)
         attention_map(
             values.mean(0),
-            trace.labels(box.kind),
+            axes.labels,
             box.kind,
+            reads=axes.reads,
+            writes=axes.writes,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
             key="arch-map",
             caption=origin_of(trace).caption(of_head(box.kind, layer, None)),

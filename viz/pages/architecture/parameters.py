@@ -33,8 +33,9 @@ MAXIMA = {
     "max_length": 65_536,
 }
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
-SERVED_MODEL = "the served model"
 THIS_MODEL = "this model"
+"""The one that translates here."""
+AS_CHOSEN = "as chosen above"
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
 """Millions of parameters as Table 3 has them; the paper's vocabulary of about 37,000 is rounded."""
 
@@ -54,15 +55,15 @@ def show(row: DeltaGenerator) -> None:
     formula, real = parameters_by_formula(config), _counted(config)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        models = {THIS_MODEL: formula} | {
-            name: parameters_by_formula(other) for name, other in presets.items() if other != config
-        }
+        named = {name: parameters_by_formula(other) for name, other in presets.items()}
+        chosen = {} if config in presets.values() else {AS_CHOSEN: formula}
         st.altair_chart(
-            parts_chart(models), alt="Parameters of each part, this model beside the others."
+            parts_chart(chosen | named),
+            alt="Parameters of each part of the chosen configuration and of the presets.",
         )
         _parts(formula, real)
     with beside:
-        _total(config, formula, real)
+        _total(config, presets, formula, real)
         explain(
             "Each number is counted twice: by formula from the shape alone, and in the real "
             f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
@@ -80,7 +81,7 @@ def _presets() -> dict[str, TransformerConfig]:
         "demo": TransformerConfig.demo(),
     }
     if (found := sentence_bar.translated()) is not None:
-        presets[SERVED_MODEL] = found[0].model.config
+        presets[THIS_MODEL] = found[0].model.config
     return presets
 
 
@@ -121,12 +122,24 @@ def _counted(config: TransformerConfig) -> dict[str, int]:
     return memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
 
 
-def _total(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
+def _whose(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
+    """Which model the numbers beside are of."""
+    names = [name for name, preset in presets.items() if preset == config]
+    return f"Counted below: {' and '.join(names) or AS_CHOSEN}."
+
+
+def _total(
+    config: TransformerConfig,
+    presets: dict[str, TransformerConfig],
+    formula: dict[str, int],
+    real: dict[str, int],
+) -> None:
     total, built = sum(formula.values()), sum(real.values())
+    st.text(_whose(config, presets))
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
     agree = "the same" if real == formula else "which is another number"
-    st.text(f"{total:,} by formula; {built:,} in the real model, {agree}.{paper}")
+    st.text(f"{total:,} by formula; {built:,} in the real modules, {agree}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
 
 

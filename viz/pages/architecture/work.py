@@ -43,15 +43,14 @@ def show() -> None:
     quantity, sizes, longest = _controls()
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("By formula", anchor=False)
+        st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
         st.altair_chart(
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
         st.text(_crossing_words(sizes))
     with right:
-        st.subheader("Measured", anchor=False)
-        _measured(quantity)
+        _measured(quantity, sizes)
     _table(sizes)
     explain(
         "Table 1 (§4): what one layer costs for n tokens of width d, with a kernel of k and a "
@@ -108,7 +107,11 @@ def _crossing_words(sizes: Sizes) -> str:
     )
 
 
-def _measured(quantity: str) -> None:
+def _shape(d: int, h: int, k: int) -> str:
+    return f"d = {d:,}, h = {h}, k = {k}"
+
+
+def _measured(quantity: str, sizes: Sizes) -> None:
     try:
         found = json.loads(MEASURED.read_text("utf-8"))
         field, factor, title = {
@@ -120,18 +123,30 @@ def _measured(quantity: str) -> None:
             for layer, rows in found["layers"].items()
         }
         chart = growth_chart(curves, quantity=title, dots=True)
+        d, h, k = (int(found[name]) for name in ("d", "h", "k"))
         caption = (
-            f"One layer each, d = {found['d']}, h = {found['h']}, k = {found['k']}, one sequence, "
-            f"median of {found['repeats']}, {found['threads']} thread: {found['machine']}."
+            f"One layer each, one sequence, median of {found['repeats']}, {found['threads']} "
+            f"thread: {found['machine']}."
         )
     except (OSError, ValueError, KeyError, TypeError):
+        st.subheader("Measured", anchor=False)
         st.text(
             "There is no measurement in assets/layers.json: run python -m benchmarks layers, then "
             "reload."
         )
         return
+    st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
     st.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
+    if (d, h, k) != (sizes.d, sizes.h, sizes.k):
+        st.text("The two charts are of different sizes: compare their slopes, not their values.")
+        st.button("Formula for the measured size", on_click=_take_size, args=(d, h, k))
+
+
+def _take_size(d: int, h: int, k: int) -> None:
+    """Let the fields hold what was measured."""
+    for name, value in (("arch_d", d), ("arch_heads", h), ("arch_k", k)):
+        st.session_state[name] = value
 
 
 def _table(sizes: Sizes) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.measures import measure, normalised, summarise
+from transformer.analysis.measures import first_counted_row, measure, summarise
 from transformer.analysis.roles import head_roles
 from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.config import BOS
+from transformer.tokenizer import SPECIAL
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
@@ -21,8 +23,8 @@ from viz.app.origin import origin_of
 from viz.draw.caption import LENS, of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
-from viz.draw.labels import SCREEN_NAMES, head_name, shown
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map
+from viz.draw.labels import SCREEN_NAMES, at_head, head_name, quoted, row_names, shown
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import Controls
@@ -31,10 +33,13 @@ from viz.pages.heads.downloads import Screen, download_menu
 _ROWS_AND_COLUMNS: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
     "decoder_self": (
-        "each position of the decoder (row, named by the token that it reads) looks at itself "
-        "and the positions before it; what comes later is masked"
+        "each row of the decoder reads one token, by which it is named, and writes the next; it "
+        "looks at itself and the rows before it, for what comes later is masked"
     ),
-    "cross": "each German token being written (row) looks at the English tokens (columns)",
+    "cross": (
+        "each row of the decoder reads one token and writes the next, by which it is named here; "
+        "it looks at the English tokens (columns)"
+    ),
 }
 
 
@@ -65,9 +70,9 @@ def _show(trace: AttentionTrace, controls: Controls) -> Screen:
     over: list[tuple[int, int]] = []
     compared = None
     every = {kind: _heads(trace, kind, controls) for kind in {*controls.kinds, controls.kind}}
-    of = every[controls.kind]
-    now = open_map(of, controls.layer, controls.head)
     step = _step(trace, controls) if controls.view == "step by step" else None
+    of = every[controls.kind] if step is None else crop_to_step(every[controls.kind], step)
+    now = open_map(of, controls.layer, controls.head)
     if controls.view == "compare":
         compared = _compare(trace, controls, now)
         _grid(trace, every, controls, None)
@@ -75,32 +80,31 @@ def _show(trace: AttentionTrace, controls: Controls) -> Screen:
         grid, picture = st.columns([5, 7], gap="medium")
         with grid:
             _grid(trace, every, controls, step)
-        if step is not None and controls.kind != "encoder_self":
-            now = crop_to_step(now, controls.kind, step)
         with picture:
-            over = _large(trace, controls, of, now, step)
-    _explain(trace, controls.kind)
+            over = _large(trace, controls, of, now)
+    _explain(trace, controls.kind, step)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:
     """The decoder's step, from 0, off a slider that counts from 1."""
-    rows = _heads(trace, "cross", controls).axes.labels.queries
-    if len(rows) == 1:
-        return 0
-    # a link, or the sentence before, may have had more steps
-    st.session_state["step"] = min(max(st.session_state.get("step", 1), 1), len(rows))
-    step: int = st.slider(
-        f"Step of the decoder: {len(rows)} in all", 1, len(rows), key="step", bind="query-params"
-    )
-    st.text(f"Step {step} writes “\u2068{shown(rows)[step - 1]}\u2069”")
+    axes = _heads(trace, "cross", controls).axes
+    rows, reads = axes.labels.queries, axes.reads
+    step = 1
+    if len(rows) > 1:
+        # a link, or the sentence before, may have had more steps
+        st.session_state["step"] = min(max(st.session_state.get("step", 1), 1), len(rows))
+        label = f"Step of the decoder: {len(rows)} in all"
+        step = st.slider(label, 1, len(rows), key="step", bind="query-params")
+    names = row_names(rows, reads=reads)
+    st.text(f"Step {step}: {names[step - 1]}.")
     return step - 1
 
 
 def _grid(
     trace: AttentionTrace, every: dict[Kind, Heads], controls: Controls, step: int | None
 ) -> None:
-    parts = [_part(trace, every[kind], controls) for kind in controls.kinds]
+    parts = [_part(trace, every[kind], controls, step) for kind in controls.kinds]
     # a mean is no head: nothing is outlined
     layer, head = (-1 if n is None else n for n in (controls.layer, controls.head))
     head_grid(
@@ -121,12 +125,14 @@ def _open(picked: tuple[Kind, int, int]) -> None:
     choose(HEAD, layer, head)
 
 
-def _part(trace: AttentionTrace, of: Heads, controls: Controls) -> GridPart:
-    key = (of.kind, controls.words)
-    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(of.whole, of.kind))
+def _part(trace: AttentionTrace, of: Heads, controls: Controls, step: int | None) -> GridPart:
+    # what is measured is measured on the rows that are shown: those of later steps are blank
+    measured = of.whole if step is None else crop_to_step(of, step).whole
+    key = (of.kind, controls.words, None if of.kind == "encoder_self" else step)
+    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(measured, of.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
-        values = memo_per_trace(trace, (sort, *key), lambda: measure(of.whole, of.kind, sort))
+        values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, of.kind, sort))
     return GridPart(of.kind, of.axes.weights, of.axes.labels, named, values)
 
 
@@ -140,11 +146,11 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
 
 
 def _large(
-    trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap, step: int | None
+    trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap
 ) -> list[tuple[int, int]]:
     """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
     caption = _caption(trace, controls)
-    _numbers(now, controls)
+    _numbers(controls, of, now)
     _map(controls, now, caption, key="heads-map")
     st.subheader("Ribbons", anchor=False)
     others = st.multiselect(
@@ -159,8 +165,6 @@ def _large(
     # in the order in which they were chosen: menu, switches and ribbons are one list
     over = [named[name] for name in others if named[name] != (controls.layer, controls.head)]
     maps = [open_map(of, *at) for at in over]
-    if step is not None and of.kind != "encoder_self":
-        maps = [crop_to_step(one, of.kind, step) for one in maps]
     head_view(
         [(now.title, now.weights)]
         + [(head_name(*at), one.weights) for at, one in zip(over, maps, strict=True)],
@@ -168,6 +172,7 @@ def _large(
         of.kind,
         threshold=controls.threshold,
         reads=now.reads,
+        writes=now.writes,
         key="heads-ribbons",
         caption=caption,
     )
@@ -196,6 +201,7 @@ def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> OpenM
             controls.kind,
             title="first minus second",
             reads=first.reads,
+            writes=first.writes,
             signed=True,
             note=None if controls.special else "Each square is first minus second.",
             key="heads-difference",
@@ -225,6 +231,7 @@ def _map(
         controls.kind,
         title=one.title,
         reads=one.reads,
+        writes=one.writes,
         scale=controls.scale,
         threshold=controls.threshold,
         note=note,
@@ -234,42 +241,55 @@ def _map(
     )
 
 
-def _numbers(now: OpenMap, controls: Controls) -> None:
-    """What the open map amounts to, as it is drawn: its tokens, its rows up to the step."""
-    tokens = "words" if controls.words else "pieces"
-    causal = controls.kind == "decoder_self"
-    # where special tokens are left out, of the weight that is left
-    numbers = summarise(normalised(now.weights), causal=causal)
-    largest = summarise(now.weights, causal=causal)
+def _numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
+    """What the open map amounts to on the rows that are shown, special tokens included."""
+    causal = of.kind == "decoder_self"
+    numbers = summarise(mean(of.whole.weights, controls.layer, controls.head), causal=causal)
+    unit = "word" if controls.words else "piece"
+    included = "" if controls.special else " Special tokens count here, although they are hidden."
     with st.container(key="heads-numbers", horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bit",
-            help=f"Mean over the rows: 0 where each looks at one of the {tokens} alone, "
-            f"{numbers.max_entropy:.2f} where each looks at all {tokens} that it sees alike.",
+            help=f"Mean over the rows: 0 where each looks at one {unit} alone, "
+            f"{numbers.max_entropy:.2f} where each looks at all {unit}s that it sees alike."
+            + included,
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
-            st.metric("Largest weight", f"{largest.largest:.2f}", width="content")
-            queries, keys = map(shown, now.labels)
-            query, key = queries[largest.query], keys[largest.key]
-            st.text(f"{query} looks at {key}")
-        if controls.kind != "cross":
+            row, column, weight = _largest(now, of.kind)
+            st.metric("Largest weight", f"{weight:.2f}", width="content")
+            name = row_names(now.labels.queries, reads=now.reads, writes=now.writes)[row]
+            key = quoted(shown(now.labels.keys)[column])
+            st.text(f"{at_head(name)} looks at {key}")
+        if of.kind != "cross":
             st.metric(
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
-                help=f"How far from itself a position looks, in {tokens}: mean and standard "
-                "deviation over all weights; below 0 is back, above 0 is ahead.",
+                help=f"How far from itself a position looks, in {unit}s: mean and standard "
+                f"deviation over all weights; below 0 is back, above 0 is ahead.{included}",
                 width="content",
             )
 
 
-def _explain(trace: AttentionTrace, kind: Kind) -> None:
+def _largest(now: OpenMap, kind: Kind) -> tuple[int, int, float]:
+    """Row, column and value of the largest weight that is drawn.
+
+    The decoder's first row sees itself alone: its 1 is no choice, and counts only by itself.
+    """
+    alone = kind == "decoder_self" and now.labels.queries[0] == SPECIAL[BOS]
+    first = first_counted_row(len(now.weights), causal=alone)
+    row, column = np.unravel_index(int(now.weights[first:].argmax()), now.weights[first:].shape)
+    return int(row) + first, int(column), float(now.weights[row + first, column])
+
+
+def _explain(trace: AttentionTrace, kind: Kind, step: int | None) -> None:
     layers, count = trace.cross.shape[:2]
+    measured = "on this sentence" if step is None else f"up to step {step + 1}"
     explain(
         f"{SCREEN_NAMES[kind].capitalize()} attention: {_ROWS_AND_COLUMNS[kind]}. One small map "
         f"for each of the {layers} × {count} heads of each kind, all on one scale from 0 to 1; the "
-        f"word under it says what the head does most on this sentence. A row is "
+        f"word under it says what the head does most {measured}. A row is "
         f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
         f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
     )

@@ -1,4 +1,4 @@
-"""Inside a head: one query word, from the residual stream and back into it (§3.2)."""
+"""Inside a head: one row, from the residual stream and back into it (§3.2)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis import scaling
 from transformer.analysis.arithmetic import SublayerValues, arithmetic, sublayer_values
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
@@ -24,7 +25,7 @@ from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
-from viz.draw.labels import SCREEN_NAMES, head_name, shown
+from viz.draw.labels import SCREEN_NAMES, head_name, row_names, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
 from viz.pages.inside.steps import shown_scale, steps, times
@@ -34,6 +35,14 @@ STEP = "at"
 PAPERS: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
+
+
+_ROWS: dict[Kind, str] = {
+    "encoder_self": "Row of English",
+    "decoder_self": "Row that reads",
+    "cross": "Row that writes",
+}
+"""What the tokens in the menu of rows are."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +145,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     tokens = shown(trace.labels(kind).queries)
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     return st.selectbox(
-        "Word that looks",
+        _ROWS[kind],
         range(len(names)),
         index=min(2, len(names) - 1),
         format_func=names.__getitem__,
@@ -179,15 +188,18 @@ def _picture(
     translator: Translator, trace: AttentionTrace, of: SublayerValues, chosen: Choices
 ) -> None:
     config = translator.model.config
-    labels = trace.labels(chosen.kind)
     factor = scaling.factor(chosen.scale, config.d_k, chosen.temperature)
+    axes = by_pieces(trace, chosen.kind)
+    row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[chosen.word]
     inside_head(
         arithmetic(of, chosen.head, chosen.word, factor),
-        labels.keys,
-        shown(labels.queries)[chosen.word],
+        axes.labels.keys,
+        f"{row} looks",
         chosen.kind,
         title=_name(chosen),
-        steps=steps(config, chosen.kind, len(labels.keys), chosen.scale, chosen.temperature),
+        steps=steps(
+            config, chosen.kind, row, len(axes.labels.keys), chosen.scale, chosen.temperature
+        ),
         step=_step(),
         on_step=_remember,
         head=chosen.head,

@@ -16,7 +16,7 @@ from viz.app.formatting import format_number
 def rescaled_translation(
     translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
 ) -> None:
-    """Say what is translated under some edits; words that the bar does not have are in bold.
+    """Say what is translated under some edits; what differs from the bar is marked.
 
     Args:
         translation: the one in the bar.
@@ -25,10 +25,11 @@ def rescaled_translation(
     """
     beam_size = st.session_state[sentence_bar.BEAM]
     found = serving.translate_edited(translator, translation.source, beam_size, edits, name)
-    same = found.text == translation.text
-    verdict = "the same words" if same else "other words in bold"
+    verdict = "the same words"
+    if found.text != translation.text:
+        verdict = "new words in bold, words that were left out struck through"
     show_candidate(
-        found.text or "(nothing: the sentence ends at once)",
+        found.text,
         translation.text,
         f"translated with {name}: {verdict} · log p {format_number(found.log_prob)}",
     )

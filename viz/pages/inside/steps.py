@@ -15,11 +15,12 @@ _ATTEND = MultiHeadAttention.attend
 
 
 def steps(
-    config: TransformerConfig, kind: Kind, keys: int, scale: Scale, temperature: float
+    config: TransformerConfig, kind: Kind, looks: str, keys: int, scale: Scale, temperature: float
 ) -> list[Step]:
     """The whole as one picture, and then nine steps.
 
     Args:
+        looks: the row that looks, in words.
         keys: how many tokens are looked at.
         scale: what q·k is multiplied by.
         temperature: divides the scores once more; 1 in the paper.
@@ -41,19 +42,16 @@ def steps(
     return [
         Step(
             "All",
-            row(
-                "softmax", "(", fraction(row("Q", sup("K", "T")), root(_D_K)), ")", "V"
-            ),
+            row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
-            "One query word from the residual stream and back into it; each value is a hover away.",
+            "One row, from the residual stream and back into it; each value is a hover away.",
             source_line(_ATTEND, "def attend"),
         ),
         Step(
             "x",
             row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
-            "The residual stream at the word that looks: all that the layers before have made of "
-            "it.",
+            f"The residual stream at {looks}: all that the layers before have made of it.",
             source_line(layer.forward, call),
         ),
         Step(

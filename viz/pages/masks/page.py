@@ -18,7 +18,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
 from viz.app.origin import batch_caption
-from viz.draw.labels import SCREEN_NAMES, shown
+from viz.draw.labels import SCREEN_NAMES, row_names, shown
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
@@ -47,6 +47,13 @@ _NAMES: dict[MaskName, str] = {
     "padding": "padding mask",
     "causal": "causal mask",
     "both": "padding and causal mask",
+}
+_ROWS: dict[Kind, str] = {
+    "encoder_self": "Each row is an English token that looks",
+    "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes the "
+    "next",
+    "cross": "Each row of the decoder reads one token and writes the next, by which it is named "
+    "here",
 }
 _WHICH_MASK: dict[Kind, str] = {
     "encoder_self": "Every English token may see the whole sentence, so the encoder has the "
@@ -114,6 +121,7 @@ def _grids(
     why = masking.mask_reasons(made, kind, which)
     real = masking.real_queries(made, kind)
     titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
+    names = [_row_names(made, kind, number) for number in range(len(labels))]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[which]}"
     with picture:
         used = (
@@ -121,7 +129,7 @@ def _grids(
         )
         st.subheader(f"{title}, {used}", anchor=False)
         mask_grids(
-            [MaskGrid(*parts) for parts in zip(titles, why, labels, strict=True)],
+            [MaskGrid(*parts) for parts in zip(titles, why, labels, names, strict=True)],
             kind,
             title=title,
             as_numbers=style == NUMBERS,
@@ -131,13 +139,20 @@ def _grids(
             caption=batch_caption(traces, f"{title}, {used}."),
         )
     with words:
-        queries, keys = (shown(tokens) for tokens in labels[sentence])
+        keys = shown(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):
-            for text in describe_row(queries[query], keys, why[sentence, query].tolist()):
+            for text in describe_row(names[sentence][query], keys, why[sentence, query].tolist()):
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
         _explain_grids(kind)
+
+
+def _row_names(made: TraceBatch, kind: Kind, sentence: int) -> list[str]:
+    if kind == "encoder_self":
+        return row_names(made.source_tokens[sentence])
+    reads, writes = made.decoder_tokens[sentence], made.target_tokens[sentence]
+    return row_names(reads, reads=reads, writes=writes)
 
 
 def _title(number: int, real: int) -> str:
@@ -151,7 +166,7 @@ def _choose(row: Row) -> None:
 
 def _explain_grids(kind: Kind) -> None:
     explain(
-        "Each row is a token that looks, each column one that it may see or not. Sentences of one "
+        f"{_ROWS[kind]}, each column is a token that it may see or not. Sentences of one "
         "batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
         "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
         f"(§3.2.3). {_WHICH_MASK[kind]} {code_line(padding_mask)}, {code_line(causal_mask)}, "
@@ -197,4 +212,4 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
         draw_shares(unmasked, kind)
         explain_leak(masked, unmasked, kind)
     with picture:
-        draw_losses(made, masked, unmasked, sentence)
+        draw_losses(made, masked, unmasked, kind, sentence)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.leaks import Leak, leak
 from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.draw.labels import at_head
 from viz.pages.masks.charts import loss_chart, share_chart
 
-SAME = 0.0005
-"""Nats; a smaller change is none that the page would print."""
+SAME, SMALL = 0.0005, 0.05
+"""Nats: a smaller change than the first is none that the page would print, one smaller than the
+second changes the probability of a piece by less than a twentieth."""
 
 HIDDEN: dict[Kind, str] = {
     "encoder_self": "padding",
@@ -56,7 +61,7 @@ def draw_shares(unmasked: Leak, kind: Kind) -> None:
     )
 
 
-def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, sentence: int) -> None:
+def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sentence: int) -> None:
     """The loss on each next token of one sentence, counted from 0, with the mask and without it."""
     st.subheader(
         f"Loss on each next token of sentence {sentence + 1}: "
@@ -68,6 +73,9 @@ def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, sentence: int) 
         loss_chart(batch.target_tokens[sentence], masked.loss[sentence], unmasked.loss[sentence]),
         alt="The loss on each next word, with the mask and without it.",
     )
+    if not unmasked.hides[sentence]:
+        what = "later token" if kind == "decoder_self" else "padding"
+        st.text(f"This sentence has no {what}: nothing can leak into it.")
 
 
 def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
@@ -91,24 +99,75 @@ def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
 
 
 def measured(masked: Leak, unmasked: Leak, kind: Kind) -> str:
-    """What removing the mask did to the loss, in the words that its sign asks for."""
-    if not unmasked.to_hidden.any():
+    """What removing the mask did to the loss where it hid something, and no more than was found.
+
+    A change counts where the mean over the pieces is more than two of its standard errors from 0.
+    """
+    hides = unmasked.hides
+    if not hides.any():
         reason = "has one position" if kind == "decoder_self" else "is padded"
         every = "Every" if kind == "decoder_self" else "No"
         return (
-            f"{every} sentence of this batch {reason}, so this mask hides nothing: add one of "
-            "another length."
+            f"{every} sentence of this batch {reason}, so this mask hides nothing, nothing can "
+            "leak, and the loss is the same: add one of another length."
         )
-    change = unmasked.mean_loss - masked.mean_loss
+    with_mask, without = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
+    padded = "the padded one" if hides.sum() == 1 else "the padded ones"
+    where = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
+    numbers = f"{where}from {with_mask:.3f} to {without:.3f} nats"
+    change, error, pieces = _change(masked, unmasked)
+    others = "" if hides.all() else f" {_unchanged(masked, unmasked)}"
     if abs(change) < SAME:
-        return "Without the mask the loss stays what it is."
+        return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
+    if not abs(change) > 2 * error:
+        return (
+            f"Without the mask the loss goes {numbers}: by {_signed(change)} ± {2 * error:.3f} "
+            f"(two standard errors over {pieces} pieces), which is too little to tell from no "
+            f"change at all.{others}"
+        )
+    slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:
         return (
-            f"Without the mask the loss **rises** by {change:.3f} nats: this model was trained "
+            f"Without the mask the loss **rises**{slightly}, {numbers}: this model was trained "
             f"with the mask, so it never learnt what to do with {HIDDEN[kind]}, and what leaks "
-            "in disturbs it."
+            f"in disturbs it.{others}"
         )
-    return (
-        f"Without the mask the loss **falls** by {-change:.3f} nats: the model uses what leaks "
-        f"from {HIDDEN[kind]}, although it was trained without it."
+    meaning = (
+        f"the model uses what leaks from {HIDDEN[kind]}, although it was trained without it"
+        if kind == "decoder_self"
+        else "what leaks in happens to help on these sentences"
     )
+    return f"Without the mask the loss **falls**{slightly}, {numbers}: {meaning}.{others}"
+
+
+def _change(masked: Leak, unmasked: Leak) -> tuple[float, float, int]:
+    """Mean change of the loss on a piece where the mask hid something, its error, the pieces."""
+    changes = (unmasked.loss - masked.loss)[unmasked.hides]
+    changes = changes[~np.isnan(changes)]
+    # one piece tells nothing of how much they differ
+    error = float(changes.std(ddof=1)) / len(changes) ** 0.5 if len(changes) > 1 else np.inf
+    return float(changes.mean()), error, len(changes)
+
+
+def _unchanged(masked: Leak, unmasked: Leak) -> str:
+    """The sentences into which nothing can leak: what differs there is rounding."""
+    kept = ~unmasked.hides
+    most = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[kept]))
+    rest = "to the last digit" if most == 0 else f"but for rounding, {most:.0e} nats at most"
+    have = "has" if kept.sum() == 1 else "have"
+    return (
+        f"{at_head(_sentences(kept))} {have} no padding: nothing can leak in, and the loss is "
+        f"the same {rest}."
+    )
+
+
+def _sentences(which: npt.NDArray[np.bool_]) -> str:
+    """Such as `sentences 1 and 3`."""
+    numbers = [str(number) for number in np.flatnonzero(which) + 1]
+    if len(numbers) == 1:
+        return f"sentence {numbers[0]}"
+    return f"sentences {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _signed(change: float) -> str:
+    return format_number(change, 3, sign=True)

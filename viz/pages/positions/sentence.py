@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
@@ -18,12 +20,13 @@ from transformer.analysis.positions import (
 )
 from transformer.embedding import Embedding
 from viz.app import sentence_bar, serving
-from viz.app.candidates import show_candidate
+from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
+from viz.pages.positions.word_order import show_pair
 
 STACK = "pe_stack"
 """Name in the URL of the stack that is looked at; the learned positions share it."""
@@ -124,8 +127,7 @@ def beyond() -> None:
             f"distances within it stay what they were, and yet the model has only learnt the "
             f"places where its training sentences stood, of which its files do not tell the "
             f"length; it takes up to {config.max_length:,} pieces. The curves are log p of the "
-            f"translation in the bar; beside them stands what the model now writes, the words that "
-            f"changed in bold."
+            f"translation in the bar; beside them stands what the model now writes. {MARKS}"
         )
     with beside:
         for name, stacks in MOVED.items():
@@ -164,30 +166,60 @@ def without() -> None:
             st.text(" ".join(read))
         explain(
             f"Attention alone knows no order (§3.5): without what the positions add, the encoder "
-            f"reads a bag of words, {code_line(Embedding.forward)}. The decoder can still guess "
-            f"where it is, because its mask shows each piece the ones before it (§3.2.3). The "
-            f"curves are log p of each piece of the translation in the bar; beside them stands "
-            f"what the model writes instead, the words that changed in bold."
+            f"cannot tell two sentences of the same pieces apart, {code_line(Embedding.forward)}. "
+            f"The decoder can still guess where it is, because its mask shows each piece the ones "
+            f"before it (§3.2.3), and which of its guesses is a German sentence. The curves are "
+            f"log p of each piece of the translation in the bar; beside them stands what the model "
+            f"writes instead. {MARKS}"
         )
     with beside:
+        of_old = {name: float(log_p.sum()) for name, log_p in found.items()}
+        st.text(_measured(translator, translation, edits, of_old))
         for name, edit in edits.items():
-            _candidate(name, translator, translation, edit, found[name].sum())
+            _candidate(name, translator, translation, edit, of_old[name])
+        show_pair(translator)
+
+
+def _measured(
+    translator: Translator,
+    translation: Translation,
+    edits: Mapping[str, Edit],
+    of_old: Mapping[str, float],
+) -> str:
+    """What the edits did to this sentence."""
+    changed = [
+        name
+        for name, edit in edits.items()
+        if _edited(translator, translation, edit).text != translation.text
+    ]
+    which = f", {' and '.join(', '.join(changed).rsplit(', ', 1))}" if changed else ""
+    log_p = translation.log_prob
+    most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
+    return (
+        f"On this sentence {len(changed)} of {len(edits)} edits change the translation{which}. Its "
+        f"log p is {format_number(log_p)} as the model is, and changes most, to "
+        f"{format_number(of_old[most])}, with {most}."
+    )
 
 
 def _candidate(
     name: str, translator: Translator, translation: Translation, edit: Edit, of_old: float
 ) -> None:
     """What the model writes under an edit, in the form of the translate page's candidates."""
-    beam_size = st.session_state[sentence_bar.BEAM]
-    new = serving.translate_edited(
-        translator, translation.source, beam_size, edit.hooks(), repr(edit)
-    )
+    new = _edited(translator, translation, edit)
     log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
     show_candidate(
-        new.text or "(nothing)",
+        new.text,
         translation.text,
-        f"log p {log_prob} · of the translation above {log_prob_of_old}",
+        f"log p {log_prob} · of the translation in the bar {log_prob_of_old}",
         title=name,
+    )
+
+
+def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:
+    beam_size = st.session_state[sentence_bar.BEAM]
+    return serving.translate_edited(
+        translator, translation.source, beam_size, edit.hooks(), repr(edit)
     )
 
 

@@ -16,7 +16,7 @@ PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
 """d_model and warmup, as they stand in the URL."""
 MAX_STEPS = 1_000_000
 MAX_WIDTH = 65_536
-USED = "the bundled run, as it was trained"
+USED = "the bundled model's last run, as it was trained"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
 Curves = dict[str, tuple[list[int], list[float]]]
@@ -55,7 +55,7 @@ def show() -> None:
             key="others",
             bind="query-params",
         )
-        used = st.toggle("The rate that the bundled run used", key="used", bind="query-params")
+        used = st.toggle("The bundled model's last run", key="used", bind="query-params")
     pairs = _pairs(asked)
     if not pairs:
         st.text("There is no curve: choose a width and a warmup.")

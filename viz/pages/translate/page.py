@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer import AttentionTrace, Translation
+from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.alternatives import alternatives
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
+from transformer.translator import Candidate
 from viz.app import sentence_bar, serving
-from viz.app.candidates import show_candidate
+from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import UrlNames, pick
+from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.labels import head_name
+from viz.pages.translate.choices import OTHERS, show_choices
 
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
@@ -31,11 +35,13 @@ def show() -> None:
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         _map(trace, serving.aligning_layer(translator))
+        _choices(translator, trace)
     with beside:
         _candidates(translation)
         explain(
-            f"Each row is one German piece at the moment when it is written, each column one "
-            f"English piece; the stronger the colour, the more the decoder takes from there. "
+            f"Each row of the decoder reads one token and writes the next, by which it is named "
+            f"here; each column is one English piece. The stronger the colour, the more the row "
+            f"takes from there. "
             f"The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
             f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
@@ -65,17 +71,39 @@ def _map(trace: AttentionTrace, aligning: int) -> None:
     )
 
 
+def _choices(translator: Translator, trace: AttentionTrace) -> None:
+    """Under the map: each piece with its probability, and the next best ones."""
+    st.subheader("What else could have stood here", anchor=False)
+    show_choices(
+        memo_per_trace(
+            trace,
+            ("alternatives", OTHERS),
+            lambda: alternatives(translator.model, translator.tokenizer, trace, OTHERS),
+        )
+    )
+    st.caption(
+        f"Each piece with its probability, given the English sentence and all pieces before it; "
+        f"below it the two most probable others of that step: {code_line(alternatives)}."
+    )
+
+
 def _candidates(translation: Translation) -> None:
     """The other sentences that the search had in hand when it ended, best first."""
-    st.subheader("What else could have stood here", anchor=False)
-    if len(translation.candidates) == 1:
-        st.caption("A beam of 1 keeps one hypothesis: there is nothing to compare.")
+    st.subheader("The other sentences of the search", anchor=False)
+    best, *others = translation.candidates
+    if not others:
+        st.caption("The search kept one hypothesis, as a beam of 1 does: nothing to compare.")
         return
-    for candidate in translation.candidates:
-        hypothesis = candidate.hypothesis
-        score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
-        show_candidate(candidate.text, translation.text, f"score {score} · log p {log_prob}")
+    for candidate in others:
+        same = " · the same words, in other pieces" if candidate.text == best.text else ""
+        show_candidate(candidate.text, best.text, _figures(candidate) + same)
     st.caption(
-        f"The sentences that beam search ended with. The score is log p over the length penalty "
-        f"of §6.1, so that a short sentence does not win for being short: {code_line(beam_search)}."
+        f"{MARKS} That one has {_figures(best)}. The score is log p over the length penalty of "
+        f"§6.1, so that a short sentence does not win for being short: {code_line(beam_search)}."
     )
+
+
+def _figures(candidate: Candidate) -> str:
+    hypothesis = candidate.hypothesis
+    score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
+    return f"score {score} · log p {log_prob}"

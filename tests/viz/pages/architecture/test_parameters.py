@@ -15,9 +15,8 @@ def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     app = opened(arch_view=PARAMETERS)
     assert app.metric[0].value == "63.05 M"
     said = texts(app)
-    assert (
-        "63,045,632 by formula; 63,045,632 in the real model, the same. Table 3 says 65 M." in said
-    )
+    count = "63,045,632"
+    assert f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M." in said
     base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
@@ -39,12 +38,22 @@ def test_presets_and_fields_reach_the_formula_and_the_real_model(
         positions="learned",
     )  # fmt: skip
     total = Transformer(config).number_of_parameters()
-    assert f"{total:,} by formula; {total:,} in the real model, the same." in texts(app)
+    assert f"{total:,} by formula; {total:,} in the real modules, the same." in texts(app)
     shown = {part: int(real.replace(",", "")) for part, _, _, real, _ in tables(app)[0][2:]}
     assert shown == parameters_of_model(Transformer(config))
     served = sum(parameter.numel() for parameter in translator.model.parameters())
     ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
-    assert (ends["this model"], ends["the served model"]) == (total, served)
+    assert (ends["as chosen above"], ends["this model"]) == (total, served)
+    assert "Counted below: as chosen above." in texts(app)
+
+
+def test_this_model_is_the_one_that_translates(opened, translator: Translator) -> None:
+    served = sum(parameter.numel() for parameter in translator.model.parameters())
+    app = opened(arch_view=PARAMETERS)
+    ends = {row["model"]: row["count"] for rows in drawn(app) for row in rows if "label" in row}
+    assert (ends["base"], ends["this model"]) == (63_045_632, served)
+    assert "as chosen above" not in ends  # the fields hold the base model: it has its name
+    assert "Counted below: base." in texts(app)
 
 
 def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:

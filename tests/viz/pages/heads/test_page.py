@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, heads_page, texts
+from tests.viz.draw.message import decode
 from transformer import Kind, Translator
-from transformer.analysis.measures import summarise
+from transformer.analysis.axes import LabelledWeights, by_words, without_special
+from transformer.analysis.measures import measure, summarise
+from transformer.analysis.roles import head_roles
+from transformer.trace import Labels
 from viz.draw.labels import shown
 from viz.draw.open_head import heads
 
@@ -43,7 +51,58 @@ def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> Non
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
-    assert f"Step 2 writes “\u2068{shown(pieces)[1]}\u2069”" in texts(app)
+    read, written = (f"“\u2068{token}\u2069”" for token in shown(pieces)[:2])
+    assert f"Step 2: the row that reads {read} and writes {written}." in texts(app)
+
+
+@pytest.mark.usefixtures("given_translations")
+@pytest.mark.parametrize("kind", ["decoder", "cross"])
+def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
+    serve, translator: Translator, kind: str
+) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    app = serve(
+        heads_page, text=SENTENCE, kind=kind, layer="1", head="2", view="step by step", step="3",
+        sort="entropy",
+    )  # fmt: skip
+    whole = {"decoder": trace.decoder_self, "cross": trace.cross}[kind]
+    name: Kind = "decoder_self" if kind == "decoder" else "cross"
+    keys = 3 if kind == "decoder" else None
+    weights = whole[:, :, :3, :keys]
+    expected = summarise(weights[0, 1], causal=kind == "decoder")
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Entropy"] == f"{expected.entropy:.2f} bit"
+    assert metrics["Largest weight"] == f"{expected.largest:.2f}"
+    reads, writes = shown(trace.decoder_tokens), shown(trace.target_tokens)
+    (said,) = [text for text in texts(app) if "looks at" in text]
+    assert f"reads “\u2068{reads[expected.query]}\u2069”" in said
+    assert f"writes “\u2068{writes[expected.query]}\u2069”" in said
+    labels = trace.labels(name)
+    axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
+    part = next(part for part in grid(app)["parts"] if part["kind"] == name)
+    assert part["roles"] == head_roles(axes, name)
+    assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
+
+
+@pytest.mark.usefixtures("given_translations")
+def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) -> None:
+    """Words, and no special tokens: neither a piece nor `</s>` may be named."""
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    app = serve(
+        heads_page, text=SENTENCE, kind="cross", layer="1", head="1", words="true", special="false"
+    )
+    axes, _ = without_special(by_words(trace, "cross"))
+    weights = axes.weights[0, 0]
+    row, column = np.unravel_index(weights.argmax(), weights.shape)
+    assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
+    (said,) = [text for text in texts(app) if "looks at" in text]
+    assert said.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
+    assert f"writes “\u2068{axes.labels.queries[row]}\u2069”" in said
+
+
+def grid(app: AppTest) -> dict[str, Any]:
+    messages = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
+    return next(meta for meta in messages if meta["component"] == "head_grid")
 
 
 def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:

@@ -10,6 +10,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import GIVEN, texts
+from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.scaling import rescale, saturation
@@ -66,6 +67,30 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     assert app.toggle(key="every").value
     assert not app.toggle(key="every").disabled
     assert any("no scale and temperature 2 in every head" in line for line in html(app))
+
+
+@pytest.mark.usefixtures("given_translations")
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("encoder", "Row of English"), ("decoder", "Row that reads"), ("cross", "Row that writes")],
+)
+def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
+    serve, translator: Translator, kind: str, label: str
+) -> None:
+    trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+    app = serve(inside_page, text=SENTENCE, kind=kind)
+    assert app.selectbox(key="word").label == label
+    (component,) = app.get("bidi_component")
+    meta, _ = decode(component.proto.bytes)
+    english, read, written = (
+        f"“\u2068{shown(tokens)[2]}\u2069”"
+        for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
+    )
+    name = f"the row that reads {read} and writes {written}"
+    if kind == "encoder":
+        name = f"the row of {english}"
+    assert meta["query"] == f"{name} looks"
+    assert meta["steps"][1]["says"].startswith(f"The residual stream at {name}:")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, 
 
 
 def told(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
-    return {step.name: step for step in steps(CONFIG, kind, 11, scale, temperature)}
+    return {step.name: step for step in steps(CONFIG, kind, "the row", 11, scale, temperature)}
 
 
 def letters(equation: Node) -> str:
@@ -88,6 +88,19 @@ def test_the_equation_of_the_scale_follows_it() -> None:
     assert letters(told(scale="none")["scale"].equation) == "sj=q·kj"
     assert letters(told(scale="× √d_k")["scale"].equation) == "sj=q·kj·dk"
     assert letters(told(temperature=0.5)["scale"].equation) == "sj=10.5·q·kjdk"
+
+
+def test_the_equation_of_the_whole_follows_the_scale() -> None:
+    assert letters(told()["All"].equation) == "softmax(QKTdk)V"
+    assert "mfrac" in tags(told()["All"].equation)
+    assert letters(told(scale="none")["All"].equation) == "softmax(QKT)V"
+    assert letters(told(scale="× √d_k")["All"].equation) == "softmax(QKT·dk)V"
+    assert "mfrac" not in tags(told(scale="× √d_k")["All"].equation)
+    assert letters(told(temperature=0.5)["All"].equation) == "softmax(10.5·QKTdk)V"
+
+
+def test_x_is_that_of_the_row_that_looks() -> None:
+    assert told()["x"].says.startswith("The residual stream at the row:")
 
 
 def test_cross_attention_takes_its_keys_from_the_encoder() -> None:

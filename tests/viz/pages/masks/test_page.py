@@ -18,6 +18,7 @@ from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.leaks import leak
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import describe_row
+from viz.pages.masks.removed_mask import measured
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -41,6 +42,10 @@ def opened(serve):
         return app
 
     return open_
+
+
+def decoder_row(read: str, written: str) -> str:
+    return f"the row that reads “\u2068{read}\u2069” and writes “\u2068{written}\u2069”"
 
 
 def made_of(translator: Translator, *sentences: str) -> TraceBatch:
@@ -101,7 +106,8 @@ def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     assert grids(app)["chosen"] == [1, 2]
     tokens = shown(made.decoder_tokens[1])
     why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
-    said = describe_row(tokens[2], tokens, why)
+    writes = shown(made.target_tokens[1])
+    said = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
     assert len(said) == 3  # seen, later, padding
     assert [text for text in texts(app) if text in said] == said
     app.number_input(key="mask-row").set_value(1).run()
@@ -184,8 +190,16 @@ def test_without_the_mask_the_page_shows_what_leaks(
     for mask, of in (("with the mask", masked), ("without it", gone)):
         drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
         np.testing.assert_allclose(drawn, of.loss[1][~np.isnan(of.loss[1])])
-    word = "rises" if gone.mean_loss > masked.mean_loss else "falls"
-    assert any(f"the loss **{word}** by" in text.value for text in app.markdown)
+    said = measured(masked, gone, kind)
+    assert any(text.value.startswith(said) for text in app.markdown)
+
+
+def test_under_a_sentence_without_padding_stands_that_nothing_leaks(opened) -> None:
+    """The first is the longest; the second is padded."""
+    said = "This sentence has no padding: nothing can leak into it."
+    url = {"kind": "encoder", "mask-view": "take it away"}
+    assert said in texts(opened(**url, **{"mask-sentence": "1"}))
+    assert said not in texts(opened(**url, **{"mask-sentence": "2"}))
 
 
 def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:

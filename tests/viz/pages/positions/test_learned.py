@@ -48,6 +48,10 @@ def test_a_learned_table_stands_beside_the_sinusoids(
         expected = one @ one.T / lengths / lengths[:, None]
         np.testing.assert_allclose(map_values(picture(app), number), expected, atol=1e-5)
     assert list(metrics(app).values()) == ["310.1 · 4.50", "37.1 · 4.50"]
+    (said,) = [text for text in texts(app) if "In the paper" in text]
+    assert "BLEU 25.8 with sinusoids and 25.7 with learned positions" in said
+    assert "after 100,000 steps" in said
+    assert "had 800 steps: the 273.0 BLEU between them" in said
 
 
 def test_without_the_learned_table_one_sentence(opened, monkeypatch, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +16,16 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture, positions_page
 from tests.viz.plotly_values import map_values
-from transformer import Translator
+from transformer import Translation, Translator
 from transformer.analysis import positions
 from transformer.analysis.positions import Edit
+from transformer.translator import BUNDLED
+from viz.app import serving
 from viz.app.candidates import mark_changed_words
 from viz.app.formatting import format_number
 from viz.draw.labels import shown
 from viz.pages.positions.sentence import STEPS
+from viz.pages.positions.word_order import PAIR
 
 
 def candidates(app: AppTest) -> list[str]:
@@ -34,11 +39,12 @@ def candidate(name: str, translator: Translator, edit: Edit, old: str) -> str:
     with translator.model.hooks(edit.hooks()):
         new = translator.translate(SENTENCE)
     of_old = positions.log_probs(translator.model, trace, edit).sum()
-    words = mark_changed_words(new.text or "(nothing)", old)
+    nothing = "" if new.text else "<i>(nothing: the sentence ends at once)</i> "
+    words = nothing + mark_changed_words(new.text, old)
     log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
     return (
         f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p {log_prob} · '
-        f"of the translation above {log_prob_of_old}</small></div>"
+        f"of the translation in the bar {log_prob_of_old}</small></div>"
     )
 
 
@@ -86,10 +92,52 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     expected = [candidate(name, translator, edit, old) for name, edit in edits.items()]
     assert candidates(app) == expected
     assert len({one.split("</small>", 1)[1] for one in expected}) == 4  # each edit does its own
-    tokens = translator.trace(SENTENCE).source_tokens
+    trace = translator.trace(SENTENCE)
+    tokens = trace.source_tokens
     order = list(positions.shuffled_order(len(tokens), 3))
     read = [shown(tokens)[order.index(place)] for place in range(len(tokens))]
-    assert texts(app)[-1] == " ".join(read)
+    assert " ".join(read) in texts(app)
+    log_p = {
+        name: float(positions.log_probs(translator.model, trace, edit).sum())
+        for name, edit in edits.items()
+    }
+    as_it_is = translator.translate(SENTENCE).log_prob
+    most = max(log_p, key=lambda name: abs(log_p[name] - as_it_is))
+    changed = []
+    for name, edit in edits.items():
+        with translator.model.hooks(edit.hooks()):
+            if translator.translate(SENTENCE).text != old:
+                changed.append(name)
+    (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    assert f"{len(changed)} of 4 edits change the translation" in said
+    assert all(name in said for name in changed)
+    assert f"log p is −{-as_it_is:.2f} as the model is" in said
+    assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in said
+
+
+def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:
+    """Found live, with the bundled model: the page claims what it has just computed."""
+    app = serve(positions_page, checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)
+    said = [text for text in texts(app) if "becomes" in text]
+    found = [re.findall("becomes “(.*?)”.*positions “(.*?)”", text)[0] for text in said]
+    with_order, without = zip(*found, strict=True)
+    assert len(set(with_order)) == 2
+    assert len(set(without)) == 1
+    assert any("one sentence to the encoder" in text for text in texts(app))
+    app.button[1].click().run()
+    assert app.text_input(key="text").value == PAIR[1]
+
+
+def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -> None:
+    as_ever = serving.translate_edited
+    for_each = iter(range(99))
+
+    def differs(*arguments):
+        return replace(as_ever(*arguments), source=str(next(for_each)))
+
+    monkeypatch.setattr(Translation, "text", property(lambda self: self.source))
+    monkeypatch.setattr(serving, "translate_edited", differs)
+    assert any("still finds two different" in text for text in texts(opened("Without")))
 
 
 @pytest.mark.parametrize("view", ["Your sentence", "Beyond", "Without"])

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
 from tests.viz.app_test import texts
 from transformer import Translator
+from transformer.analysis.alternatives import Choice, alternatives
 from viz.app import serving
+from viz.draw.labels import shown
+from viz.pages.translate.choices import OTHERS, probability, show_choices
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -24,16 +33,55 @@ def test_it_opens_on_the_layer_that_aligns_words(serve, translator: Translator) 
     assert app.selectbox(key="map_head").value == "mean"
 
 
+def html(app: AppTest) -> list[str]:
+    return [element.proto.body for element in app.get("html")]
+
+
 def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: Translator) -> None:
-    app = serve(translate_page, text=SENTENCE, beam="2")
-    candidates = [html.proto.body for html in app.get("html")]
-    expected = translator.translate(SENTENCE, beam_size=2).candidates
-    assert len(candidates) == len(expected) == 2
-    for body, candidate in zip(candidates, expected, strict=True):
+    app = serve(translate_page, text=SENTENCE, beam="4")
+    bodies = [body for body in html(app) if "headlight-candidate" in body]
+    best, *others = translator.translate(SENTENCE, beam_size=4).candidates
+    assert len(bodies) == len(others) == 3
+    for body, candidate in zip(bodies, others, strict=True):
         assert f"log p −{-candidate.hypothesis.log_prob:.2f}" in body
+        assert all(word in body for word in candidate.text.split())
+    own = best.hypothesis
+    said = f"That one has score −{-own.score:.2f} · log p −{-own.log_prob:.2f}"
+    assert any(said in caption.value for caption in app.caption)
 
 
 def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
     app = serve(translate_page, text=SENTENCE, beam="1")
     assert texts(app)
     assert any("nothing to compare" in caption.value for caption in app.caption)
+
+
+def test_each_piece_has_its_alternatives(serve, translator: Translator) -> None:
+    app = serve(translate_page, text=SENTENCE)
+    (body,) = [body for body in html(app) if "headlight-choices" in body]
+    trace = translator.trace(SENTENCE)
+    steps = alternatives(translator.model, translator.tokenizer, trace, OTHERS)
+    written = re.findall(r"<b><bdi>(.*?)</bdi> <span>(.*?)</span></b>", body)
+    beside = re.findall(r"<small><bdi>(.*?)</bdi> <span>(.*?)</span></small>", body)
+    assert len(written) == len(trace.target_tokens) == len(steps)
+    expected = [probability(float(np.exp(value))) for value in trace.log_probs]
+    assert [number for _, number in written] == expected
+    assert [number for _, number in beside] == [
+        probability(choice.probability) for step in steps for choice in step[1:]
+    ]
+    assert [unescape(piece) for piece, _ in written] == [
+        shown([choice.piece for choice in step])[0] for step in steps
+    ]
+
+
+def test_no_piece_becomes_html(monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr("streamlit.html", drawn.append)
+    show_choices([(Choice("<img src=x>", 0.5), Choice("▁&amp;", 0.25))])
+    assert "<img" not in drawn[0]
+    assert "&lt;img src=x&gt;" in drawn[0]
+    assert "&amp;amp;" in drawn[0]
+
+
+def test_a_probability_that_is_small_is_not_0() -> None:
+    assert [probability(p) for p in (1, 0.005, 0.004, 0)] == ["1.00", "0.01", "&lt;0.01", "0.00"]

@@ -10,7 +10,7 @@
  * @property {string} note
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {string[] | null} reads what the decoder reads at each query
+ * @property {string[] | null} rowNames what the decoder reads and writes at each query
  * @property {import("./scale.js").ScaleName} scale
  * @property {number} threshold weights of less are not drawn
  * @property {boolean} signed the weights are a difference of two maps

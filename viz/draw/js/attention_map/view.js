@@ -169,13 +169,13 @@ export class AttentionMap extends PictureView {
   tell({ row, key }, visible) {
     if (key == null) return null;
     const [words, weight] = this.sentence(row, key);
-    const read = this.data.reads?.[row];
+    const name = this.data.rowNames?.[row];
     const { x, y } = originOf(this.plan, visible);
     const { square } = this.plan;
     const [left, top] = [x + key * square, y + row * square];
     return {
       words: [words, make("strong", {}, weight),
-        ...(read ? [make("div", {}, `after reading ${quote(read)}`)] : [])],
+        ...(name ? [make("div", {}, `This row ${name}.`)] : [])],
       box: { left, top, right: left + square, bottom: top + square },
     };
   }

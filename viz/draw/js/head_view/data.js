@@ -15,7 +15,7 @@
  * @property {number} from weights of less get no ribbon
  * @property {string[]} queries
  * @property {string[]} keys
- * @property {string[] | null} reads what the decoder reads at each query
+ * @property {string[] | null} rowNames what the decoder reads and writes at each query
  * @property {Float32Array} weights `[head, query, key]`
  */
 

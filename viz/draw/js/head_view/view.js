@@ -175,11 +175,11 @@ export class HeadView extends PictureView {
    */
   tell(at, { x, y }) {
     const { data, picked, on, plan } = this;
-    const read = at.side === "queries" && data.reads?.[at.index];
+    const name = at.side === "queries" && data.rowNames?.[at.index];
     const other = picked && picked.side !== at.side ? picked : null;
-    if (!other && !read) return null;
+    if (!other && !name) return null;
     const words = other ? this.weights(...pair(other, at), on) : [];
-    if (read) words.push(make("div", {}, `after reading ${quote(read)}`));
+    if (name) words.push(make("div", {}, `This row ${name}.`));
     const numbers = other ? plan.numbers * plan.column : 0; // these stay in sight
     const [left, right] = at.side === "queries"
       ? [0, plan.left + numbers] : [plan.right - numbers, plan.width];

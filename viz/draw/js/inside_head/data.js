@@ -25,7 +25,7 @@
  * @typedef {object} InsideData
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} title
- * @property {string} query the word that looks
+ * @property {string} query the row that looks, in words
  * @property {string[]} keys
  * @property {string} color of the kind of attention
  * @property {number} head from 0

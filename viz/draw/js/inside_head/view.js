@@ -5,7 +5,7 @@ import { button, make, tableOf } from "../core/dom.js";
 import { setTabStop } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
 import { group } from "../core/scene.js";
-import { quote, within } from "../core/text.js";
+import { within } from "../core/text.js";
 import { insideMarks, rowMark } from "./marks.js";
 import { hitInside, partAt, planInside } from "./plan.js";
 import { noteOn, tableRows, wordsOf } from "./words.js";
@@ -62,7 +62,7 @@ export class InsideHead extends PictureView {
     this.step = within(this.opened ? this.step : data.step, 0, this.last());
     this.opened = true;
     this.at = null;
-    this.title.textContent = `${data.title} · ${quote(data.query)} looks`;
+    this.title.textContent = `${data.title} · ${data.query}`;
     this.root.setAttribute("aria-label", this.title.textContent);
     this.scroll.setAttribute("aria-label", `${this.title.textContent}: the picture`);
     this.note.textContent = noteOn(data);

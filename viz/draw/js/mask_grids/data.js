@@ -5,6 +5,7 @@
  * @property {string} title
  * @property {string[]} queries
  * @property {string[]} keys
+ * @property {string[]} names of the rows, at the head of a sentence
  * @property {boolean[]} faded rows that are padding
  * @property {Uint8Array} codes `[query, key]`, places in `reasons`
  *

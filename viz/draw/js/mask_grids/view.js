@@ -218,9 +218,9 @@ export class MaskGrids extends View {
   /** A square in words. @param {MaskAt} at */
   sentences({ panel, row, key }) {
     const { grids, reasons } = this.data;
-    const { queries, keys } = grids[panel];
+    const { names, keys } = grids[panel];
     const code = rowOf(grids[panel], row)[key];
-    const [query, other] = [quote(queries[row]), quote(keys[key])];
+    const [query, other] = [names[row], quote(keys[key])];
     return [
       code ? `${query} may not see ${other}: ${reasons[code]}.` : `${query} may see ${other}.`,
       ADDED[code ? 1 : 0],

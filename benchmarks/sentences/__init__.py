@@ -1,0 +1,5 @@
+"""What the pages say of a sentence, computed once more."""
+
+from benchmarks.sentences.report import SENTENCES, Report, add_arguments, check
+
+__all__ = ["SENTENCES", "Report", "add_arguments", "check"]

@@ -1,0 +1,141 @@
+"""What the Architecture page says: shapes in every box, work, and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+
+from benchmarks.sentences.facts import Facts, Floats
+from benchmarks.sentences.masks import batch
+from benchmarks.sentences.translate import bar
+from transformer.config import BOS, PAD
+from viz.pages.architecture.boxes import BOXES
+
+
+def drawing(opened: str = "encoder.self_attention") -> Callable[[Facts], Iterator[str]]:
+    """With one box open, by its name."""
+
+    def check(facts: Facts) -> Iterator[str]:
+        yield from bar(facts)
+        for box in BOXES:
+            layer = ", layer 1" if ".layers." in box.value else ""
+            yield f"architecture box {box.heading}{layer}: {_shape(facts, box.name)}"
+        c, (stack, _, part) = facts.config, opened.partition(".")
+        own = len(facts.source if stack == "encoder" else facts.target)
+        other = len(
+            facts.target if part == "self_attention" and stack == "decoder" else facts.source
+        )
+        if part.endswith("attention"):
+            yield f"| weights | {_shape(facts, opened)} |"
+            for name, rows in (("Q", own), ("K", other), ("V", other)):
+                yield f"| {name} | {c.h} × {rows} × {c.d_k} |"
+            if stack == "decoder":
+                for n, name in enumerate(facts.rows("cross"), start=1):
+                    yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
+        else:
+            yield f"| out | {_shape(facts, opened)} |"
+        if part == "feed_forward":
+            yield (
+                f"| hidden | {own} × {c.d_ff:,}, of which the ReLU makes "
+                f"{_zeros(facts, stack):.0%} zero |"
+            )
+
+    return check
+
+
+def _shape(facts: Facts, box: str) -> str:
+    c, (stack, _, part) = facts.config, box.partition(".")
+    source, target = len(facts.source), len(facts.target)
+    rows = source if stack == "encoder" else target
+    if part == "tokens":
+        return f"{rows} tokens"
+    if part.endswith("attention"):
+        keys = target if part == "self_attention" and stack == "decoder" else source
+        return f"{c.h} × {rows} × {keys}"
+    return f"{rows} × {c.vocab_size if part in ('linear', 'softmax') else c.d_model:,}"
+
+
+def _zeros(facts: Facts, stack: str) -> float:
+    """The share of the hidden layer that is not above 0, from its input and its matrix."""
+    name = f"{stack}.layers.0."
+    before = "self_attention_norm" if stack == "encoder" else "cross_attention_norm"
+    with torch.inference_mode():
+        _, cache = facts.model.run_with_cache(
+            torch.tensor([facts.source]),
+            torch.tensor([[BOS, *facts.target[:-1]]]),
+            names=lambda point: point == f"{name}{before}.hook_normalised",
+        )
+    weights = dict(facts.model.named_parameters())
+    (first, bias) = (weights[f"{name}feed_forward.{which}"] for which in _FIRST)
+    x = cache[f"{name}{before}.hook_normalised"][0]
+    with torch.inference_mode():
+        return float((x @ first.T + bias <= 0).double().mean())
+
+
+_FIRST = ("W_1.weight", "W_1.bias")
+
+
+def work(facts: Facts) -> Iterator[str]:
+    """Table 1 for the length of this sentence."""
+    yield from bar(facts)
+    n, d, k, r = len(facts.source), 512, 3, 64
+    yield f"Table 1, with the work for this sentence of {n} tokens"
+    yield f"…| longest path | n = {n} |"
+    for name, operations in {
+        "self-attention": n * n * d,
+        "recurrent": n * d * d,
+        "convolutional": k * n * d * d,
+        "restricted self-attention, r": min(n, r) * n * d,
+    }.items():
+        yield f"…| {name} | …{operations:,} |"
+
+
+def norms(facts: Facts) -> Iterator[str]:
+    """The first norm of the encoder, of the sentence alone and with two others."""
+    yield from bar(facts)
+    every = batch(facts)
+    longest = max(len(one.source) for one in every)
+    real = np.array([[n < len(one.source) for n in range(longest)] for one in every])
+    alone, together = _sums(facts, every[:1]), _sums(facts, every)
+    own = len(facts.source)
+    kept = np.ones((1, own), dtype=bool)
+
+    def by_token(x: Floats) -> Floats:
+        values: Floats = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+        return values
+
+    def by_feature(x: Floats, counted: np.ndarray) -> Floats:
+        rows = np.array([x[at] for at in zip(*np.nonzero(counted), strict=True)])
+        values: Floats = (x - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-5)
+        return values
+
+    before = by_feature(alone, kept)
+    layer = np.abs(by_token(together)[0, :own] - by_token(alone)[0]).max()
+    for name, counted in (
+        ("2 further sentences", real),
+        (f"and {int((~real).sum())} pads that count", np.ones_like(real)),
+    ):
+        change = np.abs(by_feature(together, counted)[0, :own] - before[0]).max()
+        yield f"| {name} | {layer:.2g} | {change:.2g} |"
+    norm = facts.model.get_submodule("encoder.layers.0.self_attention_norm.norm")
+    with torch.inference_mode():
+        own_norm = norm(torch.from_numpy(together).float()).double().numpy()
+    gain, bias = (one.detach().double().numpy() for one in norm.parameters())
+    assert np.abs(by_token(together) * gain + bias - own_norm).max() < 1e-5
+    yield "…the largest difference is …e-0…, the rounding of float32."
+
+
+def _sums(facts: Facts, every: list[Facts]) -> Floats:
+    longest = max(len(one.source) for one in every)
+    source = [[*one.source, *[PAD] * (longest - len(one.source))] for one in every]
+    written = max(len(one.target) for one in every)
+    target = [[BOS, *one.target[:-1], *[PAD] * (written - len(one.target))] for one in every]
+    name = "encoder.layers.0.self_attention_norm.hook_sum"
+    with torch.inference_mode():
+        _, cache = facts.model.run_with_cache(
+            torch.tensor(source), torch.tensor(target), names=lambda point: point == name
+        )
+    values: Floats = cache[name].double().numpy()
+    return values

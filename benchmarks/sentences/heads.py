@@ -1,0 +1,156 @@
+"""What the Heads page says: the numbers of the open head, and what stands at the small maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.sentences.facts import KINDS, MAYBE, Facts, Floats, number, sentence
+from benchmarks.sentences.translate import bar
+from transformer import Kind
+
+_ROUNDING = 1e-5
+
+
+def heads(
+    kind_name: str, layer: int, head: int, step: int | None
+) -> Callable[[Facts], Iterator[str]]:
+    """With one head open; the step counts from 0."""
+    kind = KINDS[kind_name]
+
+    def check(facts: Facts) -> Iterator[str]:
+        yield from bar(facts)
+        every = {name: _crop(facts.trace.weights(name), name, step) for name in KINDS.values()}
+        weights = every[kind][layer, head].astype(np.float64)
+        first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
+        entropies, most, offsets, squares = [], [], [], []
+        for q, row in enumerate(weights):
+            if q < first:
+                continue
+            entropies.append(-sum(w * math.log2(w) for w in row if w > 0))
+            most.append(math.log2(q + 1 if kind == "decoder_self" else len(row)))
+            offsets.append(sum(w * (k - q) for k, w in enumerate(row)))
+            squares.append(sum(w * (k - q) ** 2 for k, w in enumerate(row)))
+        yield f"Entropy: {np.mean(entropies):.2f} bit"
+        yield (
+            f"Mean over the rows: 0 where each looks at one piece alone, {np.mean(most):.2f} where "
+            "each looks at all pieces that it sees alike."
+        )
+        if kind != "cross":
+            offset = float(np.mean(offsets))
+            spread = math.sqrt(max(float(np.mean(squares)) - offset**2, 0))
+            sign = number(offset, 1) if offset < 0 else f"+{offset:.1f}"
+            yield f"Offset: {sign} ± {spread:.1f}"
+        query, key = np.unravel_index(weights[first:].argmax(), weights[first:].shape)
+        query += first
+        yield f"Largest weight: {weights[query, key]:.2f}"
+        keys = facts.sides["reads" if kind == "decoder_self" else "english"]
+        yield sentence(f"{facts.rows(kind)[query]} looks at “{keys[key]}”")
+        for name, part in every.items():
+            yield from _grid(facts, name, part)
+        rows = facts.rows(kind)[: len(weights)]
+        if kind != "encoder_self":
+            for n, row in enumerate(rows, start=1):
+                yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
+                yield f"head_view row {n}: {row.removeprefix('the row that ')}"
+        if step is not None:
+            now = min(step, len(facts.target) - 1)
+            yield f"Step {now + 1}: {facts.rows('cross')[now]}."
+            yield f"…does most up to step {now + 1}.…"
+
+    return check
+
+
+def _crop(weights: npt.NDArray, kind: Kind, step: int | None) -> npt.NDArray:
+    if step is None or kind == "encoder_self":
+        return weights
+    rows = weights[:, :, : step + 1]
+    return rows[..., : step + 1] if kind == "decoder_self" else rows
+
+
+def _grid(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
+    """The strongest cell of each small map, and the roles that one number decides."""
+    name = f"head_grid {kind.removesuffix('_self')}"
+    tokens = facts.trace.labels(kind).keys[: weights.shape[-1]]
+    for layer, head in np.ndindex(weights.shape[:2]):
+        one = weights[layer, head].astype(np.float64)
+        query, key = np.unravel_index(weights[layer, head].argmax(), one.shape)
+        where = f"{name} L{layer + 1} H{head + 1}"
+        yield f"{where} looks most from {query + 1} to {key + 1}: {one[query, key]:.2f}"
+        role, score = role_of(one, kind, tokens, facts)
+        if score > 1 - _ROUNDING:
+            # a head that lies on the threshold has a name or none, as float32 rounds
+            yield f"{MAYBE if score < 1 + _ROUNDING else ''}{where} role: {role}"
+
+
+def role_of(
+    weights: Floats, kind: Kind, tokens: tuple[str, ...], facts: Facts
+) -> tuple[str, float]:
+    """The pattern with the most weight beyond chance, row by row, and that over its threshold."""
+    queries = facts.trace.labels(kind).queries[: len(weights)]
+    first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
+    words = [p.word for p in facts.trace.source_pieces]
+    if kind == "decoder_self":
+        words = [-1, *(p.word for p in facts.trace.target_pieces)]
+
+    def plain(token: str) -> str:
+        text = token.removeprefix("▁").casefold()
+        return text if any(map(str.isalnum, text)) and text not in ("<s>", "</s>", "<pad>") else ""
+
+    patterns: dict[str, Callable[[int, int], bool]] = {
+        "first": lambda _, k: k == 0,
+        "end token": lambda _, k: tokens[k] == "</s>",
+        "punctuation": lambda _, k: (
+            tokens[k] not in ("<s>", "</s>", "<pad>") and not any(map(str.isalnum, tokens[k]))
+        ),
+    }
+    if kind == "cross":
+        patterns["same word"] = lambda q, k: (
+            bool(plain(queries[q])) and (plain(queries[q]) == plain(tokens[k]))
+        )
+    else:
+        patterns["same word"] = lambda q, k: (
+            q != k
+            and bool(plain(tokens[k]))
+            and (
+                plain(queries[q]) == plain(tokens[k])
+                or (words[q] == words[k] and bool(plain(queries[q])))
+            )
+        )
+        patterns["previous"] = lambda q, k: k == q - 1
+        patterns["next"] = lambda q, k: k == q + 1
+        patterns["itself"] = lambda q, k: k == q
+    least = {"same word": 0.25}
+    scores = dict.fromkeys(patterns, 0.0)
+    rows = range(first, len(weights))
+    seen = {q: range(q + 1 if kind == "decoder_self" else weights.shape[1]) for q in rows}
+    for name, holds in patterns.items():
+        share = np.mean([sum(weights[q, k] for k in seen[q] if holds(q, k)) for q in rows])
+        chance = np.mean([sum(holds(q, k) for k in seen[q]) / len(seen[q]) for q in rows])
+        if chance < 1:
+            scores[name] = (share - chance) / (1 - chance) / least.get(name, 0.4)
+    if kind == "cross":
+        scores["aligns"] = _aligned(weights) / 0.5
+    most = np.mean([math.log2(len(seen[q])) for q in rows])
+    if most > 0:
+        bits = np.mean([-sum(w * math.log2(w) for w in weights[q] if w > 0) for q in rows])
+        scores["spread"] = bits / most / 0.9
+    best = max(scores, key=scores.__getitem__)
+    return best, scores[best]
+
+
+def _aligned(weights: Floats) -> float:
+    queries, keys = weights.shape
+    links = [
+        (q, int(weights[q].argmax()))
+        for q in range(queries)
+        if int(weights[:, weights[q].argmax()].argmax()) == q
+    ]
+    pairs = [(a, b) for n, a in enumerate(links) for b in links[n + 1 :]]
+    if not pairs or keys < 2 or np.mean([b[1] > a[1] for a, b in pairs]) < 0.7:
+        return 0.0
+    share = sum(weights[q, k] for q, k in links) / queries
+    return float((share - 1 / keys) / (1 - 1 / keys))

@@ -1,0 +1,236 @@
+"""Every sentence on the pages that follows the English one, against numbers computed once more.
+
+A page is rendered by Streamlit without a browser, for each of ten sentences and in each view that
+shows them. What `benchmarks.sentences.views` expects there is computed from the model by other code
+than the page's. What varies with the sentence and is expected by no check is a fault, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked
+from benchmarks.sentences.views import VIEWS, View
+from transformer import Translator
+
+SENTENCES = (
+    "Two black dogs are running through the snow.",
+    "Dog.",
+    "Hello",
+    "Where did you buy these shoes?",
+    "The dog and the cat and the dog and the cat are sleeping.",
+    "A man ☃ is eating 雪 here.",
+    "The dog bites the man.",
+    "Zwei Hunde rennen durch den Schnee.",
+    "The unbelievably grandmotherly ophthalmologist photographs hippopotamuses.",
+    "A young man with a blue helmet is riding his bicycle down the street while two girls are "
+    "watching him, and I did not know that she had bought the old book yesterday, 42 times.",
+)
+_NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
+_CLAIM = re.compile(
+    r"\d|looks at|reads|becomes|rises|falls|stays|the same|only there|too little|no padding"
+)
+
+
+@dataclass
+class Report:
+    """What was found on the pages.
+
+    Args:
+        checked: sentences that say what was computed.
+        wrong: what was expected and is not there, by the page and the English sentence.
+        unchecked: what varies with the sentence, and no check expects.
+    """
+
+    checked: int = 0
+    wrong: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+
+def check(sentences: Sequence[str], views: Sequence[View] = VIEWS) -> Report:
+    """Render views of the bundled model's pages for these sentences, and compare.
+
+    Two sentences are the fewest that tell what varies with the sentence.
+    """
+    st.cache_resource.clear()
+    translator = Translator.load()
+    report = Report()
+    every = {sentence: Facts(translator, sentence) for sentence in sentences}
+    for name, url, expected in views:
+        left: dict[str, list[str]] = {}
+        for sentence, facts in every.items():
+            found = list(statements(_render(name, {**url, "text": sentence})))
+            wrong, rest = compare(found, list(expected(facts)))
+            where = f"{name} {url} on “{sentence}”"
+            report.checked += len(found) - len(rest)
+            report.wrong += [f"{where}: {text}" for text in wrong]
+            left[sentence] = rest
+        for sentence, rest in left.items():
+            report.unchecked += [
+                f"{name} {url} on “{sentence}”: {text}"
+                for text in rest
+                if _CLAIM.search(text) and not all(text in other for other in left.values())
+            ]
+    return report
+
+
+def compare(found: Sequence[str], expected: Sequence[Expected]) -> tuple[list[str], list[str]]:
+    """What was expected and is not there, and what is there and was not expected."""
+    rest, wrong = list(found), []
+    for text in expected:
+        agreeing = [one for one in rest if agrees(one, text)]
+        if agreeing:
+            rest = [one for one in rest if one not in agreeing]
+        elif str(text).startswith(MAYBE) or any(agrees(one, text) for one in found):
+            continue
+        else:
+            wrong.append(f"expected {text!r}, found {_nearest(text, rest)!r}")
+    return wrong, rest
+
+
+def agrees(found: str, expected: Expected) -> bool:
+    """The same words, and the same numbers to one in the last place that is shown."""
+    if isinstance(expected, Marked):
+        texts = _marks(found, "+", "−"), _marks(found, "−", "+")
+        return texts == (" ".join(expected.text.split()), " ".join(expected.other.split()))
+    expected = expected.removeprefix(MAYBE)
+    if expected.startswith("…"):
+        # in a longer sentence: each part, in this order
+        parts = map(re.escape, expected.strip("…").split("…"))
+        return re.search(".*".join(parts), found) is not None
+    if _NUMBER.split(found) != _NUMBER.split(expected):
+        return False
+    pairs = zip(_NUMBER.findall(found), _NUMBER.findall(expected), strict=True)
+    return all(_near(one, other) for one, other in pairs)
+
+
+def _marks(text: str, kept: str, dropped: str) -> str:
+    """A marked text with one sort of its marks, as words with one space between them."""
+    text = re.sub(rf"⟦{re.escape(dropped)}[^⟧]*⟧", "", text)
+    return " ".join(re.sub(rf"⟦{re.escape(kept)}([^⟧]*)⟧", r"\1", text).split())
+
+
+def _near(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if "." not in one:
+        return False  # a count is what it is
+    digits = len(one.partition(".")[2])
+    a, b = (float(text.replace("−", "-").replace(",", "")) for text in (one, other))
+    return abs(a - b) < 1.01 * 10.0**-digits
+
+
+def _nearest(expected: Expected, rest: Sequence[str]) -> str:
+    text = expected.text if isinstance(expected, Marked) else expected
+    words = set(text.split())
+    return max(rest, key=lambda one: len(words & set(one.split())), default="")
+
+
+def statements(app: AppTest) -> Iterator[str]:
+    """Each piece of text on a page, of its pictures too, in plain words."""
+    for element in (*app.text, *app.caption, *app.markdown, *app.subheader):
+        for line in element.value.splitlines():
+            yield _plain(line)
+    for metric in app.metric:
+        yield _plain(f"{metric.label}: {metric.value}")
+        if metric.proto.help:
+            yield _plain(metric.proto.help)
+    for element in app.get("html"):
+        # what stands between blocks is a sentence of its own
+        for part in re.split(r"</?(?:small|li|div|ol)[^>]*>", element.proto.body):
+            words = re.sub(r'<span class="headlight-unseen">[^<]*</span>', "", part)
+            if "headlight-candidate" in element.proto.body:
+                words = re.sub(r"<del>([^<]*)</del>", r"⟦−\1⟧", words)
+                words = re.sub(r"<b>([^<]*)</b>", r"⟦+\1⟧", words)
+                words = re.sub(r"<i>[^<]*</i>", "", words)
+            words = re.sub(r"</?(?:b|del|span|bdi|i)[^>]*>", "", words)
+            if words.strip():
+                yield _plain(unescape(words))
+    for component in app.get("bidi_component"):
+        meta = _meta(component.proto.bytes)
+        yield from (_plain(f"{meta['component']} {text}") for text in _told(meta))
+
+
+def _told(meta: dict[str, Any]) -> Iterator[str]:
+    for name in ("title", "note", "query"):
+        if meta.get(name):
+            yield f"{name}: {meta[name]}"
+    for name in ("rowNames", "names"):
+        yield from (f"row {n}: {text}" for n, text in enumerate(meta.get(name) or [], start=1))
+    for step in meta.get("steps", []):
+        yield f"step {step['name']}: {step['shape']}"
+        yield f"step {step['name']}: {step['says']}"
+    for box in meta.get("boxes", []):
+        yield f"box {box['label']}"
+    for grid in meta.get("grids", []):
+        yield f"title: {grid['title']}"
+        yield from (f"row {n} of {grid['title']}: {t}" for n, t in enumerate(grid["names"], 1))
+    for part in meta.get("parts", []):
+        for layer, roles in enumerate(part["roles"], start=1):
+            for head, role in enumerate(roles, start=1):
+                query, key, weight = part["strongest"][layer - 1][head - 1]
+                name = f"{part['name']} L{layer} H{head}"
+                yield f"{name} looks most from {query + 1} to {key + 1}: {weight:.2f}"
+                if role:
+                    yield f"{name} role: {role}"
+
+
+def _meta(content: bytes) -> dict[str, Any]:
+    _, length = struct.unpack_from("<II", content)
+    meta: dict[str, Any] = json.loads(content[8 : 8 + length])["meta"]
+    return meta
+
+
+def _plain(text: str) -> str:
+    """Without marks of direction and emphasis, and without what a stopwatch said."""
+    text = re.sub("[\u2068\u2069*`]", "", text)
+    return re.sub(r"· \d+ ms", "· 0 ms", text).strip()
+
+
+def _render(name: str, url: dict[str, str]) -> AppTest:
+    app = AppTest.from_function(_script, default_timeout=120, kwargs={"name": name})
+    for key, value in url.items():
+        app.query_params[key] = value
+    app.run()
+    if app.exception:
+        raise RuntimeError(f"{name} {url}: {app.exception[0].value}")
+    return app
+
+
+def _script(name: str) -> None:
+    import importlib
+
+    from viz.app import sentence_bar
+
+    sentence_bar.show("page")
+    importlib.import_module(f"viz.pages.{name}").show()
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks sentences`."""
+    parser = commands.add_parser("sentences", help="what the pages say, computed once more")
+    parser.set_defaults(run=run)
+
+
+def run(_options: argparse.Namespace) -> None:
+    """Check and print; the exit status is 1 where something is wrong."""
+    report = check(SENTENCES)
+    for text in (*report.wrong, *(f"unchecked: {text}" for text in report.unchecked)):
+        print(text)
+    print(
+        f"{len(SENTENCES)} English sentences, {len(VIEWS)} views: {report.checked:,} sentences "
+        f"checked, {len(report.wrong)} wrong, {len(report.unchecked)} that no check expects"
+    )
+    if report.wrong or report.unchecked:
+        sys.exit(1)

@@ -1,0 +1,59 @@
+"""What the bar and the Translate page say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.sentences.facts import Expected, Facts, Marked, number
+from transformer.config import UNK
+from transformer.decoding import NEVER_WRITTEN
+from viz.draw.labels import shown
+
+
+def bar(facts: Facts) -> Iterator[str]:
+    """The two lines over every page."""
+    best = facts.found.best
+    count = len(facts.target)
+    log_p = number(facts.score(facts.target))
+    yield f"log p {log_p} · {count} {'piece' if count == 1 else 'pieces'} · 0 ms"
+    yield best.text
+    unknown = [p.text.strip("▁") for p in facts.trace.source_pieces if p.id == UNK]
+    if unknown:
+        names = ", ".join(f"“{text}”" for text in dict.fromkeys(unknown))
+        yield f"The model has never seen {names} and reads a blank there."
+    if (mean := facts.score(facts.target) / count) < -0.5:
+        yield (
+            f"The model is unsure of this translation: log p is {number(mean)} per piece, and "
+            "above −0.50 on text that it knows. It is made for short everyday English sentences "
+            "and image captions."
+        )
+
+
+def translate(facts: Facts) -> Iterator[Expected]:
+    """The map, the alternatives and the other sentences."""
+    yield from bar(facts)
+    for n, name in enumerate(facts.rows("cross"), start=1):
+        yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
+    log_p = facts.log_p(facts.target)
+    for step, written in enumerate(facts.target):
+        row = log_p[step].copy()
+        row[[*NEVER_WRITTEN, written]] = -np.inf
+        ids = [written, *np.argsort(-row)[:2].tolist()]
+        names = [piece.text for piece in facts.translator.tokenizer.pieces_of(ids)]
+        names[0] = facts.trace.target_tokens[step]
+        for token, piece in zip(shown(names), ids, strict=True):
+            p = math.exp(log_p[step, piece])
+            yield f"{token} {'<0.01' if p < 0.005 else f'{p:.2f}'}"
+    best = facts.found.best
+    for candidate in facts.found.candidates:
+        tokens = list(candidate.hypothesis.tokens)
+        total = facts.score(tokens)
+        figures = f"score {number(total / ((5 + len(tokens)) / 6) ** 0.6)} · log p {number(total)}"
+        if candidate is best:
+            yield f"…That one has {figures}.…"
+        else:
+            yield figures + " · the same words, in other pieces" * (candidate.text == best.text)
+            yield Marked(candidate.text, best.text)

@@ -1,0 +1,49 @@
+"""What the pages say of a sentence is what the model computes: two sentences, some of the views.
+
+`python -m benchmarks sentences` does it for ten sentences and for every view.
+"""
+
+from __future__ import annotations
+
+import pytest
+import streamlit as st
+
+from benchmarks.sentences import SENTENCES, check
+from benchmarks.sentences.facts import Marked
+from benchmarks.sentences.report import agrees, compare
+from benchmarks.sentences.views import VIEWS
+from viz.app import serving
+
+
+def test_the_pages_say_what_the_model_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(serving.CHECKPOINT_VARIABLE, raising=False)
+    views = [
+        view
+        for view in VIEWS
+        if view[0] == "translate"
+        or view[1].get("kind") == "cross"
+        or view[1].get("mask-view") == "take it away"
+        or view[1].get("pe_view") == "Without"
+    ]
+    report = check((SENTENCES[0], SENTENCES[5]), views)
+    assert (report.wrong, report.unchecked) == ([], [])
+    assert report.checked > 800
+    st.cache_resource.clear()  # the bundled model is not for the tests that follow
+
+
+def test_a_number_that_is_off_is_found() -> None:
+    assert agrees("log p −1.23 · 7 pieces", "log p −1.24 · 7 pieces")  # as a last digit rounds
+    assert not agrees("log p −1.23 · 7 pieces", "log p −1.25 · 7 pieces")
+    assert not agrees("log p −1.23 · 7 pieces", "log p −1.23 · 8 pieces")
+    assert not agrees("log p −1.23", "log p 1.23")
+    assert not agrees("falls from 1.2 to 1.1", "rises from 1.2 to 1.1")
+    assert agrees("so the loss rises by 1.2: see", "…loss rises by 1.2…")
+    assert agrees("Ein ⟦−alter⟧ ⟦+junger⟧ Mann", Marked("Ein junger Mann", "Ein alter Mann"))
+    assert not agrees("Ein ⟦+junger⟧ Mann", Marked("Ein junger Mann", "Ein alter Mann"))
+
+
+def test_what_is_missing_and_what_nobody_expects_is_told() -> None:
+    wrong, rest = compare(["a 1", "b 2"], ["a 1", "c 3"])
+    assert len(wrong) == 1
+    assert "c 3" in wrong[0]
+    assert rest == ["b 2"]

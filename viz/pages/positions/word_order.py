@@ -1,0 +1,45 @@
+"""Two sentences that only the order of their words tells apart, and that order removed (§3.5)."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translation, Translator
+from transformer.analysis.positions import Edit
+from viz.app import sentence_bar, serving
+from viz.draw.labels import quoted
+
+PAIR = ("The dog bites the man.", "The man bites the dog.")
+"""The same pieces in another order."""
+_REMOVED = Edit("removed", ("encoder",))
+
+
+def show_pair(translator: Translator) -> None:
+    """What becomes of both with the encoder's positions and without, found as the page is drawn."""
+    st.subheader("Where order is all", anchor=False)
+    beam_size = st.session_state[sentence_bar.BEAM]
+    without = []
+    for text in PAIR:
+        found = serving.translate(translator, text, beam_size)
+        edited = _without_positions(translator, text, beam_size)
+        without.append(edited.text)
+        st.text(
+            f"{quoted(text)} becomes {quoted(found.text)}, and without the encoder's positions "
+            f"{quoted(edited.text)}."
+        )
+    st.text(
+        "The pieces are the same, so without positions the two are one sentence to the encoder."
+        if len(set(without)) == 1
+        else "Without positions this model still finds two different translations."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for text in PAIR:
+            st.button(f"Show “{text}”", on_click=_put_into_bar, args=(text,))
+
+
+def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:
+    return serving.translate_edited(translator, text, beam_size, _REMOVED.hooks(), repr(_REMOVED))
+
+
+def _put_into_bar(text: str) -> None:
+    st.session_state[sentence_bar.TEXT] = text

@@ -1,0 +1,39 @@
+"""What else could have stood at each place: the most probable pieces of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from transformer.analysis.alternatives import Choice
+from viz.draw.labels import shown
+
+OTHERS = 2
+"""Pieces beside the one that was written."""
+
+
+def show_choices(steps: Sequence[Sequence[Choice]]) -> None:
+    """Draw each written piece with its probability, the next best ones below it.
+
+    Args:
+        steps: `[step]`, the written piece first.
+    """
+    st.html(f'<ol class="headlight-choices">{"".join(map(_step, steps))}</ol>')
+
+
+def _step(choices: Sequence[Choice]) -> str:
+    # all at once, so that a piece is marked alike wherever it stands
+    texts = [escape(text) for text in shown([choice.piece for choice in choices])]
+    written, *others = [
+        f"<bdi>{text}</bdi> <span>{probability(choice.probability)}</span>"
+        for text, choice in zip(texts, choices, strict=True)
+    ]
+    below = "".join(f"<small>{other}</small>" for other in others)
+    return f"<li><b>{written}</b>{below}</li>"
+
+
+def probability(value: float) -> str:
+    """Two digits, and no 0 where there is some."""
+    return "&lt;0.01" if 0 < value < 0.005 else f"{value:.2f}"

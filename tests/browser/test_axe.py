@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
 import pytest
@@ -47,7 +47,7 @@ def faults(page: Page, axe: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("wide", [1440, 390])
 def test_no_page_has_a_serious_fault(
-    browser: Browser, address: str, axe: str, theme: str, wide: int
+    browser: Browser, address: str, axe: str, theme: Literal["light", "dark"], wide: int
 ) -> None:
     page = browser.new_page(viewport={"width": wide, "height": 900}, color_scheme=theme)
     page.set_default_timeout(PATIENCE)

@@ -44,6 +44,13 @@ def projector(browser: Browser, serve_app: Callable[[str], str]) -> Callable[[st
     return open_
 
 
+def height(locator: Locator) -> float:
+    """Of one element, in pixels."""
+    box = locator.bounding_box()
+    assert box is not None
+    return box["height"]
+
+
 def bottom(locator: Locator) -> float:
     """Where the lowest of some elements ends, in pixels."""
     ends = [box["y"] + box["height"] for one in locator.all() if (box := one.bounding_box())]
@@ -56,8 +63,8 @@ def test_the_picture_stands_whole_and_in_sight(projector: Callable[[str], Page],
     page = projector(path)
     for selector in PICTURES[path]:
         page.locator(selector).first.wait_for()
-    assert page.locator(".st-key-sentence-bar").bounding_box()["height"] <= BAR
+    assert height(page.locator(".st-key-sentence-bar")) <= BAR
     for row in page.locator("[class*='-controls']").all():
-        assert row.bounding_box()["height"] <= CONTROLS
+        assert height(row) <= CONTROLS
     ends = {selector: bottom(page.locator(selector)) for selector in PICTURES[path]}
     assert max(ends.values()) <= 720, ends

@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.campaign import judged
 from benchmarks.campaign.damages import made_damages
+from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.small_model import SENTENCE, save_small_model
 from benchmarks.campaign.worker import Worker
@@ -31,24 +33,22 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
             copy = Path(shutil.copytree(whole[number % 2], Path(folder) / "copy"))
             damage.do(copy)
             reply = worker.call(str(copy / damage.at))
-            verdict, why = reply.value or ("bad", reply.failure)
-            if verdict == "accepted" and (
+            found = judged.of(reply)
+            if found[0] == "accepted" and (
                 damage.accepted == "no"
-                or (damage.accepted == "same" and (verdict, why) != undamaged[number % 2])
+                or (damage.accepted == "same" and found != undamaged[number % 2])
             ):
-                verdict, why = "bad", f"accepted, and it translates as {why!a:.80}"
-            yield Outcome(ENTRANCE, damage.name, verdict, why, reply.seconds, reply.megabytes)
+                found = "bad", f"accepted, and it translates as {found[1]!a:.80}"
+            yield judged.outcome(ENTRANCE, damage.name, reply, found)
             shutil.rmtree(copy)
 
 
-def _load(folder: str) -> tuple[str, str]:
+def _load(folder: str) -> Judged:
     """The translation of a loaded model, or the sentence with which it is refused."""
     try:
         translator = Translator.load(folder)
         translation = translator.translate(SENTENCE, beam_size=2)
         translator.trace_of(translation)
     except HeadlightError as error:
-        sentence = str(error)
-        plain = sentence.endswith(".") and sentence.isprintable() and len(sentence) < 1_500
-        return ("refused", sentence) if plain else ("bad", f"no plain sentence: {sentence!r:.300}")
+        return judged.refused(str(error))
     return "accepted", translation.text

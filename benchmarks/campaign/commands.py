@@ -17,6 +17,8 @@ from pathlib import Path
 import torch
 from streamlit.web import cli
 
+from benchmarks.campaign import judged
+from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.small_model import SENTENCE, SENTENCES, save_small_model
 from benchmarks.campaign.text import run_main
@@ -121,10 +123,7 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
                 arguments = tried[number] if number < len(tried) else _mixture(chosen, tried)
                 folder = _fresh(pristine)
                 reply = worker.call((str(folder), arguments))
-                verdict, why = reply.value or ("bad", reply.failure)
-                yield Outcome(
-                    ENTRANCE, _name(arguments), verdict, why, reply.seconds, reply.megabytes
-                )
+                yield judged.outcome(ENTRANCE, _name(arguments), reply)
         for script in _SCRIPTS[:processes]:
             started = time.perf_counter()
             verdict, why = _process(_fresh(pristine), script)
@@ -233,12 +232,12 @@ def _name(arguments: list[str]) -> str:
     return " ".join(f"{word!a:.40}" for word in arguments)
 
 
-def _call(argument: tuple[str, list[str]]) -> tuple[str, str]:
+def _call(argument: tuple[str, list[str]]) -> Judged:
     """One command in a folder of its own."""
     folder, arguments = argument
     os.chdir(folder)
     torch.set_num_threads(1)
-    cli.main = lambda *_, **__: None  # serving would never end
+    setattr(cli, "main", lambda *_, **__: None)  # noqa: B010 (serving would never end)
     download.RETRIES = 0  # each waits for seconds
     before = _everything()
     main = importlib.import_module("headlight.__main__").main
@@ -246,7 +245,7 @@ def _call(argument: tuple[str, list[str]]) -> tuple[str, str]:
     return _judged(status, out, err, before)
 
 
-def _judged(status: object, out: str, err: str, before: set[str]) -> tuple[str, str]:
+def _judged(status: object, out: str, err: str, before: set[str]) -> Judged:
     if "Traceback" in err or "Traceback" in out:
         return "bad", err[-500:]
     if status == 0:
@@ -282,7 +281,7 @@ _SCRIPTS = (
 )
 
 
-def _process(folder: Path, script: str) -> tuple[str, str]:
+def _process(folder: Path, script: str) -> Judged:
     command = f"{sys.executable} -m headlight"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     before = {str(path.relative_to(folder)) for path in folder.rglob("*")}

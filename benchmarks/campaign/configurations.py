@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.campaign import judged
+from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.worker import Worker
 from training.config import RunConfig
@@ -106,8 +108,7 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
                 path.write_bytes(content)
                 at = path
             reply = worker.call(str(at))
-            verdict, why = reply.value or ("bad", reply.failure)
-            yield Outcome(ENTRANCE, name, verdict, why, reply.seconds, reply.megabytes)
+            yield judged.outcome(ENTRANCE, name, reply)
 
 
 def _special(folder: Path, kind: str) -> Path:
@@ -131,15 +132,13 @@ def _mixture(chosen: random.Random, tables: list[tuple[str, str]]) -> tuple[str,
     return f"mixture: {text!r:.60}", text.encode()
 
 
-def _load(path: str) -> tuple[str, str]:
+def _load(path: str) -> Judged:
     """A configuration that is accepted gives a model of countable size and a finite rate."""
     try:
         config = RunConfig.load(Path(path))
         refuse_too_large(config.model)
     except HeadlightError as error:
-        sentence = str(error)
-        plain = sentence.endswith(".") and sentence.isprintable() and len(sentence) < 1_500
-        return ("refused", sentence) if plain else ("bad", f"no plain sentence: {sentence!r:.300}")
+        return judged.refused(str(error))
     if number_of_parameters(config.model) < 1:
         return "bad", "a model without parameters"
     recipe = config.recipe

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaign import judged
+from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.small_model import SENTENCE, save_small_model
 from benchmarks.campaign.worker import Worker
@@ -87,10 +89,7 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
             for number in range(count // 2):
                 text = WHOLE[number] if number < len(WHOLE) else _made(chosen)
                 reply = worker.call((folder, text))
-                verdict, why = reply.value or ("bad", reply.failure)
-                yield Outcome(
-                    ENTRANCE, _name("library", text), verdict, why, reply.seconds, reply.megabytes
-                )
+                yield judged.outcome(ENTRANCE, _name("library", text), reply)
         with Worker(_try_lines) as worker:
             left = count - count // 2
             while left > 0:
@@ -143,7 +142,7 @@ def _translator(folder: str) -> Translator:
     return Translator.load(Path(folder) / "model")
 
 
-def _try_text(argument: tuple[str, str]) -> tuple[str, str]:
+def _try_text(argument: tuple[str, str]) -> Judged:
     """Translate and trace one text; what is accepted must hold together."""
     folder, text = argument
     translator = _translator(folder)
@@ -151,7 +150,7 @@ def _try_text(argument: tuple[str, str]) -> tuple[str, str]:
         translation = translator.translate(text, beam_size=2)
         trace = translator.trace_of(translation)
     except HeadlightError as error:
-        return _refused(str(error))
+        return judged.refused(str(error))
     if translation.source != text:
         return "bad", "the source is not what was typed"
     for notice in translation.notices:
@@ -166,12 +165,7 @@ def _try_text(argument: tuple[str, str]) -> tuple[str, str]:
     return "accepted", ""
 
 
-def _refused(sentence: str) -> tuple[str, str]:
-    plain = sentence.endswith(".") and sentence.isprintable() and len(sentence) < 1_500
-    return ("refused", sentence) if plain else ("bad", f"no plain sentence: {sentence!r:.300}")
-
-
-def _try_lines(argument: tuple[str, list[bytes]]) -> list[tuple[str, str]]:
+def _try_lines(argument: tuple[str, list[bytes]]) -> list[Judged]:
     """Translate lines as standard input; known sentences among them show that nothing moved."""
     folder, lines = argument
     known = _translator(folder).translate(SENTENCE, beam_size=1).text
@@ -189,7 +183,7 @@ def _try_lines(argument: tuple[str, list[bytes]]) -> list[tuple[str, str]]:
         return [("bad", f"{len(mixed)} lines became {len(written)}")] * len(lines)
     if status != (2 if numbers else 0):
         return [("bad", f"exit status {status} with {len(numbers)} bad lines")] * len(lines)
-    results: list[tuple[str, str]] = []
+    results: list[Judged] = []
     for number in range(len(lines)):
         if written[2 * number + 1] != known:
             results.append(("bad", "the line after it has another translation"))
@@ -215,5 +209,5 @@ def run_main(main: Any, arguments: list[str], stdin: bytes = b"") -> tuple[objec
     finally:
         sys.stdin = before
     out.flush()
-    written = out.buffer.getvalue()  # type: ignore[attr-defined]
+    written = out.buffer.getvalue()
     return status, written.decode("utf-8", errors="surrogateescape"), err.getvalue()

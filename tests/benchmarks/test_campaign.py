@@ -6,9 +6,10 @@ import itertools
 import json
 import random
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -24,6 +25,8 @@ from transformer import CheckpointError, checkpoint
 @pytest.mark.timeout(120)
 def test_a_worker_outlives_what_its_task_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "SECONDS", 2.0)
+    # a new process runs this one's main script, which may be that of another test
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     with Worker(misbehave) as ours:
         assert ours.call("fine").value == "fine"
         assert "KeyError: 'not ours'" in ours.call("raise").failure

@@ -153,6 +153,8 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
 
 
 def _refuse_what_cannot_be_drawn(translator: Translator, text: str) -> None:
+    if translator.model.config.max_length <= MAX_PIECES:
+        return  # the translator itself refuses what is longer
     # what else is wrong with it, such as a broken character, the translator says
     readable = text.encode(errors="replace").decode()
     pieces = len(translator.tokenizer.encode(" ".join(readable.split()))) + 1

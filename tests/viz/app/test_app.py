@@ -118,10 +118,11 @@ def test_a_bad_checkpoint_gets_one_sentence(
         assert NO_PICTURE not in texts(app.run())
 
 
-def test_a_sentence_too_long_for_a_map_is_translated_all_the_same(
-    serve, translator: Translator, monkeypatch
+def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
+    serve, monkeypatch
 ) -> None:
     monkeypatch.setattr(serving, "MAX_PIECES", 5)
+    monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("it is translated"))
     app = serve(text=SENTENCE)
-    assert translator.translate(SENTENCE).text in texts(app)
-    assert any("The maps are drawn for up to 5 pieces" in line for line in texts(app))
+    said = "The text has 11 pieces, and the app draws up to 5 a side: shorten it."
+    assert texts(app) == ["German", said, NO_PICTURE]

@@ -213,7 +213,7 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     # a link, or the run before, may have saved others
     if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
-    asked = st.query_params.get(STEP, "")
+    asked = st.query_params.get(STEP, "").replace(",", "")
     known = len(asked) <= len(str(MAX_STEP)) and asked.isascii() and asked.isdecimal()
     with st.container(
         key="forming-steps", horizontal=True, vertical_alignment="bottom", gap="small"

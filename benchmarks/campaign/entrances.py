@@ -18,6 +18,8 @@ ENTRANCES = {
     "checkpoints": 1_200,
     "configurations": 1_000,
     "commands": 1_000,
+    "run_folders": 1_000,
+    "pages": 1_600,
 }
 """Each entrance, a module beside this one with `run(count, seed)`, and how many inputs it gets."""
 

@@ -128,7 +128,7 @@ def test_nothing_typed_is_html_or_markdown(tab, translator: Translator) -> None:
     [
         ("", "The text is empty: type an English sentence."),
         ("    ", "The text is empty: type an English sentence."),
-        ("word " * 10_000, "pieces, but this model takes at most 255: shorten it."),
+        ("word " * 3_000, "pieces, but this model takes at most 255: shorten it."),
     ],
 )
 def test_what_cannot_be_translated_gets_one_sentence(

@@ -30,7 +30,7 @@ def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None
     app = serve(text=SENTENCE, beam="2", map_layer="2", map_head="3")
     expected = translator.translate(SENTENCE, beam_size=2)
     assert expected.text in texts(app)
-    assert f"log p −{-expected.log_prob:.2f} · {len(expected.best.pieces)} pieces" in texts(app)[1]
+    assert f"log p −{-expected.log_prob:.2f} · {len(expected.best.pieces)} pieces" in texts(app)[2]
     assert app.selectbox(key="beam").value == 2
     assert candidates(app) == 2
     assert app.selectbox(key="map_layer").value == "2"
@@ -50,7 +50,7 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, wrong: str) -> 
     [
         ("", "The text is empty: type an English sentence."),
         (" \t  ", "The text is empty: type an English sentence."),
-        ("dog " * 10_000, "pieces, but this model takes at most 255: shorten it."),
+        ("dog " * 3_000, "pieces, but this model takes at most 255: shorten it."),
     ],
 )
 def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence: str) -> None:

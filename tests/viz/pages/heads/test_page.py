@@ -142,5 +142,5 @@ def test_the_largest_weight_is_named_by_tokens_of_the_map(
         words="words" in url, special="special" not in url,
     )  # fmt: skip
     query, key = said.split(" looks at ")
-    assert query in shown(of.axes.labels.queries)
-    assert key in shown(of.axes.labels.keys)
+    assert any(f"“\u2068{token}\u2069”" in query for token in shown(of.axes.labels.queries))
+    assert any(f"“\u2068{token}\u2069”" == key for token in shown(of.axes.labels.keys))

@@ -102,7 +102,7 @@ def schedule_chart(
         tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
         steps = log_ticks(frame["step"])
-        across = {"values": steps, "labelExpr": log_labels(steps, "~s"), "labelOverlap": False}
+        across = {"values": steps, "labelExpr": log_labels(steps, "~s"), "labelOverlap": "greedy"}
     names = list(curves)
     color = alt.Color(
         "curve:N",

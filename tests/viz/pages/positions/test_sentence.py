@@ -97,7 +97,7 @@ def test_without_a_translation_a_view_of_the_sentence_says_so(serve, view: str) 
     app = serve(positions_page, pe_view=view, text="")
     assert texts(app)[-1] == "Without a translation there is nothing to draw."
     app = serve(positions_page, pe_view="Encoding", text="")
-    assert map_values(picture(app)).shape == (512, 128)  # the formula needs none
+    assert map_values(picture(app)).shape == (256, 128)  # the formula needs none
 
 
 def test_a_model_with_learned_positions_cannot_be_moved(

@@ -147,7 +147,7 @@ def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda fault: faults.append(fault))
     page.goto(path.as_uri())
-    page.frame_locator("iframe").locator("#chart .marks").wait_for(timeout=8000)
+    page.frame_locator("iframe").locator("#chart .marks").first.wait_for(timeout=8000)
     assert page.locator("iframe").bounding_box()["height"] < 400  # as high as the chart
     assert set(asked) <= {path.as_uri(), "about:srcdoc"}
     assert faults == []

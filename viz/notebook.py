@@ -1,11 +1,20 @@
-"""A trace that shows itself in a notebook: `import viz.notebook`, then write `trace` in a cell."""
+"""A trace that shows itself in a notebook: `import viz.notebook`, then write `trace` in a cell.
+
+Altair's figures then bring their scripts along, too, and need no network: the extra `notebook` has
+what that takes.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
+from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
 
 from transformer.trace import AttentionTrace
 from viz.report import PageTheme, View, report
@@ -14,20 +23,41 @@ if TYPE_CHECKING:
     from viz.draw.head_grid import Head
 
 
+_CHART = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
+<body>
+<div id="chart"></div>
+<script>{vega}</script>
+<script>
+vegaEmbed("#chart", {spec}, {{ mode: "vega-lite", actions: false }});
+new ResizeObserver(() => {{
+  frameElement.style.height = `${{document.documentElement.offsetHeight + 4}}px`;
+}}).observe(document.body);
+</script>
+</body>
+</html>
+"""
+
+
 @dataclass(frozen=True)
 class Shown:
     """A page in a frame of its own, so that its styles and the notebook's never meet.
 
     Args:
         page: a complete HTML page.
+        title: what a screen reader calls it.
+        height: until the page's script says how high it is.
     """
 
     page: str
+    title: str = "Attention heads"
+    height: str = "60rem"
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{escape(self.page)}" title="Attention heads" '
-            'style="width:100%;height:60rem;border:0"></iframe>'
+            f'<iframe srcdoc="{escape(self.page)}" title="{self.title}" '
+            f'style="width:100%;height:{self.height};border:0"></iframe>'
         )
 
 
@@ -54,8 +84,29 @@ def show(
     return Shown(report(trace, view, theme=theme))
 
 
+def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
+    """An Altair renderer: the chart in a frame of its own, with Vega's scripts in it.
+
+    Args:
+        spec: of Vega-Lite.
+    """
+    # no `<` of a token can close the script
+    text = json.dumps(spec).replace("<", "\\u003c")
+    page = _CHART.format(vega=_vega(), spec=text)
+    return {"text/html": Shown(page, "Chart", "30rem")._repr_html_()}
+
+
+@cache
+def _vega() -> str:
+    """Vega-Embed, Vega-Lite and Vega in the versions that Altair writes for."""
+    import vl_convert  # of the extra `notebook`
+
+    version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
+
+
 def enable() -> bool:
-    """Let each trace show itself in this notebook.
+    """Let each trace show itself in this notebook, and Altair's figures without a network.
 
     Returns:
         Whether this runs in IPython at all.
@@ -67,6 +118,9 @@ def enable() -> bool:
         return False
     formatter = shell.display_formatter.formatters["text/html"]
     formatter.for_type(AttentionTrace, lambda trace: show(trace)._repr_html_())
+    if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
+        alt.renderers.register("headlight", show_chart)
+        alt.renderers.enable("headlight")
     return True
 
 

@@ -12,7 +12,8 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.labels import shown
-from viz.notebook import show
+from viz.figures.heads import head_bars
+from viz.notebook import show, show_chart
 from viz.report import View, report
 
 pytestmark = pytest.mark.browser
@@ -134,6 +135,22 @@ def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browse
     assert painted["queries"] == shown(axes.labels.queries)
     assert painted["table"] == ("decoder_self", "dark")
     assert (painted["levels"] == level_of(axes.weights[1, 2])).all()
+    page.close()
+
+
+def test_a_chart_of_a_notebook_needs_no_network(browser, tmp_path):
+    chart = head_bars(np.array([0.25, 0.75], np.float32), [f"▁{EVIL}", "▁dogs"], kind="cross")
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html>{show_chart(chart.to_dict())['text/html']}", "utf-8")
+    page = browser.new_page(offline=True)
+    asked, faults = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda fault: faults.append(fault))
+    page.goto(path.as_uri())
+    page.frame_locator("iframe").locator("#chart .marks").first.wait_for(timeout=8000)
+    assert page.locator("iframe").bounding_box()["height"] < 400  # as high as the chart
+    assert set(asked) <= {path.as_uri(), "about:srcdoc"}
+    assert faults == []
     page.close()
 
 

@@ -5,9 +5,13 @@ import re
 import sys
 from types import SimpleNamespace
 
+import altair as alt
+import numpy as np
+
 from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace
 from viz import notebook
+from viz.figures.heads import head_bars
 from viz.report import View, report
 
 
@@ -21,7 +25,12 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     registered: dict = {}
     shell = shell_of(registered)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    assert notebook.enable()
+    renderer = alt.renderers.active
+    try:
+        assert notebook.enable()
+        assert alt.renderers.active == "headlight"
+    finally:
+        alt.renderers.enable(renderer)
     trace = planted()
     assert registered[AttentionTrace](trace) == notebook.show(trace)._repr_html_()
 
@@ -42,3 +51,11 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
     page = html.unescape(escaped)
     assert page == report(planted(evil=True), View("encoder_self", 1, 0), theme="dark")
+
+
+def test_a_chart_brings_its_scripts_along():
+    chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
+    (escaped,) = re.findall(r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())["text/html"])
+    page = html.unescape(escaped)
+    assert page.count("</script>") == page.count("<script>") == 2
+    assert not re.findall(r"<script[^>]* src=|<link|cdn\.", page)

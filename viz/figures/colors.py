@@ -17,4 +17,7 @@ def curve_colors(count: int) -> list[str]:
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 
 GREY = "#80868E"
-"""Of marks and words that stand back; read on light paper and on dark."""
+"""Of marks that stand back, on light paper and on dark; too faint for words."""
+
+INK = "currentColor"
+"""Of words: as those of the page around the chart, light or dark."""

@@ -102,7 +102,10 @@ def schedule_chart(
         tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
         steps = log_ticks(frame["step"])
-        across = {"values": steps, "labelExpr": log_labels(steps, "~s"), "labelOverlap": False}
+        if steps is not alt.Undefined:
+            # Vega leaves out every second of more values than it would count itself
+            across = {"values": steps, "tickCount": len(steps)}
+            across["labelExpr"] = log_labels(steps, "~s")
     names = list(curves)
     color = alt.Color(
         "curve:N",

@@ -88,10 +88,16 @@ def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox
         name=box.name,
         title=box.title,
         shape=shape,
-        label=f"{box.heading}{_of_layer(box, layer)}: {shape}",
+        label=f"{_spoken(box)}{_of_layer(box, layer)}: {shape}",
         values=values,
         kind=box.kind,
     )
+
+
+def _spoken(box: Box) -> str:
+    """What stands on the box, and what it is: whoever speaks to the page says what is seen."""
+    seen = box.title.lower() in box.heading.lower()
+    return box.heading if seen else f"{box.title}, {box.heading}"
 
 
 def _of_layer(box: Box, layer: int) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from viz.draw.palette import COLOR
 from viz.figures.axes import tick_label
-from viz.figures.colors import GREY, OCHRE, PINK, SLATE, VIOLET
+from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
 
 COLORS = {
     "shared embedding": VIOLET,
@@ -85,7 +85,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
     )
     words = (
         alt.Chart(totals)
-        .mark_text(align="left", dx=6, fontSize=13, color=GREY)
+        .mark_text(align="left", dx=6, fontSize=13, color=INK)
         .encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")
     )
     return bars + words

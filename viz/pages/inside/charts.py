@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.figures.axes import legend_below
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.colors import CURVE_COLORS, GREY, INK
 
 Floats = npt.NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def saturation_chart(
     rules = alt.Chart(shown).mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
     words = (
         alt.Chart(shown)
-        .mark_text(baseline="bottom", dy=-3, color=GREY)
+        .mark_text(baseline="bottom", dy=-3, color=INK)
         .encode(x, y=alt.value(0), text="name:N")
     )
     return lines + rules + words

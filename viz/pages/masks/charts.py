@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.draw.labels import shown
-from viz.figures.colors import GREY
+from viz.figures.colors import GREY, INK
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,11 +24,10 @@ _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
     ("reads", "right", 14),
     ("writes", "left", -14),
 )
-INK = "currentColor"  # of the page around the chart, light or dark
 WITH, WITHOUT = "with the mask", "without it"
 
 _LINE = 24  # CSS pixels of a token in a list
-_FADED = 0.4  # opacity of padding
+_FADED = 0.68  # opacity of padding: it can still be read
 _PADDING = "<pad>"
 # a list needs no lines, and its first word stands where the others do
 _PLAIN: dict[str, Any] = {

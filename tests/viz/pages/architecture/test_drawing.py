@@ -11,7 +11,7 @@ from tests.viz.app_test import in_url
 from tests.viz.pages.architecture.reading import SENTENCE, tables
 from transformer import Translator
 from viz.pages.architecture.boxes import BOXES
-from viz.pages.architecture.drawing import NORMS
+from viz.pages.architecture.drawing import NORMS, _spoken
 
 
 def facts(app: AppTest) -> dict[str, str]:
@@ -82,3 +82,9 @@ def test_a_norm_leads_to_the_view_of_norms_at_its_place(opened) -> None:
     assert in_url(app, "arch_view") == NORMS
     assert app.selectbox(key="arch_norm").value == "after cross-attention of the decoder"
     assert app.selectbox(key="arch_layer").value == "2"
+
+
+def test_the_name_of_a_box_holds_what_stands_on_it() -> None:
+    for box in BOXES:
+        assert box.title.lower() in _spoken(box).lower()
+        assert box.heading in _spoken(box)

@@ -11,7 +11,7 @@ import { laneAt, STEM } from "./plan.js";
 /** @typedef {import("./data.js").Side} Side */
 /** @typedef {import("./data.js").Token} Token */
 
-const FADED = 0.45; // of a number whose ribbon is too faint to be drawn
+const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
 /**

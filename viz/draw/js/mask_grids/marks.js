@@ -25,7 +25,7 @@ import { extent, LONGEST } from "./plan.js";
 const STROKES = [
   [], [[0, 1, 1, 0]], [[0, 0.5, 1, 0.5]], [[0, 0, 1, 1], [0, 1, 1, 0]],
 ];
-const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.6 };
+const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.68 };
 const WHITE = "#FFFFFF"; // on the colour of a kind
 const MOST_LETTERS = 60; // no screen shows more of a word that is cut
 

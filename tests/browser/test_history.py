@@ -30,7 +30,10 @@ TYPED = "The cat sleeps."
 
 @pytest.fixture(scope="module")
 def opened(
-    browser: Browser, serve_streamlit, trained_folder: Path
+    browser: Browser,
+    serve_streamlit,
+    trained_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Page, list[str]]]:
     """The app at a link to one head, and the addresses that were asked for and not there."""
     address = serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(trained_folder)})
@@ -43,6 +46,10 @@ def opened(
     at_rest(page)
     yield page, missing
     page.close()
+    for log in tmp_path_factory.getbasetemp().glob("streamlit*/server.log"):
+        said = log.read_text("utf-8")
+        assert "default value" not in said  # of a widget that a click elsewhere set, as it should
+        assert "Traceback" not in said
 
 
 def at_rest(page: Page) -> None:

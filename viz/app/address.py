@@ -49,7 +49,7 @@ def prepare(page: str) -> None:
     st.session_state[_PAGE] = page
     followed = before != page and not ctx.is_history_navigation
     wanted = clean(_arrive(before, page, asked) if followed else asked)
-    if wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
+    if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
         return
     with ctx.session_state.query_params() as in_address:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
@@ -91,12 +91,13 @@ def _arrive(before: str, page: str, asked: Query) -> Query:
         if name in state:
             chosen[choice] = state[name]
         elif name in asked:
-            chosen[choice] = asked[name][-1]
+            chosen[choice] = asked[name][0]
     for name, values in by_page.get(page, {}).items():
         if name not in state:
             wanted.setdefault(name, values)
     for name, choice in SHARED.get(page, {}).items():
         if name in asked or choice in chosen:
-            wanted[name] = asked.get(name) or [chosen[choice]]
+            # a link's own word comes last
+            wanted[name] = asked.get(name, [chosen.get(choice, "")])[-1:]
             state.pop(name, None)
     return wanted

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import Kind
-from viz.draw.labels import KINDS_BY_NAME
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
 
 KIND = "kind"
 """Name in the URL of the kind of attention, on every page that asks for one."""
@@ -113,6 +113,11 @@ def pick(
 def choose(names: UrlNames, layer: int, head: int) -> None:
     """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
     st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
+
+
+def in_link(kind: Kind, layer: int, head: int) -> dict[str, str]:
+    """One head as a link to another page names it; layer and head count from 0."""
+    return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
 
 
 def _index(name: str) -> int | None:

@@ -43,3 +43,41 @@ def test_a_link_leads_to_the_path_and_says_why() -> None:
     assert link.proto.label == "Masks: who may see whom"
     assert link.proto.page == "masks"
     assert link.proto.query_string == "kind=cross"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title", "heading"),
+    [
+        ("A  dog.", "Heads · A dog. · Headlight", "<h1>Heads<span> · A dog.</span></h1>"),
+        ("", "Heads · Headlight", "<h1>Heads</h1>"),
+        (
+            "<b>&amp;</b>",
+            "Heads · <b>&amp;</b> · Headlight",
+            "<h1>Heads<span> · &lt;b&gt;&amp;amp;&lt;/b&gt;</span></h1>",
+        ),
+    ],
+)
+def test_title_and_heading_name_page_and_sentence(
+    sentence: str, title: str, heading: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    app = AppTest.from_function(_named, args=(sentence,)).run()
+    assert not app.exception
+    assert said == [title]
+    assert app.get("html")[0].proto.body == heading
+
+
+def test_a_long_sentence_is_cut_in_the_title_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    AppTest.from_function(_named, args=("x" * 1000,)).run()
+    assert said == [f"Heads · {'x' * 59}… · Headlight"]
+
+
+def _named(sentence: str) -> None:
+    import streamlit as st
+
+    from viz.app import navigation
+
+    navigation.name_page(st.container(), "heads", sentence)

@@ -13,10 +13,10 @@ from transformer.analysis.roles import head_roles
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
-from viz.app import sentence_bar
+from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
-from viz.app.head_picker import HEAD, KIND, choose
+from viz.app.head_picker import HEAD, KIND, choose, in_link
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid, head_view
 from viz.app.origin import origin_of
@@ -152,6 +152,9 @@ def _large(
     caption = _caption(trace, controls)
     _numbers(controls, of, now)
     _map(controls, now, caption, key="heads-map")
+    if controls.layer is not None and controls.head is not None:
+        one = in_link(controls.kind, controls.layer, controls.head)
+        navigation.link("inside", "how this head comes to its weights", one)
     st.subheader("Ribbons", anchor=False)
     others = st.multiselect(
         "Overlay other heads",

@@ -18,9 +18,9 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
-from viz.app import sentence_bar
+from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.head_picker import HEAD, in_link, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
@@ -30,8 +30,8 @@ from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
 from viz.pages.inside.steps import shown_scale, steps, times
 
-STEP = "at"
-"""Name in the URL of the step of the walk."""
+STEP, WORD = "at", "word"
+"""Names in the URL: the step of the walk, and the position that looks."""
 PAPERS: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
@@ -85,6 +85,8 @@ def show() -> None:
         edits = _edits(translator, chosen)
         of = _attended(translator, trace, chosen, edits)
         _picture(translator, trace, of, chosen)
+        one = in_link(chosen.kind, chosen.layer, chosen.head)
+        navigation.link("heads", "the map of this head, among all others", one)
         _charts(trace, of, chosen)
     except HeadlightError as error:
         st.text(str(error))
@@ -144,12 +146,15 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     """Which position looks, from 0."""
     tokens = shown(trace.labels(kind).queries)
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
+    if isinstance(row := st.session_state.get(WORD), int):
+        # menu and address have the name, which is another one for another kind or sentence
+        st.session_state[WORD] = min(row, len(names) - 1)
     return st.selectbox(
         _ROWS[kind],
         range(len(names)),
         index=min(2, len(names) - 1),
         format_func=names.__getitem__,
-        key="word",
+        key=WORD,
         bind="query-params",
         width=160,
     )

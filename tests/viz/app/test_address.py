@@ -1,0 +1,116 @@
+"""What a page reads from the address: no number that none is, and what other pages have chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tests.viz.app_test import in_url
+from viz.app.address import clean
+from viz.app.serving import CHECKPOINT_VARIABLE
+
+APP = Path(__file__).parents[3] / "app.py"
+SENTENCE = "The dog sleeps in the garden."
+
+
+@pytest.fixture
+def visit(trained_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Open a page of the app, or walk to it from another one, at a query as a browser sends it."""
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(trained_folder))
+
+    def walk(page: str, app: AppTest | None = None, **url: str) -> AppTest:
+        app = app or AppTest.from_file(str(APP), default_timeout=60)
+        # AppTest walks to files alone; a page of ours is known by its path
+        app._page_hash = calc_hash(page)
+        for name, value in url.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return walk
+
+
+def head(app: AppTest) -> tuple[str | None, ...]:
+    kind = app.session_state["kind"]
+    return kind, app.selectbox(key="layer").value, app.selectbox(key="head").value
+
+
+def test_a_number_that_none_is_is_taken_out_wherever_it_stands() -> None:
+    asked = {
+        "steps": ["Infinity"],
+        "arch_N": ["-1e999", "NaN", "9" * 400],
+        "layers": ["1", "inf", "2"],
+        "runs": ["x" * 300, "~nosuchuser"],
+        "text": ["Infinity"],
+        "others": [""],
+    }
+    assert clean(asked) == {
+        "layers": ["1", "2"],
+        "runs": ["x" * 300, "~nosuchuser"],
+        "text": ["Infinity"],
+        "others": [""],
+    }
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "name"),
+    [
+        ("masks", {}, "mask-sentence"),
+        ("masks", {}, "mask-row"),
+        ("schedule", {}, "steps"),
+        ("architecture", {"arch_view": "parameters"}, "arch_N"),
+        ("architecture", {"arch_view": "work and memory"}, "arch_n"),
+    ],
+)
+def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, str], name) -> None:
+    app = visit(page, **view, **{name: "Infinity"})
+    ever = visit(page, **view).number_input(key=name).value
+    assert app.number_input(key=name).value == ever
+    assert in_url(app, name) is None
+
+
+@pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])
+def test_runs_that_there_are_not_get_one_answer(visit, runs: str) -> None:
+    app = visit("training", training_view="Heads forming", forming_run=runs)
+    (said,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
+    assert "is no run of this server" in said
+
+
+def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
+    app = visit("heads", text=SENTENCE, kind="decoder", layer="1", head="2")
+    assert head(app) == ("decoder", "1", "2")
+    visit("inside", app)  # nothing has been clicked between
+    assert head(app) == ("decoder", "1", "2")
+    visit("architecture", app)
+    assert app.selectbox(key="arch_layer").value == "1"
+    app.selectbox(key="arch_layer").set_value("2").run()
+    visit("translate", app)
+    assert in_url(app, "layer") is None  # what this page has no use for is not in its address
+    visit("heads", app)
+    assert head(app) == ("decoder", "2", "2")
+    visit("masks", app)
+    assert app.session_state["kind"] == "decoder"
+
+
+def test_a_link_says_more_than_what_was_chosen(visit) -> None:
+    app = visit("inside", text=SENTENCE, kind="decoder", layer="1", head="2")
+    # a browser sends what the link says after what the page left has in the address
+    app.query_params["kind"] = ["decoder", "cross"]
+    app.query_params["head"] = ["2", "4"]
+    visit("heads", app)
+    assert head(app) == ("cross", "1", "4")
+    assert app.query_params["head"] == "4"
+
+
+def test_a_page_is_found_as_it_was_left(visit) -> None:
+    link = {"arch_box": "What the decoder reads", "arch_layer": "2"}
+    app = visit("architecture", text=SENTENCE, **link)
+    visit("schedule", app)
+    assert set(app.query_params) == {"text"}
+    visit("architecture", app)
+    assert app.selectbox(key="arch_box").value == link["arch_box"]
+    assert in_url(app, "arch_box") == link["arch_box"]

@@ -27,7 +27,7 @@ def test_the_pages_say_what_the_model_computes(monkeypatch: pytest.MonkeyPatch) 
     ]
     report = check((SENTENCES[0], SENTENCES[5]), views)
     assert (report.wrong, report.unchecked) == ([], [])
-    assert report.checked > 800
+    assert report.checked > 700
     st.cache_resource.clear()  # the bundled model is not for the tests that follow
 
 

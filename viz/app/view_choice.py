@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 
 import streamlit as st
 
 
-def choose_view(name: str, views: Mapping[str, Callable[[], object]]) -> None:
-    """Draw the choice among the views of a page, then the chosen one; at first the first.
+def choose_view(name: str, views: Iterable[str]) -> str:
+    """Draw the choice among the views of a page; at first the first.
 
     Args:
         name: of the choice in the URL.
-        views: what draws each of them.
+        views: their names.
     """
-    first = next(iter(views))
+    names = list(views)
     view = st.segmented_control(
         "View",
-        list(views),
-        default=first,
+        names,
+        default=names[0],
         required=True,
         key=name,
         bind="query-params",
         label_visibility="collapsed",
     )
-    views[view or first]()
+    return view or names[0]

@@ -11,8 +11,7 @@ def page() -> None:
 
     from viz.app.view_choice import choose_view
 
-    views = {"curves": lambda: st.text("curves"), "table": lambda: st.text("table")}
-    choose_view("view_of_test", views)
+    st.text(choose_view("view_of_test", ("curves", "table")))
 
 
 @pytest.mark.parametrize(

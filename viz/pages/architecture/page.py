@@ -19,7 +19,13 @@ def show() -> None:
         key="arch-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     view = row.segmented_control(
-        "View", VIEWS, default=DRAWING, required=True, key=VIEW, bind="query-params"
+        "View",
+        VIEWS,
+        default=DRAWING,
+        required=True,
+        key=VIEW,
+        bind="query-params",
+        label_visibility="collapsed",
     )
     if view == PARAMETERS:
         parameters.show(row)

@@ -82,15 +82,15 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         )
         # without <s> and </s> the rows of the decoder's two kinds would be a step apart
         stepping = view == "step by step"
-        special = st.toggle(
-            "Special tokens",
-            True,
-            key="special",
-            bind="query-params",
-            disabled=stepping,
-            help="`<s>` and `</s>`, on which many heads park the weight that they do not need.",
-        )
         with st.popover("More", width="content"):
+            special = st.toggle(
+                "Special tokens",
+                True,
+                key="special",
+                bind="query-params",
+                disabled=stepping,
+                help="`<s>` and `</s>`, on which many heads park the weight that they do not need.",
+            )
             kinds, shown_layers, scale, threshold = _more(layers)
     return Controls(
         kind=kind,

@@ -14,7 +14,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
 from viz.app import navigation, sentence_bar
-from viz.app.explanations import code_line, explain
+from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose, in_link
 from viz.app.memory import memo_per_trace
@@ -55,6 +55,9 @@ def show_trace(trace: AttentionTrace) -> None:
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
+    lead(
+        f"{SCREEN_NAMES[controls.kind].capitalize()} attention: {_ROWS_AND_COLUMNS[controls.kind]}."
+    )
     try:
         screen = _show(trace, controls)
     except HeadlightError as error:
@@ -82,7 +85,7 @@ def _show(trace: AttentionTrace, controls: Controls) -> Screen:
             _grid(trace, every, controls, step)
         with picture:
             over = _large(trace, controls, of, now)
-    _explain(trace, controls.kind, step)
+    _explain(trace, step)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
@@ -104,7 +107,9 @@ def _step(trace: AttentionTrace, controls: Controls) -> int:
 def _grid(
     trace: AttentionTrace, every: dict[Kind, Heads], controls: Controls, step: int | None
 ) -> None:
-    parts = [_part(trace, every[kind], controls, step) for kind in controls.kinds]
+    # the kind of the open head comes first, beside its map
+    kinds = sorted(controls.kinds, key=lambda kind: kind != controls.kind)
+    parts = [_part(trace, every[kind], controls, step) for kind in kinds]
     # a mean is no head: nothing is outlined
     layer, head = (-1 if n is None else n for n in (controls.layer, controls.head))
     head_grid(
@@ -150,8 +155,8 @@ def _large(
 ) -> list[tuple[int, int]]:
     """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
     caption = _caption(trace, controls)
-    _numbers(controls, of, now)
     _map(controls, now, caption, key="heads-map")
+    _numbers(controls, of, now)
     if controls.layer is not None and controls.head is not None:
         one = in_link(controls.kind, controls.layer, controls.head)
         navigation.link("inside", "how this head comes to its weights", one)
@@ -286,13 +291,12 @@ def _largest(now: OpenMap, kind: Kind) -> tuple[int, int, float]:
     return int(row) + first, int(column), float(now.weights[row + first, column])
 
 
-def _explain(trace: AttentionTrace, kind: Kind, step: int | None) -> None:
+def _explain(trace: AttentionTrace, step: int | None) -> None:
     layers, count = trace.cross.shape[:2]
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
     explain(
-        f"{SCREEN_NAMES[kind].capitalize()} attention: {_ROWS_AND_COLUMNS[kind]}. One small map "
-        f"for each of the {layers} × {count} heads of each kind, all on one scale from 0 to 1; the "
-        f"word under it says what the head does most {measured}. A row is "
+        f"One small map for each of the {layers} × {count} heads of each kind, all on one scale "
+        f"from 0 to 1; the word under it says what the head does most {measured}. A row is "
         f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
         f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
     )

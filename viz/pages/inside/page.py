@@ -116,7 +116,7 @@ def _choices(trace: AttentionTrace) -> Choices:
             format_func=shown_scale,
             key="scale_of",
             bind="query-params",
-            width=120,
+            width=190,
             help="Equation 1 divides by √dₖ. None leaves q · k as it is; × √dₖ is a misprint "
             "that is often copied.",
         )
@@ -126,7 +126,7 @@ def _choices(trace: AttentionTrace) -> Choices:
             1.0,
             key="temperature",
             bind="query-params",
-            width=160,
+            width=220,
             help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
         )
         every = st.toggle(
@@ -156,7 +156,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         format_func=names.__getitem__,
         key=WORD,
         bind="query-params",
-        width=160,
+        width=220,
     )
 
 

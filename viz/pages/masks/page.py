@@ -71,7 +71,7 @@ def show() -> None:
         key="mask-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     with row:
-        view = _choice("View", VIEWS, VIEW)
+        view = _choice("View", VIEWS, VIEW, labelled=False)
         kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
     if view == WITHOUT_MASK:
         _without_mask(kind, row)
@@ -88,9 +88,15 @@ def show() -> None:
         _shift(batch_traces(traces), picture, words)
 
 
-def _choice(label: str, names: tuple[str, ...], key: str) -> str:
+def _choice(label: str, names: tuple[str, ...], key: str, *, labelled: bool = True) -> str:
     chosen = st.segmented_control(
-        label, names, default=names[0], required=True, key=key, bind="query-params"
+        label,
+        names,
+        default=names[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        label_visibility="visible" if labelled else "collapsed",
     )
     return chosen or names[0]
 
@@ -114,7 +120,7 @@ def _grids(
     labels = masking.labels(made, kind)
     with row:
         which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or MODEL_MASKS[kind]
-        style = _choice("Drawn as", STYLES, STYLE)
+        style = _choice("Drawn as", STYLES, STYLE, labelled=False)
     with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence = _number("Sentence", SENTENCE, len(labels))
         query = _number("Row", ROW, len(labels[sentence].queries))

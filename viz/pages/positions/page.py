@@ -26,4 +26,4 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    choose_view(VIEW, VIEWS)
+    VIEWS[choose_view(VIEW, VIEWS)]()

@@ -9,7 +9,7 @@ import streamlit as st
 from training import runlog
 from training.schedule import learning_rate
 from transformer.translator import BUNDLED
-from viz.app.explanations import code_line, explain
+from viz.app.explanations import code_line, explain, lead
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -24,7 +24,7 @@ Curves = dict[str, tuple[list[int], list[float]]]
 
 def show() -> None:
     """Draw the page."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(key="schedule-controls", horizontal=True, gap="small"):
         asked = st.multiselect(
             "d_model · warmup",
             PAIRS,
@@ -37,7 +37,7 @@ def show() -> None:
             width=420,
         )
         last = st.number_input(
-            "Steps", 100, MAX_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=160
+            "Steps", 100, MAX_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=210
         )
         axes = st.segmented_control(
             "Axes",
@@ -46,16 +46,21 @@ def show() -> None:
             required=True,
             key="axes",
             bind="query-params",
+            label_visibility="collapsed",
         )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        others = st.pills(
-            "Common today, with the same peak",
-            list(DECAYS),
-            selection_mode="multi",
-            key="others",
-            bind="query-params",
-        )
-        used = st.toggle("The bundled model's last run", key="used", bind="query-params")
+        with st.popover("More curves", width="content"):
+            others = st.pills(
+                "Common today, with the same peak",
+                list(DECAYS),
+                selection_mode="multi",
+                key="others",
+                bind="query-params",
+            )
+            used = st.toggle("The bundled model's last run", key="used", bind="query-params")
+    lead(
+        "The rate grows in a line for the first *warmup* steps and then falls with the root of the "
+        "step (§5.3, equation 3)."
+    )
     pairs = _pairs(asked)
     if not pairs:
         st.text("There is no curve: choose a width and a warmup.")
@@ -72,8 +77,7 @@ def show() -> None:
     with beside:
         _peaks(pairs)
         explain(
-            "The rate grows in a line for the first *warmup* steps and then falls with the root of "
-            "the step (§5.3, equation 3), so both parts are straight on logarithmic axes: "
+            "Both parts are straight on logarithmic axes: "
             f"{code_line(learning_rate)}. Adam has β₁ = 0.9, β₂ = 0.98 and ε = 10⁻⁹, and no decay "
             "of the weights. The other curves warm up alike and differ in how they end."
         )

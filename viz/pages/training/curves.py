@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from training.runlog import Record, RunLogError
 from training.schedule import learning_rate
@@ -28,10 +29,10 @@ VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
 """What a validation measures."""
 
 
-def curves() -> None:
-    """Choose runs, then follow them."""
+def curves(row: DeltaGenerator) -> None:
+    """Choose runs, in the row of the views, then follow them."""
     found = run_menu.offered(RUNS, logged_runs())
-    names = st.multiselect(
+    names = row.multiselect(
         "Runs",
         list(found),
         default=[BUNDLED_NAME],

@@ -52,12 +52,8 @@ _OF_THE_BUNDLED = (
 )
 
 
-def heads_forming() -> None:
-    """Choose a run, a sentence and a head, then walk through the steps."""
-    st.text(WHOSE)
-    row = st.container(
-        key="forming-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+def heads_forming(row: DeltaGenerator) -> None:
+    """Choose a run and a sentence, in the row of the views, then walk through the steps."""
     with row:
         name, folder = _run()
     run_menu.say_what_is_missing(RUN)
@@ -81,7 +77,7 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
         return
     with row:
         probes = _sentence(sentences)
-    _pictures(name, folder, probes, row)
+    _pictures(name, folder, probes)
 
 
 def _run() -> tuple[str, Path]:
@@ -129,7 +125,7 @@ def _name(probes: Probes) -> str | None:
     return None
 
 
-def _pictures(run: str, folder: Path, probes: Probes, row: DeltaGenerator) -> None:
+def _pictures(run: str, folder: Path, probes: Probes) -> None:
     """The pictures of one sentence."""
     traces, wrong = load_all(probes)
     for sentence in wrong[:MAX_NAMED]:
@@ -139,12 +135,13 @@ def _pictures(run: str, folder: Path, probes: Probes, row: DeltaGenerator) -> No
     if not traces:
         return
     layers, count = next(iter(traces.values())).cross.shape[:2]
-    with row:
+    with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
         layer, head = pick(HEAD, layers, count, layer=layers - 1, head=0)
+        step = _step(folder, list(traces))
     assert layer is not None  # no mean is offered
     assert head is not None
-    step = _step(folder, list(traces))
+    _say(folder, step)
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
@@ -171,6 +168,7 @@ def _pictures(run: str, folder: Path, probes: Probes, row: DeltaGenerator) -> No
             ),
             alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
         )
+    st.text(WHOSE)
     explain(
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
@@ -208,28 +206,25 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         st.session_state[STEP] = steps[-1]
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
-        _say(folder, steps[0])
         return steps[0]
     # a link, or the run before, may have saved others
     if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
     asked = st.query_params.get(STEP, "").replace(",", "")
     known = len(asked) <= len(str(MAX_STEP)) and asked.isascii() and asked.isdecimal()
-    with st.container(
-        key="forming-steps", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
-        step: int = st.select_slider(
-            "Step of the training",
-            steps,
-            value=nearest(steps, int(asked)) if known else steps[0],
-            format_func=lambda n: f"{n:,}",
-            key=STEP,
-            bind="query-params",
-        )
-        at = steps.index(step)
-        _walk("Step before", steps[max(at - 1, 0)], ":material/arrow_back:", step)
-        _walk("Next step", steps[min(at + 1, len(steps) - 1)], ":material/arrow_forward:", step)
-        _say(folder, step)
+    step: int = st.select_slider(
+        "Step",
+        steps,
+        value=nearest(steps, int(asked)) if known else steps[0],
+        format_func=lambda n: f"{n:,}",
+        key=STEP,
+        bind="query-params",
+        help="Of the training: those at which the run saved what its heads looked at.",
+        width=290,
+    )
+    at = steps.index(step)
+    _walk("Step before", steps[max(at - 1, 0)], ":material/arrow_back:", step)
+    _walk("Next step", steps[min(at + 1, len(steps) - 1)], ":material/arrow_forward:", step)
     return step
 
 
@@ -245,7 +240,9 @@ def _go_to(step: int) -> None:
 
 
 def _say(folder: Path, step: int) -> None:
-    st.text(f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}", width="content")
+    with st.container(key="lead"):
+        after = f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}"
+        st.text(f"{after}: what every head looks at in a sentence that the run traced.")
 
 
 def _loss(folder: Path, step: int) -> str:

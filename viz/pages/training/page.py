@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from viz.app.view_choice import choose_view
 from viz.pages.training.curves import curves
 from viz.pages.training.heads_forming import heads_forming
@@ -11,9 +14,15 @@ from viz.pages.training.heads_forming import heads_forming
 VIEW = "training_view"
 """Name in the URL."""
 
-VIEWS: dict[str, Callable[[], None]] = {"Heads forming": heads_forming, "Curves": curves}
+VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
+    "Heads forming": heads_forming,
+    "Curves": curves,
+}
 
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    choose_view(VIEW, VIEWS)
+    row = st.container(key="training-controls", horizontal=True, gap="small")
+    with row:
+        view = choose_view(VIEW, VIEWS)
+    VIEWS[view](row)

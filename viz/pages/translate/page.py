@@ -11,7 +11,7 @@ from transformer.decoding import beam_search
 from transformer.translator import Candidate
 from viz.app import sentence_bar, serving
 from viz.app.candidates import MARKS, show_candidate
-from viz.app.explanations import code_line, explain
+from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number
 from viz.app.head_picker import UrlNames, pick
 from viz.app.memory import memo_per_trace
@@ -32,31 +32,33 @@ def show() -> None:
     found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
-    picture, beside = st.columns([2, 1], gap="large")
+    layers, heads = trace.cross.shape[:2]
+    with st.container(key="translate-controls", horizontal=True, gap="small"):
+        layer, head = pick(MAP, layers, heads, layer=serving.aligning_layer(translator), mean=True)
+    assert layer is not None  # this page offers the mean over heads alone
+    lead(
+        "Each row is a German piece at the moment when it is written, each column an English "
+        "piece: the stronger the colour, the more the decoder takes from there."
+    )
+    picture, beside = st.columns([5, 4], gap="large")
     with picture:
-        _map(trace, serving.aligning_layer(translator))
+        _map(trace, layer, head)
         _choices(translator, trace)
     with beside:
         _candidates(translation)
         explain(
             f"Each row of the decoder reads one token and writes the next, by which it is named "
-            f"here; each column is one English piece. The stronger the colour, the more the row "
-            f"takes from there. "
-            f"The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
+            f"here. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
             f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
             f"They say where the model looked, not why it chose a word."
         )
 
 
-def _map(trace: AttentionTrace, aligning: int) -> None:
-    layers, heads = trace.cross.shape[:2]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        layer, head = pick(MAP, layers, heads, layer=aligning, mean=True)
-    assert layer is not None  # this page offers the mean over heads alone
+def _map(trace: AttentionTrace, layer: int, head: int | None) -> None:
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
-        title = f"Layer {layer + 1} · mean of its {heads} heads"
+        title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
     else:
         weights = trace.cross[layer, head]  # [query, key]
         title = head_name(layer, head)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from viz.app import address, first_page, navigation, sentence_bar
-from viz.app.style import STYLE_SHEET
 from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
 
 ABOUT = (
@@ -15,7 +14,6 @@ ABOUT = (
 def main() -> None:
     """Draw the bar and the page that the address names: what Streamlit runs for each reader."""
     st.set_page_config(layout="wide", menu_items={"About": ABOUT})
-    st.html(STYLE_SHEET)
     page = st.navigation(
         [
             navigation.page("translate", translate.show, default=True),

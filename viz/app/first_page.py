@@ -1,6 +1,8 @@
-"""The HTML that a browser loads first: Streamlit's own, with one script of ours before its scripts.
+"""The HTML that a browser loads first: Streamlit's own, with our scripts before its own, and our styles.
 
-Streamlit has no place for it: `viz/draw/js/history.js` must be there before the app is.
+Streamlit has no place for them: `viz/draw/js/history.js` must be there before the app is,
+`viz/draw/js/live_text.js` belongs to no component, and a style sheet that came with the first run
+would move all that is drawn by then.
 """
 
 from __future__ import annotations
@@ -14,16 +16,22 @@ from starlette.routing import Route
 
 from viz import draw
 from viz.app.navigation import TITLES
+from viz.app.style import STYLE_SHEET
 
-SCRIPT = Path(draw.__file__).parent / "js" / "history.js"
+SCRIPTS = [Path(draw.__file__).parent / "js" / name for name in ("history.js", "live_text.js")]
 STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 
 
 def html() -> str:
     """The page, the same for every address."""
-    script = f"<script>\n{SCRIPT.read_text('utf-8')}</script>"
-    page = STREAMLITS.read_text("utf-8")
-    return page.replace("<title>Streamlit</title>", f"<title>Headlight</title>\n{script}")
+    scripts = "".join(f"<script>\n{path.read_text('utf-8')}</script>\n" for path in SCRIPTS)
+    # in the body, after the styles that Streamlit puts into the head: the later of two rules counts
+    styles = f"<style>\n{STYLE_SHEET.read_text('utf-8')}</style>\n"
+    return (
+        STREAMLITS.read_text("utf-8")
+        .replace("<title>Streamlit</title>", f"<title>Headlight</title>\n{scripts}")
+        .replace('<div id="root">', f'{styles}<div id="root">')
+    )
 
 
 def routes() -> list[Route]:

@@ -92,13 +92,12 @@ def _inputs() -> tuple[str, int]:
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = in_link
     with st.container(key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"):
-        typed = st.text_input(
+        typed = st.text_area(
             "English",
             serving.EXAMPLES[0],
             key=TEXT,
-            live="250ms",
+            height="content",
             bind="query-params" if in_link else None,
-            autocomplete="off",
             placeholder="Type an English sentence",
         )
         st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)

@@ -9,7 +9,7 @@ import altair as alt
 from viz.figures.colors import INK
 
 STYLE_SHEET = Path(__file__).with_name("style.css")
-"""Given to `st.html`, which puts a file of CSS into the page as it is."""
+"""In the HTML that a browser loads first: see `first_page`."""
 
 
 @alt.theme.register("headlight", enable=True)

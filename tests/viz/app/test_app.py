@@ -21,7 +21,7 @@ def candidates(app: AppTest) -> int:
 
 def test_opens_with_a_sentence_translated(serve, translator: Translator) -> None:
     app = serve()
-    assert app.text_input(key="text").value == serving.EXAMPLES[0]
+    assert app.text_area(key="text").value == serving.EXAMPLES[0]
     assert translator.translate(serving.EXAMPLES[0]).text in texts(app)
     assert NO_PICTURE not in texts(app)
 
@@ -55,21 +55,21 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, wrong: str) -> 
 )
 def test_what_cannot_be_translated_gets_one_sentence(serve, text: str, sentence: str) -> None:
     app = serve()
-    app.text_input(key="text").set_value(text).run()
+    app.text_area(key="text").set_value(text).run()
     (said,) = [line for line in texts(app) if sentence in line]
     assert said.endswith(".")
     lost = [TOO_LONG] if len(text) > 8_000 else []
     # no numbers, no picture of the old text
     assert texts(app) == ["German", said, *lost, NO_PICTURE]
-    app.text_input(key="text").set_value(SENTENCE).run()
+    app.text_area(key="text").set_value(SENTENCE).run()
     assert NO_PICTURE not in texts(app)
 
 
 def test_a_text_too_long_for_a_link_leaves_the_url_and_a_shorter_one_returns(serve) -> None:
     app = serve(text=SENTENCE)
-    app.text_input(key="text").set_value("dog " * 10_000).run()
+    app.text_area(key="text").set_value("dog " * 10_000).run()
     assert in_url(app, "text") is None
-    app.text_input(key="text").set_value("The dog sings.").run()
+    app.text_area(key="text").set_value("The dog sings.").run()
     assert in_url(app, "text") == "The dog sings."
 
 
@@ -112,7 +112,7 @@ def test_a_bad_checkpoint_gets_one_sentence(
     label, said, rest = texts(app)
     assert (label, rest) == ("German", NO_PICTURE)
     assert says in said
-    assert app.text_input(key="text").value == serving.EXAMPLES[0]  # the bar is alive
+    assert app.text_area(key="text").value == serving.EXAMPLES[0]  # the bar is alive
     if kind == "missing":
         shutil.copytree(trained_folder, folder)
         assert NO_PICTURE not in texts(app.run())

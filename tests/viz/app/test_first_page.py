@@ -1,4 +1,4 @@
-"""The HTML that a browser loads first has our script before Streamlit's, on every page."""
+"""The HTML that a browser loads first has our scripts before Streamlit's, and our styles, on every page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import streamlit as st
 
 from viz.app import first_page
 from viz.app.navigation import TITLES
+from viz.app.style import STYLE_SHEET
 
 
-def test_our_script_comes_first() -> None:
+def test_ours_comes_first() -> None:
     html = first_page.html()
     assert "<title>Headlight</title>" in html
-    ours = html.index(first_page.SCRIPT.read_text("utf-8"))
-    assert ours < html.index('<script type="module"')
+    streamlits = html.index('<script type="module"')
+    for script in first_page.SCRIPTS:
+        assert html.index(script.read_text("utf-8")) < streamlits
+    assert STYLE_SHEET.read_text("utf-8") in html
 
 
 @pytest.mark.parametrize(("base", "prefix"), [("", "/"), ("/some/where/", "/some/where/")])

@@ -51,12 +51,12 @@ def test_a_beam_that_there_is_not_does_not(serve, monkeypatch: pytest.MonkeyPatc
         early.setattr(sentence_bar, "_inputs", st.stop)
         app = serve(bar, text=SENTENCE, beam="3")
     visit(app, "masks")
-    assert app.text_input(key="text").value == SENTENCE
+    assert app.text_area(key="text").value == SENTENCE
     assert app.selectbox(key="beam").value == 4
 
 
 def test_what_the_link_asked_for_counts_once(serve) -> None:
     app = serve(bar, text=SENTENCE)
-    app.text_input(key="text").set_value("A cat.").run()
+    app.text_area(key="text").set_value("A cat.").run()
     visit(app, "masks")
-    assert app.text_input(key="text").value == "A cat."
+    assert app.text_area(key="text").value == "A cat."

@@ -45,7 +45,7 @@
   addEventListener("pointerdown", act, true);
   addEventListener("keydown", (event) => {
     const typed = isField(target(event)) && event.key !== "Enter";
-    if (!event.repeat && !typed) act();
+    if (event.isTrusted && !event.repeat && !typed) act();
   }, true);
   addEventListener("beforeinput", (event) => {
     const element = target(event);

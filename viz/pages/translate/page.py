@@ -48,8 +48,8 @@ def show() -> None:
         _candidates(translation)
         explain(
             f"Each row of the decoder reads one token and writes the next, by which it is named "
-            f"here. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in the "
-            f"encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"here. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 "
+            f"in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
             f"They say where the model looked, not why it chose a word."
         )

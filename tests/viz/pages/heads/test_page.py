@@ -125,7 +125,7 @@ def test_a_shorter_sentence_has_no_step_of_the_longer_one(serve, translator: Tra
     app.slider(key="step").set_value(app.slider(key="step").max).run()
     pieces = len(translator.trace("Dog.", target=GIVEN["Dog."]).target_tokens)
     assert app.slider(key="step").value > pieces
-    app.text_input(key="text").set_value("Dog.").run()
+    app.text_area(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.slider(key="step").value == app.slider(key="step").max == pieces
 

@@ -182,7 +182,7 @@ def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Tra
     last = len(translator.trace(SENTENCE).source_tokens) - 1
     app.selectbox(key="word").set_value(last).run()
     assert app.selectbox(key="word").value == last
-    app.text_input(key="text").set_value("Dog.").run()
+    app.text_area(key="text").set_value("Dog.").run()
     assert not app.exception
     assert app.selectbox(key="word").value < len(translator.trace("Dog.").source_tokens)
 
@@ -211,5 +211,5 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
 
 def test_without_a_translation_the_page_says_so(serve) -> None:
     app = serve(inside_page)
-    app.text_input(key="text").set_value(" ").run()
+    app.text_area(key="text").set_value(" ").run()
     assert texts(app)[-1] == "Without a translation there is nothing to draw."

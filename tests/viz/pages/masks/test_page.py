@@ -136,7 +136,7 @@ def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, trans
     app.text_area(key="more").set_value("").run()
     assert not app.exception
     assert grids(app)["chosen"] == [0, last - 1]
-    app.text_input(key="text").set_value("Her horse waits.").run()
+    app.text_area(key="text").set_value("Her horse waits.").run()
     assert not app.exception
     shorter = len(translator.trace("Her horse waits.").source_tokens)
     assert grids(app)["chosen"] == [0, shorter - 1] != [0, last - 1]

@@ -125,7 +125,7 @@ def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> Non
     assert len(set(without)) == 1
     assert any("one sentence to the encoder" in text for text in texts(app))
     app.button[1].click().run()
-    assert app.text_input(key="text").value == PAIR[1]
+    assert app.text_area(key="text").value == PAIR[1]
 
 
 def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -> None:

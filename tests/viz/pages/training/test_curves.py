@@ -18,9 +18,11 @@ from viz.pages.training.runs import RUNS_VARIABLE
 
 
 def curves_page() -> None:
+    import streamlit as st
+
     from viz.pages.training.curves import curves
 
-    curves()
+    curves(st.container(horizontal=True))
 
 
 def opened(*runs: str) -> AppTest:

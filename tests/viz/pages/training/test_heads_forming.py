@@ -29,9 +29,11 @@ STEPS = (1, 2, 64, 250)
 
 
 def forming_page() -> None:
+    import streamlit as st
+
     from viz.pages.training.heads_forming import heads_forming
 
-    heads_forming()
+    heads_forming(st.container(horizontal=True))
 
 
 def _at(step: int, *, other: bool = False) -> AttentionTrace:

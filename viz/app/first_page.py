@@ -1,4 +1,4 @@
-"""The HTML that a browser loads first: Streamlit's own, with our scripts before its own, and our styles.
+"""The HTML that a browser loads first: Streamlit's own, and our scripts and styles.
 
 Streamlit has no place for them: `viz/draw/js/history.js` must be there before the app is,
 `viz/draw/js/live_text.js` belongs to no component, and a style sheet that came with the first run

@@ -1,4 +1,4 @@
-"""The HTML that a browser loads first has our scripts before Streamlit's, and our styles, on every page."""
+"""The HTML that a browser loads first has our scripts and styles, on every page."""
 
 from __future__ import annotations
 

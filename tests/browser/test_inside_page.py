@@ -114,7 +114,7 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     name = f"the row that reads “{read}” and writes “{written}” looks"
     assert plain(painted(page)["title"]).endswith(name)
     choose(page, "Layer", "1")
-    choose(page, "Scale of q · k", "none")
+    choose(page, "Scale", "none")
     trace = translator.trace(SENTENCE)
     edits = {"decoder.layers.0.cross_attention.hook_attn_scores": rescale(8**0.5, 3)}
     edited = sublayer_values(translator.model, trace, "cross", 0, edits)

@@ -20,7 +20,7 @@ TEXT = "Two black dogs are running through the deep white snow today."  # 12 tok
 BAR, CONTROLS = 100, 48  # most pixels of height
 PICTURES = {
     "translate": (".st-key-translate-map .hl-frame",),
-    "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=row]:nth-of-type(-n+3)"),
+    "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
     "training": (".st-key-forming-map .hl-frame",),
@@ -62,7 +62,7 @@ def bottom(locator: Locator) -> float:
 def test_the_picture_stands_whole_and_in_sight(projector: Callable[[str], Page], path: str) -> None:
     page = projector(path)
     for selector in PICTURES[path]:
-        page.locator(selector).first.wait_for()
+        page.locator(selector).first.wait_for(state="attached")
     assert height(page.locator(".st-key-sentence-bar")) <= BAR
     for row in page.locator("[class*='-controls']").all():
         assert height(row) <= CONTROLS

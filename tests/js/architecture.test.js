@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { read } from "../../viz/draw/js/architecture/data.js";
 import { modelMarks } from "../../viz/draw/js/architecture/marks.js";
 import { headOf, lineThrough, roundedBox } from "../../viz/draw/js/architecture/paths.js";
-import { nextBox, planModel, STRIP } from "../../viz/draw/js/architecture/plan.js";
+import { nextBox, planModel } from "../../viz/draw/js/architecture/plan.js";
 import { measure, modelData, palette, theme } from "./samples.js";
 
 /** @type {string[]} */
@@ -14,8 +14,9 @@ const WIDTHS = [300, 390, 559, 560, 700, 780, 1600];
 
 /** @typedef {import("../../viz/draw/js/architecture/data.js").ModelData} ModelData */
 
-/** @param {number} width @param {ModelData} data */
-const planAt = (width, data = DATA) => planModel(data.boxes, width, measure);
+/** @param {number} width @param {ModelData} [data] @param {number} [tallest] */
+const planAt = (width, data = DATA, tallest = 2000) =>
+  planModel(data.boxes, width, tallest, measure);
 
 test("the plan has a place for every box and for no other", () => {
   assert.deepEqual(Object.keys(planAt(780).boxes), NAMES);
@@ -36,11 +37,17 @@ test("no two boxes overlap, all lie on the picture, and on whole pixels", () => 
   }
 });
 
+test("on a low screen the drawing is as tall as the screen lets it be", () => {
+  const heights = [900, 600, 540].map((tallest) => planAt(780, DATA, tallest).height);
+  assert.ok(heights[0] > 700, String(heights));
+  assert.ok(heights[1] <= 600 && heights[2] <= 540 && heights[2] < heights[1], String(heights));
+});
+
 test("words and what is drawn stay inside their boxes, with any number of heads", () => {
   for (const width of WIDTHS) {
-    for (const heads of [1, 8, 16, 64]) {
+    for (const [heads, tallest] of [[1, 2000], [8, 2000], [16, 540], [64, 540]]) {
       const data = modelData(NAMES, { heads });
-      const plan = planAt(width, data);
+      const plan = planAt(width, data, tallest);
       const marks = modelMarks({ data, plan, theme, ratio: 1 });
       for (const mark of marks) {
         if (mark.type === "picture") {
@@ -135,7 +142,7 @@ test("every value has its colour, in the palette of its box", () => {
     [[3, 2], [3, 1], [3, 1]]);
   const { x, y, width } = planAt(780).boxes["encoder.sum"];
   assert.deepEqual([pictures[0].x, pictures[0].width, pictures[0].height],
-    [x + 7, width - 14, STRIP]);
+    [x + 7, width - 14, 20]);
   assert.ok(pictures[0].y > y + 18);
 });
 

@@ -60,7 +60,7 @@ def pick_layer(name: str, layers: int) -> int:
         [str(n + 1) for n in range(layers)],
         key=name,
         bind="query-params",
-        width=128,
+        width=116,
     )
     return int(chosen) - 1
 
@@ -97,7 +97,7 @@ def pick(
         index=layer_names.index(_name(layer)),
         key=names.layer,
         bind="query-params",
-        width=128,
+        width=116,
     )
     chosen_head = st.selectbox(
         "Head",
@@ -105,7 +105,7 @@ def pick(
         index=head_names.index(_name(head)),
         key=names.head,
         bind="query-params",
-        width=128,
+        width=116,
     )
     return _index(chosen_layer), _index(chosen_head)
 

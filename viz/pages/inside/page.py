@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
 from transformer.analysis import scaling
@@ -79,8 +80,9 @@ def show() -> None:
     found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
-    chosen = _choices(trace)
-    below = st.container(key="inside-translation", gap=None)
+    row = st.container(key="inside-controls", horizontal=True, gap="small")
+    below = st.container(key="inside-translation", horizontal=True, gap="medium")
+    chosen = _choices(trace, row, below)
     try:
         edits = _edits(translator, chosen)
         of = _attended(translator, trace, chosen, edits)
@@ -92,7 +94,7 @@ def show() -> None:
         st.text(str(error))
         return
     _explain()
-    with below:
+    with below, st.container(gap=None):
         if chosen.as_trained:
             st.text(
                 "Scale and temperature are the paper's: choose others to see the translation that "
@@ -102,23 +104,21 @@ def show() -> None:
             rescaled_translation(translator, translation, edits, _scale_in_words(chosen))
 
 
-def _choices(trace: AttentionTrace) -> Choices:
+def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
     layers, heads = trace.cross.shape[:2]
-    with st.container(
-        key="inside-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with row:
         kind = pick_kind()
         layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
         word = _word(trace, kind)
         scale = st.selectbox(
-            "Scale of q · k",
+            "Scale",
             get_args(Scale),
             format_func=shown_scale,
             key="scale_of",
             bind="query-params",
-            width=190,
-            help="Equation 1 divides by √dₖ. None leaves q · k as it is; × √dₖ is a misprint "
-            "that is often copied.",
+            width=150,
+            help="What q · k is multiplied by. Equation 1 divides by √dₖ. None leaves q · k as it "
+            "is; × √dₖ is a misprint that is often copied.",
         )
         temperature = st.select_slider(
             "Temperature",
@@ -126,17 +126,17 @@ def _choices(trace: AttentionTrace) -> Choices:
             1.0,
             key="temperature",
             bind="query-params",
-            width=220,
+            width=200,
             help="Divides the scores once more; 1 in the paper. Low is sharp, high is even.",
         )
-        every = st.toggle(
-            "In every head",
-            key="every",
-            bind="query-params",
-            disabled=as_in_paper(scale, temperature),
-            help="Scale and temperature of all heads of all layers, not of this one alone. There "
-            "is nothing to change in them while both are the paper's.",
-        )
+    every = below.toggle(
+        "In every head",
+        key="every",
+        bind="query-params",
+        disabled=as_in_paper(scale, temperature),
+        help="Scale and temperature of all heads of all layers, not of this one alone. There "
+        "is nothing to change in them while both are the paper's.",
+    )
     assert layer is not None  # this page offers no mean
     assert head is not None
     return Choices(kind, layer, head, word, scale, float(temperature), every)
@@ -156,7 +156,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         format_func=names.__getitem__,
         key=WORD,
         bind="query-params",
-        width=220,
+        width=190,
     )
 
 

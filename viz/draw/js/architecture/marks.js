@@ -5,7 +5,7 @@ import { rasterOf } from "../core/raster.js";
 import { path, picture, text } from "../core/scene.js";
 import { colorsOf } from "./data.js";
 import { headOf, lineThrough, roundedBox } from "./paths.js";
-import { INSIDE, STRIP } from "./plan.js";
+import { INSIDE } from "./plan.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
 /** @typedef {import("../core/theme.js").Theme} Theme */
@@ -129,7 +129,7 @@ function wordMarks({ plan: { layout }, theme }, { title, shape }, { x, y, width 
 function stripMarks({ data, plan, theme, ratio }, box, place) {
   const { maps, rows, columns, values, kind } = box;
   const { side, apart } = plan.map;
-  const [width, height] = kind ? [side, side] : [place.width - 2 * INSIDE, STRIP];
+  const [width, height] = kind ? [side, side] : [place.width - 2 * INSIDE, plan.layout.high];
   const colors = colorsOf(data, box, theme.name);
   return Array.from({ length: maps }, (_, map) => {
     const first = map * rows * columns;

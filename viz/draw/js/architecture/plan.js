@@ -16,6 +16,10 @@ import { STACKS, SUBLAYERS } from "./stacks.js";
  * @property {number[]} feet of the lines of words, from the top of a box
  * @property {number} strip from the top of a box to what is drawn in it
  * @property {number} words height of a box with nothing drawn in it
+ * @property {number} high height of a strip
+ * @property {number} map largest side of a head's map
+ * @property {{close: number, plain: number, far: number}} gaps between boxes
+ * @property {number} over a layer's frame, for the words there
  *
  * @typedef {object} ModelPlan
  * @property {Record<string, Place>} boxes by name
@@ -29,43 +33,54 @@ import { STACKS, SUBLAYERS } from "./stacks.js";
  * @property {number} height
  */
 
-const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12, over: 20 };
-const GAP = { close: 7, plain: 14, far: 24 };
+const FRAME = { first: "self_attention", last: "feed_forward_norm", room: 12 };
 
 const NARROW = 560; // of the page; below it everything is closer
 const BOX = { smallest: 110, largest: 330 };
-const MAP = { largest: 40, apart: 3, share: 0.25 }; // of a head; at most this share stays empty
+const MAP = { apart: 3, share: 0.25 }; // of a head; at most this share stays empty
 const BETWEEN_WORDS = 7; // least room between the two words of a box
 
 /** @type {Layout} */
 const ONE_LINE = {
   side: 46, between: 56, aside: 12, residual: 26, letters: 14, feet: [18, 18], strip: 25, words: 30,
+  high: 20, map: 40, gaps: { close: 7, plain: 14, far: 24 }, over: 20,
 };
 /** @type {Layout} title over shape, where there is no room beside it */
 const TWO_LINES = { ...ONE_LINE, feet: [18, 36], strip: 43, words: 48 };
 /** @type {Layout} */
 const SMALL = {
   side: 22, between: 16, aside: 6, residual: 14, letters: 12, feet: [17, 32], strip: 37, words: 38,
+  high: 20, map: 40, gaps: ONE_LINE.gaps, over: 20,
 };
+/** @type {Layout} closer, to be in sight whole on a low screen */
+const LOW = {
+  ...ONE_LINE, letters: 13, feet: [15, 15], strip: 20, words: 23,
+  map: 30, gaps: { close: 4, plain: 8, far: 13 }, over: 18,
+};
+const STRIPS = [20, 16, 12, 8]; // heights that a low layout tries
 
 export const INSIDE = 7; // between a box's edge and what stands in it
-export const STRIP = 20; // height of a strip
 
 /**
  * @param {Pick<import("./data.js").ModelBox, "name" | "title" | "shape" | "maps">[]} boxes
  * @param {number} width of the page's column
+ * @param {number} tallest height that is in sight
  * @param {import("../core/theme.js").Measure} measure
  * @returns {ModelPlan}
  */
-export function planModel(boxes, width, measure) {
+export function planModel(boxes, width, tallest, measure) {
   const heads = Math.max(1, ...boxes.map(({ maps }) => maps));
   if (width < NARROW) return planWith(SMALL, heads, width);
+  /** @param {ModelPlan} plan */
+  const holdsWords = ({ boxes: places, layout: { letters } }) =>
+    boxes.every(({ name, title, shape }) =>
+      measure(title, letters, 600) + BETWEEN_WORDS + measure(shape, letters, 400)
+        <= places[name].width - 2 * INSIDE);
   const plan = planWith(ONE_LINE, heads, width);
-  const { letters } = ONE_LINE;
-  const fits = boxes.every(({ name, title, shape }) =>
-    measure(title, letters, 600) + BETWEEN_WORDS + measure(shape, letters, 400)
-      <= plan.boxes[name].width - 2 * INSIDE);
-  return fits ? plan : planWith(TWO_LINES, heads, width);
+  if (!holdsWords(plan)) return planWith(TWO_LINES, heads, width);
+  if (plan.height <= tallest) return plan;
+  const low = STRIPS.map((high) => planWith({ ...LOW, high }, heads, width));
+  return low.find(({ height }) => height <= tallest) ?? low[low.length - 1];
 }
 
 /**
@@ -77,14 +92,14 @@ export function planModel(boxes, width, measure) {
 function planWith(layout, heads, width) {
   const { side, between, words } = layout;
   const wide = within(Math.floor((width - 2 * side - between) / 2), BOX.smallest, BOX.largest);
-  const map = planMap(wide - 2 * INSIDE, heads);
+  const map = planMap(wide - 2 * INSIDE, heads, layout.map);
   const heights = {
-    words, box: words + STRIP, attention: words + Math.ceil(map.side),
+    words, box: words + layout.high, attention: words + Math.ceil(map.side),
   };
   const full = 2 * side + between + 2 * wide;
   const from = Math.max(0, Math.round((width - full) / 2));
   const { boxes, height } = stackBoxes(
-    { encoder: from + side, decoder: from + side + wide + between }, wide, heights,
+    { encoder: from + side, decoder: from + side + wide + between }, wide, heights, layout,
   );
   const frames = Object.keys(STACKS).map((stack) => frameOf(boxes, stack, layout.aside));
   return {
@@ -98,10 +113,11 @@ function planWith(layout, heads, width) {
  * The maps of all heads side by side, over the whole box where they are not too large then.
  * @param {number} inside width
  * @param {number} heads
+ * @param {number} largest side of a map
  */
-function planMap(inside, heads) {
+function planMap(inside, heads, largest) {
   const apart = Math.min(MAP.apart, (MAP.share * inside) / heads);
-  return { apart, side: Math.min(MAP.largest, (inside - (heads - 1) * apart) / heads) };
+  return { apart, side: Math.min(largest, (inside - (heads - 1) * apart) / heads) };
 }
 
 /**
@@ -109,13 +125,14 @@ function planMap(inside, heads) {
  * @param {Record<string, number>} left edge of each stack
  * @param {number} width
  * @param {{words: number, box: number, attention: number}} heights
+ * @param {Layout} layout
  * @returns {{boxes: Record<string, Place>, height: number}} and the height of both
  */
-function stackBoxes(left, width, heights) {
+function stackBoxes(left, width, heights, layout) {
   /** @type {Record<string, Place>} */
   const boxes = {};
   const tops = Object.entries(STACKS).map(([stack, rows]) =>
-    rise(boxes, stack, rows, left[stack], width, heights));
+    rise(boxes, stack, rows, left[stack], width, heights, layout));
   const height = 2 - Math.min(...tops);
   for (const box of Object.values(boxes)) box.y += height;
   return { boxes, height };
@@ -129,35 +146,38 @@ function stackBoxes(left, width, heights) {
  * @param {number} x
  * @param {number} width
  * @param {{words: number, box: number, attention: number}} heights
+ * @param {Layout} layout
  * @returns {number} y of the top
  */
-function rise(boxes, stack, rows, x, width, heights) {
+function rise(boxes, stack, rows, x, width, heights, { gaps, over }) {
   let top = -2;
   rows.forEach((row, n) => {
     const names = [row].flat();
     const height = row === "tokens" ? heights.words
       : names[0].endsWith("attention") ? heights.attention : heights.box;
-    if (n) top -= gap(rows[n - 1], row);
+    if (n) top -= gap(rows[n - 1], row, gaps, over);
     top -= height;
-    const each = (width - (names.length - 1) * GAP.close) / names.length;
+    const each = (width - (names.length - 1) * gaps.close) / names.length;
     names.forEach((name, nth) => {
-      const left = Math.round(x + nth * (each + GAP.close));
-      const right = Math.round(x + nth * (each + GAP.close) + each);
+      const left = Math.round(x + nth * (each + gaps.close));
+      const right = Math.round(x + nth * (each + gaps.close) + each);
       boxes[`${stack}.${name}`] = { x: left, y: top, width: right - left, height };
     });
   });
-  return top - (rows.at(-1) === FRAME.last ? FRAME.over : 0);
+  return top - (rows.at(-1) === FRAME.last ? over : 0);
 }
 
 /**
  * @param {string | string[]} below
  * @param {string | string[]} row
+ * @param {Layout["gaps"]} gaps
+ * @param {number} over
  */
-function gap(below, row) {
-  if (SUBLAYERS.includes(String(below))) return GAP.close;
-  if (below === FRAME.last) return FRAME.room + FRAME.over + GAP.close; // the frame, its words, air
-  if (row === FRAME.first) return GAP.far + FRAME.room / 2;
-  return SUBLAYERS.includes(String(row)) ? GAP.far : GAP.plain;
+function gap(below, row, gaps, over) {
+  if (SUBLAYERS.includes(String(below))) return gaps.close;
+  if (below === FRAME.last) return FRAME.room + over + gaps.close; // the frame, its words, air
+  if (row === FRAME.first) return gaps.far + FRAME.room / 2;
+  return SUBLAYERS.includes(String(row)) ? gaps.far : gaps.plain;
 }
 
 /**

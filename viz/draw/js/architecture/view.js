@@ -3,6 +3,7 @@
 
 import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
+import { heightInSight } from "../core/picture_view.js";
 import { cssColor } from "../core/raster.js";
 import { drawingOf, SHARP } from "../core/save.js";
 import { rect } from "../core/scene.js";
@@ -16,6 +17,7 @@ const DESCRIPTION = "The Transformer of Figure 1. The encoder stands on the left
 const STRIPS = "Strips: a row for each token, a column for each feature;";
 const SCALES = "each strip on its own scale.";
 const MAPS = "Maps: one for each head, from 0 to 1; rows look at columns.";
+const AROUND = 175; // bar, controls and foot, CSS pixels
 const DOT = 12; // of the legend in what is saved
 const [BELOW, ABOVE] = [28, 228]; // places in the colours of differences, for the legend
 
@@ -53,7 +55,7 @@ export class Architecture extends View {
 
   /** @param {number} width */
   arrange(width) {
-    this.plan = planModel(this.data.boxes, width, this.measure);
+    this.plan = planModel(this.data.boxes, width, heightInSight(AROUND), this.measure);
     this.box.style.height = `${this.plan.height}px`;
     for (const [name, { style }] of this.buttons) {
       const { x, y, width: wide, height } = this.plan.boxes[name];

@@ -13,11 +13,15 @@ import { View } from "./view.js";
 
 export const EDGE = 8; // between words and what they name, CSS pixels
 export const TALLEST = 800; // the frame; what is taller scrolls in it
-const AROUND = 320; // what a page of the app has above and below its picture
+const AROUND = 330; // what a page of the app has above and below its picture, CSS pixels
 const LEAST = 280;
 
-/** The height up to which a picture is seen whole when its page opens, CSS pixels. */
-export const heightInSight = () => within(window.innerHeight - AROUND, LEAST, TALLEST);
+/**
+ * The height up to which a picture is seen whole when its page opens.
+ * @param {number} [around] what the page has above and below it
+ */
+export const heightInSight = (around = AROUND) =>
+  within(window.innerHeight - around, LEAST, TALLEST);
 
 /** What is to be seen of a picture: what is scrolled away, and the size of the frame.
  * @typedef {{x: number, y: number, width: number, height: number}} Visible */

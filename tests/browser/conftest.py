@@ -92,14 +92,24 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def serve_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+def logs() -> dict[str, Path]:
+    """The file that each server of `serve_app` writes to, by its address."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def serve_app(
+    tmp_path_factory: pytest.TempPathFactory, logs: dict[str, Path]
+) -> Iterator[Callable[[str], str]]:
     """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
     with ExitStack() as servers:
 
         @functools.cache
         def serve(checkpoint: str) -> str:
             log = tmp_path_factory.mktemp("app") / "server.log"
-            return servers.enter_context(_served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
+            address = servers.enter_context(_served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
+            logs[address] = log
+            return address
 
         yield serve
 

@@ -25,8 +25,12 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) ->
     app = opened(wrong, pe_length=wrong, pe_width=wrong)
     pairs = sinusoidal_positions(128, 512).numpy().T.reshape(256, 2, 128).mean(1)
     np.testing.assert_allclose(map_values(picture(app)), pairs, atol=1e-6)
-    for view in VIEWS:
-        names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
-        app = opened(view, **dict.fromkeys(names, wrong))
-        assert app.markdown or view == "Learned"  # whose files need not be there
     assert "There is no curve" in texts(opened("Curves", pe_dimensions=wrong))[-1]
+
+
+@pytest.mark.parametrize("wrong", ["x", "9999999"])  # tests/viz/app/test_address.py tries others
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, wrong: str) -> None:
+    names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
+    app = opened(view, **dict.fromkeys(names, wrong))
+    assert app.markdown or view == "Learned"  # whose files need not be there

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import APP, PATIENCE, until
-from tests.viz.trained_model import trained_folder
-from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES
+from tests.browser.app_page import PATIENCE, until
+from viz.app.serving import EXAMPLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,7 +19,6 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-__all__ = ["trained_folder"]  # a fixture: used by name
 pytestmark = pytest.mark.browser
 
 FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
@@ -30,13 +27,9 @@ TYPED = "The cat sleeps."
 
 @pytest.fixture(scope="module")
 def opened(
-    browser: Browser,
-    serve_streamlit,
-    trained_folder: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    browser: Browser, address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Page, list[str]]]:
     """The app at a link to one head, and the addresses that were asked for and not there."""
-    address = serve_streamlit(APP, env={CHECKPOINT_VARIABLE: str(trained_folder)})
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(PATIENCE)
     missing: list[str] = []
@@ -46,7 +39,7 @@ def opened(
     at_rest(page)
     yield page, missing
     page.close()
-    for log in tmp_path_factory.getbasetemp().glob("streamlit*/server.log"):
+    for log in tmp_path_factory.getbasetemp().glob("app*/server.log"):
         said = log.read_text("utf-8")
         assert "default value" not in said  # of a widget that a click elsewhere set, as it should
         assert "Traceback" not in said

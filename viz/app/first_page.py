@@ -1,7 +1,7 @@
 """The HTML that a browser loads first: Streamlit's own, and our scripts and styles.
 
 Streamlit has no place for them: `viz/draw/js/history.js` must be there before the app is,
-`viz/draw/js/live_text.js` belongs to no component, and a style sheet that came with the first run
+`live_text.js` and `menus.js` belong to no component, and a style sheet that came with the first run
 would move all that is drawn by then.
 """
 
@@ -11,14 +11,16 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from viz import draw
 from viz.app.navigation import TITLES
 from viz.app.style import STYLE_SHEET
 
-SCRIPTS = [Path(draw.__file__).parent / "js" / name for name in ("history.js", "live_text.js")]
+SCRIPTS = [
+    Path(draw.__file__).parent / "js" / name for name in ("history.js", "live_text.js", "menus.js")
+]
 STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 
 
@@ -41,6 +43,14 @@ def routes() -> list[Route]:
     async def answer(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
+    async def to_first(request: Request) -> Response:
+        # Streamlit knows the first page by the empty path alone
+        return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
+
     base = st.get_option("server.baseUrlPath").strip("/")
     prefix = f"/{base}/" if base else "/"
-    return [Route(prefix + path, answer) for path in ("", *TITLES)]
+    first, *others = TITLES
+    return [
+        Route(prefix + first, to_first),
+        *(Route(prefix + path, answer) for path in ("", *others)),
+    ]

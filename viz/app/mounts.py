@@ -113,6 +113,7 @@ def head_grid(
     *,
     selected: Head,
     on_pick: Callable[[Head], None],
+    opens: str | None = None,
     key: str,
     order: Sequence[Head] | None = None,
     step: int | None = None,
@@ -125,7 +126,8 @@ def head_grid(
         if (head := head_of(value, shapes)) is not None:
             on_pick(head)
 
-    _mount(key, encode_grid(parts, key=key, order=order, step=step, caption=caption), picked)
+    data = encode_grid(parts, key=key, opens=opens, order=order, step=step, caption=caption)
+    _mount(key, data, picked)
     _mount(f"{key}-selection", encode_selection(key, selected))
 
 
@@ -208,12 +210,13 @@ def architecture(
     layer: int,
     selected: str,
     on_pick: Callable[[str], None],
+    opens: str | None = None,
     key: str,
     caption: Sequence[str] = (),
 ) -> None:
     """Draw Figure 1 with a sentence in it, and let a box be opened."""
     data = encode_architecture(
-        boxes, layers=layers, layer=layer, selected=selected, caption=caption
+        boxes, layers=layers, layer=layer, selected=selected, opens=opens, caption=caption
     )
     names = [box.name for box in boxes]
 

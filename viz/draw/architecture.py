@@ -49,6 +49,7 @@ def encode_architecture(
     layers: int,
     layer: int,
     selected: str,
+    opens: str | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Figure 1 with a sentence in it; the values travel as places in their colours.
@@ -58,6 +59,7 @@ def encode_architecture(
         layers: of each stack.
         layer: the one that is drawn, from 0.
         selected: name of the open box.
+        opens: the key of what shows a picked box; it is scrolled into view.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -67,6 +69,7 @@ def encode_architecture(
         raise ValueError("two boxes of one name")
     meta = {
         "component": "architecture",
+        "opens": opens,
         "caption": list(caption),
         "layers": layers,
         "layer": layer,

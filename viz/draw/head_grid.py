@@ -49,6 +49,7 @@ def encode_grid(
     parts: Sequence[GridPart],
     *,
     key: str = "",
+    opens: str | None = None,
     selected: Head | None = None,
     order: Sequence[Head] | None = None,
     step: int | None = None,
@@ -59,6 +60,7 @@ def encode_grid(
     Args:
         parts: the kinds that are drawn, each once.
         key: under which `encode_selection` says which head is outlined, where `selected` does not.
+        opens: the key of the component that shows a picked head; it is scrolled into view.
         selected: is outlined. Where no such head is shown (a filter took its kind away; a mean of
             heads has layer or head -1), nothing is.
         order: the heads in one row after another instead of blocks; heads that it does not name
@@ -82,6 +84,7 @@ def encode_grid(
         "component": "head_grid",
         "caption": list(caption),
         "key": key,
+        "opens": opens,
         "selected": selected,
         "order": order if order is None else list(order),
         "step": step,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 import streamlit as st
+from starlette.requests import Request
 
 from viz.app import first_page
 from viz.app.navigation import TITLES
@@ -24,6 +27,13 @@ def test_it_answers_where_the_pages_are(
     base: str, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(st, "get_option", lambda _: base)
-    assert [route.path for route in first_page.routes()] == [
+    assert {route.path for route in first_page.routes()} == {
         f"{prefix}{path}" for path in ("", *TITLES)
-    ]
+    }
+
+
+def test_the_first_page_is_found_by_its_name_too() -> None:
+    (named,) = [route for route in first_page.routes() if route.path == "/translate"]
+    asked = Request({"type": "http", "query_string": b"text=A+dog%26"})
+    answer = asyncio.run(named.endpoint(asked))
+    assert answer.headers["location"] == "/?text=A+dog%26"

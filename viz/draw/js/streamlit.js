@@ -1,6 +1,7 @@
 // The script that Streamlit loads, once for all components; `render` serves any other page.
 
 import { render, renderMessage, sends } from "./components.js";
+import { bringIntoView } from "./core/dom.js";
 import { deleteValue, setValue } from "./core/store.js";
 import { decode } from "./core/wire.js";
 
@@ -20,7 +21,11 @@ export { decode, render, renderMessage };
 export default function show({ data, parentElement, setTriggerValue }) {
   const message = decode(data);
   if (message.meta.component === "selection") return select(message.meta);
-  const onSelect = (/** @type {unknown} */ value) => setTriggerValue("picked", value);
+  const { opens } = message.meta;
+  const onSelect = (/** @type {unknown} */ value) => {
+    setTriggerValue("picked", value);
+    if (opens) bringIntoView(`.st-key-${opens}`); // on a phone it stands screens below
+  };
   const view = renderMessage(parentElement, message, sends(message) ? { onSelect } : {});
   return () => view.remove();
 }

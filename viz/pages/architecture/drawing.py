@@ -49,6 +49,7 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
             layer=layer,
             selected=box.name,
             on_pick=_open,
+            opens="arch-opened",
             key="arch-drawing",
             caption=origin_of(trace).caption(),
         )
@@ -127,7 +128,8 @@ def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
 
 def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
     """The open box: what it computes, its shapes, what it learns, its code, and the way on."""
-    st.subheader(f"{box.heading}{_of_layer(box, layer)}", anchor=False)
+    with st.container(key="arch-opened"):
+        st.subheader(f"{box.heading}{_of_layer(box, layer)}", anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
     _facts(_shapes(box, found, trace, layer) | _parameters(box, model, layer))

@@ -116,6 +116,7 @@ def _grid(
         parts,
         selected=(controls.kind, layer, head),
         on_pick=_open,
+        opens="heads-first" if controls.view == "compare" else "heads-map",
         order=head_order(parts, controls.layers, controls.sort),
         step=step,
         key="grid",

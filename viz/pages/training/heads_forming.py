@@ -150,6 +150,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             [_part(traces[step], each) for each in KINDS],
             selected=(kind, layer, head),
             on_pick=_open,
+            opens="forming-map",
             key="forming-grid",
             caption=origin.caption(),
         )

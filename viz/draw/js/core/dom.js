@@ -47,3 +47,13 @@ export const tableOf = (caption, head, rows) => [
 /** The context of a canvas, which no browser refuses. @param {HTMLCanvasElement} canvas */
 export const penOf = (canvas) =>
   /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/**
+ * Scroll an element of the page to where it is seen; where it is in sight nothing moves.
+ * @param {string} selector
+ */
+export function bringIntoView(selector) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  document.querySelector(selector)
+    ?.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
+}

@@ -97,7 +97,7 @@ def pick(
         index=layer_names.index(_name(layer)),
         key=names.layer,
         bind="query-params",
-        width=116,
+        width=128 if mean_of_layers else 116,
     )
     chosen_head = st.selectbox(
         "Head",
@@ -105,7 +105,7 @@ def pick(
         index=head_names.index(_name(head)),
         key=names.head,
         bind="query-params",
-        width=116,
+        width=128 if mean else 116,
     )
     return _index(chosen_layer), _index(chosen_head)
 

@@ -30,7 +30,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
         other = st.selectbox(
-            "Compare with", list(get_args(ComparedWith)), key="with", bind="query-params", width=200
+            "Compare with", list(get_args(ComparedWith)), key="with", bind="query-params", width=290
         )
         try:
             if other == "another head":
@@ -75,7 +75,7 @@ def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | N
             f"{serving.CHECKPOINT_VARIABLE}, with {serving.SEPARATOR} between them."
         )
         return None
-    name = st.selectbox("Checkpoint", list(folders), key="model2", bind="query-params", width=240)
+    name = st.selectbox("Checkpoint", list(folders), key="model2", bind="query-params", width=320)
     translator: Translator = serving.load_folder(folders[name])
     layers, count = translator.model.config.N, translator.model.config.h
     layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)

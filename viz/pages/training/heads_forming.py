@@ -89,7 +89,7 @@ def _run() -> tuple[str, Path]:
         key=RUN,
         bind="query-params",
         on_change=run_menu.forget_unknown,
-        width=170,
+        width=240,
         help=run_menu.HELP,
     )
     return name, found.get(name, FORMING)  # one that was deleted is no longer in the menu

@@ -52,7 +52,9 @@ def test_the_kinds_have_their_colours(tab) -> None:
 def test_a_link_to_the_heads_page_opens_every_choice(tab, translator: Translator) -> None:
     page = tab("heads", text=SENTENCE, kind="cross", layer="1", head="2")
     page.get_by_text("Words", exact=True).click()
+    page.get_by_role("button", name="More").click()
     page.get_by_text("Special tokens", exact=True).click()
+    page.keyboard.press("Escape")
     page.get_by_role("combobox", name="Head", exact=True).click()
     page.get_by_role("option", name="mean", exact=True).click()
     axes, _ = without_special(by_words(translator.trace(SENTENCE), "cross"))

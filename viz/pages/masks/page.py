@@ -101,11 +101,12 @@ def _choice(label: str, names: tuple[str, ...], key: str, *, labelled: bool = Tr
     return chosen or names[0]
 
 
-def _number(label: str, key: str, most: int) -> int:
+def _number(label: str, key: str, most: int, first: int = 1) -> int:
     """A number from 1, which the screen shows, as an index from 0."""
+    first = min(first, most)
     # a link, or the sentences before, may have had more of them
-    st.session_state[key] = min(max(st.session_state.get(key, 1), 1), most)
-    return int(st.number_input(label, 1, most, key=key, bind="query-params", width=120)) - 1
+    st.session_state[key] = min(max(st.session_state.get(key, first), 1), most)
+    return int(st.number_input(label, 1, most, first, key=key, bind="query-params", width=120)) - 1
 
 
 def _grids(
@@ -123,7 +124,8 @@ def _grids(
         style = _choice("Drawn as", STYLES, STYLE, labelled=False)
     with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence = _number("Sentence", SENTENCE, len(labels))
-        query = _number("Row", ROW, len(labels[sentence].queries))
+        # the first row sees nothing but itself
+        query = _number("Row", ROW, len(labels[sentence].queries), first=3)
     why = masking.mask_reasons(made, kind, which)
     real = masking.real_queries(made, kind)
     titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]

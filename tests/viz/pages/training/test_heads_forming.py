@@ -150,16 +150,16 @@ def test_a_link_opens_a_step_and_one_that_was_not_kept_the_nearest(shown: dict) 
 
 def test_the_log_says_the_loss_of_the_steps_around(shown: dict) -> None:
     app = opened(trained="1")
-    assert "After 1 step · training loss 6.00, mean of steps 1 to 50" in texts(app)
+    assert "After 1 step · training loss 6.00, mean of steps 1 to 50:" in texts(app)[0]
     app.select_slider(key="trained").set_value(64).run()
-    assert "After 64 steps · training loss 3.00, mean of steps 51 to 100" in texts(app)
+    assert "After 64 steps · training loss 3.00, mean of steps 51 to 100:" in texts(app)[0]
     app.select_slider(key="trained").set_value(250).run()
-    assert "After 250 steps · training loss 1.20, mean of steps 101 to 250" in texts(app)
+    assert "After 250 steps · training loss 1.20, mean of steps 101 to 250:" in texts(app)[0]
 
 
 def test_without_a_log_the_step_stands_alone(run: Path, shown: dict) -> None:
     (run / "run.jsonl").write_text("[]\n")
-    assert "After 250 steps" in texts(opened(trained="250"))
+    assert texts(opened(trained="250"))[0].startswith("After 250 steps: ")
 
 
 def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:
@@ -271,7 +271,7 @@ def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> 
 
 
 def test_a_link_to_any_other_folder_is_one_sentence(tmp_path: Path, shown: dict) -> None:
-    said = texts(opened(tmp_path))[1]
+    said = texts(opened(tmp_path))[0]
     assert said == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
 
 

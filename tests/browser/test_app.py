@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -14,7 +13,6 @@ from tests.browser.app_page import (
     expect_map,
     german,
     no_traceback,
-    painted,
     said,
     until,
     url,
@@ -123,43 +121,36 @@ def test_nothing_typed_is_html_or_markdown(tab, translator: Translator) -> None:
         assert page.locator(f"b:text-is('{name}'), a:text-is('{name}')").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "The text is empty: type an English sentence."),
-        ("    ", "The text is empty: type an English sentence."),
-        ("word " * 3_000, "pieces, but this model takes at most 255: shorten it."),
-    ],
-)
-def test_what_cannot_be_translated_gets_one_sentence(
-    tab, translator: Translator, text: str, sentence: str
-) -> None:
+def test_what_cannot_be_translated_gets_one_sentence(tab, translator: Translator) -> None:
     page = tab("heads")
-    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
-    page.get_by_label("English").fill(text)
-    expect(page.locator(".st-key-problem")).to_contain_text(sentence)
-    expect(page.locator(".st-key-heads-map")).to_have_count(0)  # no picture of another text
-    assert len(page.evaluate("location.href")) < 10_000
-    no_traceback(page)
-    page.get_by_label("English").fill("The dog sings.")
-    expect(german(page)).to_have_text(translator.translate("The dog sings.").text)
-    until(page, lambda: url(page), {"text": "The dog sings."})
+    for text, sentence in (
+        ("", "The text is empty: type an English sentence."),
+        ("word " * 3_000, "pieces, but this model takes at most 255: shorten it."),
+        ("    ", "The text is empty: type an English sentence."),
+    ):
+        page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+        page.get_by_label("English").fill(text)
+        expect(page.locator(".st-key-problem")).to_contain_text(sentence)
+        expect(page.locator(".st-key-heads-map")).to_have_count(0)  # no picture of another text
+        assert len(page.evaluate("location.href")) < 10_000
+        no_traceback(page)
+        page.get_by_label("English").fill("The dog sings.")
+        expect(german(page)).to_have_text(translator.translate("The dog sings.").text)
+        until(page, lambda: url(page), {"text": "The dog sings."})
     page.reload()
     expect(page.get_by_label("English")).to_have_value("The dog sings.")
 
 
-@pytest.mark.parametrize("text", ["🐶🎉", "مرحبا بالعالم", "a\x07b\x1b[31m c", "\u202eabc", "漢字"])
-def test_unknown_characters_are_named_and_the_rest_works(
-    tab, translator: Translator, text: str
-) -> None:
+def test_unknown_characters_are_named_and_the_rest_works(tab, translator: Translator) -> None:
     page = tab()
     expect(german(page)).not_to_be_empty()
-    page.get_by_label("English").fill(text)
-    trace = translator.trace(text)
-    layer = aligning_layer(translator)
-    expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
-    expect(said(page)).to_contain_text("has never seen")
-    no_traceback(page)
+    for text in ("🐶🎉", "مرحبا بالعالم", "a\x07b\x1b[31m c", "\u202eabc", "漢字"):
+        page.get_by_label("English").fill(text)
+        trace = translator.trace(text)
+        layer = aligning_layer(translator)
+        expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
+        expect(said(page)).to_contain_text(translator.translate(text).notices[0])
+        no_traceback(page)
 
 
 def test_a_telephone_shows_it_all_without_scrolling_sideways(
@@ -171,8 +162,9 @@ def test_a_telephone_shows_it_all_without_scrolling_sideways(
         page.locator(f".st-key-{key} .hl canvas").first.wait_for(timeout=PATIENCE)
         main = page.locator("[data-testid=stMain]")
         assert main.evaluate("e => e.scrollWidth") <= 390
+        # a line of its own, which it shares with its label
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
-        assert width > 300
+        assert width > 270
     page.close()
 
 
@@ -187,33 +179,4 @@ def test_no_choice_is_scrolled_out_of_sight_on_a_telephone(
     past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
         - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
     assert max(past) <= 0.5
-    page.close()
-
-
-def test_without_a_checkpoint_one_sentence_and_the_pages_go_on(
-    browser: Browser, serve_app, tmp_path: Path
-) -> None:
-    page = browser.new_page()
-    page.goto(serve_app(str(tmp_path / "none_*x*_")))
-    for name in ("Heads", "Translate"):
-        expect(page.locator(".st-key-problem")).to_have_text(
-            f"There is no checkpoint folder {tmp_path / 'none_*x*_'}.", timeout=PATIENCE
-        )
-        no_traceback(page)
-        page.get_by_role("link", name=name).click()
-        expect(page.get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
-    page.close()
-
-
-def test_the_bundled_model_knows_its_german(browser: Browser, serve_app) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(serve_app(""))
-    expect(german(page)).not_to_be_empty(timeout=PATIENCE)
-    page.get_by_label("English").fill("Two dogs are running through the snow.")
-    expect(german(page)).to_contain_text("Hunde", timeout=PATIENCE)
-    words = lambda: (painted(page, "translate-map") or {"keys": []})["keys"]  # noqa: E731
-    until(page, lambda: {"Two", "dogs", "snow", "</s>"} <= set(words()), True)
-    on_screen = painted(page, "translate-map")
-    assert on_screen is not None
-    assert "Hunde" in on_screen["queries"]
     page.close()

@@ -254,16 +254,16 @@ def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
 
 def test_a_preset_fills_the_fields_and_a_field_changes_the_count(tab) -> None:
     page = tab("architecture", text=SENTENCE, arch_view="parameters")
-    page.get_by_text("63,045,632 by formula; 63,045,632 in the real model").wait_for()
+    page.get_by_text("63,045,632 by formula; 63,045,632 in the real modules").wait_for()
     page.get_by_role("button", name="Presets").click()
     page.get_by_text("big", exact=True).last.click()
-    page.get_by_text("214,171,648 by formula; 214,171,648 in the real model").wait_for()
+    page.get_by_text("214,171,648 by formula; 214,171,648 in the real modules").wait_for()
     layers = page.get_by_label("N", exact=True)
     assert layers.input_value() == "6"
     layers.fill("7")
     layers.press("Enter")
     count = 214_171_648 + 3 * 4 * 1024**2 + 2 * (2 * 1024 * 4096 + 4096 + 1024) + 5 * 2 * 1024
-    page.get_by_text(f"{count:,} by formula; {count:,} in the real model").wait_for()
+    page.get_by_text(f"{count:,} by formula; {count:,} in the real modules").wait_for()
     until(page, lambda: (url(page).get("arch_N"), url(page).get("arch_d_model")), ("7", "1024"))
     page.reload()
-    page.get_by_text(f"{count:,} by formula; {count:,} in the real model").wait_for()
+    page.get_by_text(f"{count:,} by formula; {count:,} in the real modules").wait_for()

@@ -35,6 +35,20 @@ def expected(*maps: np.ndarray) -> list[Any]:
     ]
 
 
+# of each candidate its title, its words without those that it lost, and its figures
+CANDIDATES = """all => all.map((one) => {
+    const [title, figures] = [...one.querySelectorAll("small")].map((e) => e.textContent);
+    const words = one.cloneNode(true);
+    for (const e of words.querySelectorAll("small, del, .headlight-unseen")) e.remove();
+    return [title, words.textContent.trim().replace(/ +/g, " "), figures];
+})"""
+
+
+def candidates(page: Page) -> list[list[str]]:
+    found: list[list[str]] = page.locator(".headlight-candidate").evaluate_all(CANDIDATES)
+    return found
+
+
 def choose(page: Page, label: str, value: int) -> None:
     page.get_by_label(label).fill(str(value))
     page.get_by_label(label).press("Enter")
@@ -92,11 +106,10 @@ def test_what_is_written_without_positions_stands_beside_the_curves(
         return f"encoder shuffled {text} … {of_old:.2f}".replace("-", "−")
 
     def shuffled() -> str:
-        found = page.locator(".headlight-candidate").all_inner_texts()
-        lines = found[1].split("\n") if len(found) == 4 else []
-        if len(lines) != 3:  # a page that is half drawn
+        found = candidates(page)
+        if len(found) != 4:  # a page that is half drawn
             return ""
-        name, text, numbers = lines
+        name, text, numbers = found[1]
         return f"{name} {text} … {numbers.split()[-1]}"
 
     until(page, shuffled, wanted(0))
@@ -115,15 +128,18 @@ def test_the_sentence_moves_with_the_slider(tab, translator: Translator) -> None
     edit = Edit("moved", ("encoder", "decoder"), 128)
     with translator.model.hooks(edit.hooks()):
         text = translator.translate(SENTENCE).text
-    line = lambda: page.locator(".headlight-candidate").first.inner_text().split("\n")[1]  # noqa: E731
-    until(page, line, text or "(nothing)")
+    assert text
+    until(page, lambda: candidates(page)[0][1], text)
     until(page, lambda: url(page).get("pe_moved"), "128")
 
 
 def test_on_a_telephone_nothing_scrolls_sideways(browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{address}/positions")
     for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
-        page.goto(f"{address}/positions?pe_view={view}")
+        page.get_by_role("radio", name=view, exact=True).click()
+        until(page, lambda view=view: url(page).get("pe_view", "Encoding"), view)
+        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come
         page.wait_for_function(

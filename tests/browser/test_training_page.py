@@ -28,7 +28,7 @@ def test_the_page_opens_at_the_first_step_and_the_pictures_follow_the_slider(
     page.get_by_role("slider").press("End")
     expect_map(page, "forming-map", last.encoder_self[0, 0], last.labels("encoder_self"))
     expect_grid(page, last, "forming-grid")
-    assert url(page)["trained"] == f"{max(kept):,}"
+    until(page, lambda: url(page).get("trained"), f"{max(kept):,}")
 
 
 def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Probes) -> None:

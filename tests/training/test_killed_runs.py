@@ -21,7 +21,8 @@ from training.train import main
 def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe.write_text(RECIPE.replace("steps = 24", "steps = 600"))
+    longer = RECIPE.replace("steps = 24", "steps = 400")
+    recipe.write_text(longer.replace("validate_every = 12", "validate_every = 36"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(command(recipe, data, whole)) == 0
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -37,7 +38,7 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
         else:  # the first before it has saved anything, the others after one save or two
             wait_for_write(out / ("state/state.json" if kill else "run.jsonl"), process.is_alive)
             start = start or time.monotonic() - began
-            time.sleep(moments.uniform(0, 0.15))
+            time.sleep(moments.uniform(0, 0.1))
         was_running = process.is_alive()
         process.kill()
         process.join()

@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.viz.app_test import in_url
+from tests.viz.app_test import in_url, texts
 from viz.app.address import clean
+from viz.app.navigation import TITLES
 from viz.app.serving import CHECKPOINT_VARIABLE
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -114,3 +115,10 @@ def test_a_page_is_found_as_it_was_left(visit) -> None:
     visit("architecture", app)
     assert app.selectbox(key="arch_box").value == link["arch_box"]
     assert in_url(app, "arch_box") == link["arch_box"]
+
+
+@pytest.mark.parametrize("page", TITLES)
+def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch, page: str) -> None:
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "no/such/_*x*_")
+    app = visit(page)  # where nothing is raised
+    assert "There is no checkpoint folder no/such/_*x*_." in texts(app)

@@ -4,9 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import heads_page, in_url, texts
+from tests.viz.draw.message import decode
 from transformer import Translator
 from viz.app import serving
 
@@ -126,3 +128,13 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
     app = serve(text=SENTENCE)
     said = "The text has 11 pieces, and the app draws up to 5 a side: shorten it."
     assert texts(app) == ["German", said, NO_PICTURE]
+
+
+def test_the_bundled_model_knows_its_german(serve) -> None:
+    app = serve(checkpoint="", text="Two dogs are running through the snow.")
+    assert "Hunde" in texts(app)[1]
+    (drawn,) = app.get("bidi_component")
+    meta, _ = decode(drawn.proto.bytes)
+    assert {"Two", "dogs", "snow", "</s>"} <= set(meta["keys"])
+    assert "Hunde" in meta["queries"]
+    st.cache_resource.clear()  # the bundled model is not for the tests that follow

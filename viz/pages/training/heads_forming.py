@@ -213,10 +213,12 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         st.session_state[STEP] = nearest(steps, wanted)
     asked = st.query_params.get(STEP, "").replace(",", "")
     known = len(asked) <= len(str(MAX_STEP)) and asked.isascii() and asked.isdecimal()
+    if wanted is None and known:
+        # not as the slider's default, which the address leaves out
+        st.session_state[STEP] = nearest(steps, int(asked))
     step: int = st.select_slider(
         "Step",
         steps,
-        value=nearest(steps, int(asked)) if known else steps[0],
         format_func=lambda n: f"{n:,}",
         key=STEP,
         bind="query-params",

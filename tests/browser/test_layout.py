@@ -68,3 +68,14 @@ def test_the_picture_stands_whole_and_in_sight(projector: Callable[[str], Page],
         assert height(row) <= CONTROLS
     ends = {selector: bottom(page.locator(selector)) for selector in PICTURES[path]}
     assert max(ends.values()) <= 720, ends
+
+
+def test_the_box_grows_with_the_sentence(projector: Callable[[str], Page]) -> None:
+    page = projector("schedule")
+    box = page.get_by_label("English")
+    one_line = height(box)
+    box.fill(f"{TEXT} " * 4)
+    assert height(box) > 1.3 * one_line
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
+    box.fill(TEXT)
+    assert height(box) == one_line

@@ -59,14 +59,18 @@
     const popover = find(POPOVER);
     const opener = find(OPENER);
     if (event.key !== "Tab" || !popover || !opener) return;
+    // while the focus is elsewhere Streamlit takes them out of the order, and keeps what they had
     const stops = /** @type {HTMLElement[]} */ ([...popover.querySelectorAll(REACHED)])
-      .filter((node) => node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility());
+      .filter((node) => Number(node.dataset.tabindex ?? node.tabIndex) >= 0
+        && !node.matches(":disabled") && node.checkVisibility());
     if (!event.shiftKey && opener.contains(document.activeElement)) {
       stops[0]?.focus();
       event.preventDefault();
     } else if (document.activeElement === stops.at(event.shiftKey ? 0 : -1)) {
       opener.focus();
-      if (event.shiftKey) event.preventDefault(); // else the key goes on from the button
+      // the key goes on from the button, and what was left is closed
+      if (event.shiftKey) event.preventDefault();
+      else opener.click();
     }
   }, true);
 }

@@ -255,7 +255,7 @@ def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
 def test_a_preset_fills_the_fields_and_a_field_changes_the_count(tab) -> None:
     page = tab("architecture", text=SENTENCE, arch_view="parameters")
     page.get_by_text("63,045,632 by formula; 63,045,632 in the real modules").wait_for()
-    page.get_by_role("button", name="Presets").click()
+    page.get_by_test_id("stMenuButtonButton").filter(has_text="Presets").click()
     page.get_by_text("big", exact=True).last.click()
     page.get_by_text("214,171,648 by formula; 214,171,648 in the real modules").wait_for()
     layers = page.get_by_label("N", exact=True)

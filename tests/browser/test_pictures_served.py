@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.browser.app_page import PATIENCE
+
 pytestmark = pytest.mark.browser
 
 WORDS = 20
@@ -25,7 +27,7 @@ head_view([("L1 H1", weights)], labels, "cross", key="view")
 @pytest.fixture
 def page(browser):
     page = browser.new_page(viewport={"width": 900, "height": 1000})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE)
     yield page
     page.close()
 

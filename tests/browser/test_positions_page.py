@@ -138,7 +138,7 @@ def test_on_a_telephone_nothing_scrolls_sideways(browser, address: str) -> None:
     page.goto(f"{address}/positions")
     for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
         page.get_by_role("radio", name=view, exact=True).click()
-        until(page, lambda view=view: url(page).get("pe_view", "Encoding"), view)
+        until(page, lambda: url(page).get("pe_view", "Encoding"), view)
         page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
         # a chart is fitted to the width a moment after it has come

@@ -39,6 +39,10 @@ def _start(recipe: Path, data: Path, out: Path, *more: str) -> subprocess.Popen[
     )
 
 
+def _runs(process: subprocess.Popen[str]) -> bool:
+    return process.poll() is None
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """The folder of a run that nothing interrupted."""
@@ -105,7 +109,7 @@ def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
     }  # no signal comes after the last step
     steps = {}
     for number, process in started.items():
-        wait_for_write(tmp_path / number.name / "run.jsonl", lambda p=process: p.poll() is None)
+        wait_for_write(tmp_path / number.name / "run.jsonl", functools.partial(_runs, process))
         process.send_signal(number)
         printed, errors = process.communicate(timeout=200)
         assert process.returncode == 0, errors

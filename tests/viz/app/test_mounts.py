@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import importlib.metadata
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from transformer.analysis.arithmetic import Arithmetic
@@ -54,6 +56,8 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
         "distributions",
         lambda: [one for one in installed() if one.name != "headlight"],
     )
+    scan = inspect.unwrap(manifest_scanner.scan_component_manifests)  # anew
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
     mounts._pictures.cache_clear()
     app = AppTest.from_string(SCRIPT).run()
     mounts._pictures.cache_clear()

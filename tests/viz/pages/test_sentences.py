@@ -1,4 +1,4 @@
-"""What the pages say of a sentence is what the model computes: two sentences, some of the views.
+"""What the pages say of a sentence is what the model computes: some of the views, on two sentences.
 
 `python -m benchmarks sentences` does it for ten sentences and for every view.
 """
@@ -25,9 +25,12 @@ def test_the_pages_say_what_the_model_computes(monkeypatch: pytest.MonkeyPatch) 
         or view[1].get("mask-view") == "take it away"
         or view[1].get("pe_view") == "Without"
     ]
-    report = check((SENTENCES[0], SENTENCES[5]), views)
-    assert (report.wrong, report.unchecked) == ([], [])
-    assert report.checked > 700
+    checked = 0
+    for sentence, shared in ((SENTENCES[0], views[::2]), (SENTENCES[5], views[1::2])):
+        report = check((sentence,), shared)
+        assert (report.wrong, report.unchecked) == ([], [])
+        checked += report.checked
+    assert checked > 300
     st.cache_resource.clear()  # the bundled model is not for the tests that follow
 
 

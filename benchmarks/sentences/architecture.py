@@ -21,7 +21,8 @@ def drawing(opened: str = "encoder.self_attention") -> Callable[[Facts], Iterato
         yield from bar(facts)
         for box in BOXES:
             layer = ", layer 1" if ".layers." in box.value else ""
-            yield f"architecture box {box.heading}{layer}: {_shape(facts, box.name)}"
+            seen = "" if box.title.lower() in box.heading.lower() else f"{box.title}, "
+            yield f"architecture box {seen}{box.heading}{layer}: {_shape(facts, box.name)}"
         c, (stack, _, part) = facts.config, opened.partition(".")
         own = len(facts.source if stack == "encoder" else facts.target)
         other = len(

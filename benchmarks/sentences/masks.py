@@ -21,7 +21,7 @@ def batch(facts: Facts) -> list[Facts]:
     return [facts, *facts.beside]
 
 
-def grids(kind_name: str, row: int = 0, number_of: int = 0) -> Callable[[Facts], Iterator[str]]:
+def grids(kind_name: str, row: int = 2, number_of: int = 0) -> Callable[[Facts], Iterator[str]]:
     """One row of one sentence in words, both from 0."""
     kind = KINDS[kind_name]
 

@@ -42,7 +42,7 @@ VIEWS: tuple[View, ...] = (
     ),
     ("masks", {"kind": "encoder"}, grids("encoder")),
     ("masks", {"kind": "decoder", "mask-row": "3"}, grids("decoder", 2)),
-    ("masks", {"kind": "cross", "mask-sentence": "3"}, grids("cross", 0, 2)),
+    ("masks", {"kind": "cross", "mask-sentence": "3"}, grids("cross", 2, 2)),
     ("masks", {"kind": "encoder", "mask-view": "take it away"}, removed("encoder")),
     ("masks", {"kind": "decoder", "mask-view": "take it away"}, removed("decoder")),
     ("masks", {"kind": "cross", "mask-view": "take it away"}, removed("cross")),

@@ -60,7 +60,7 @@ def test_after_an_example_one_goes_on_in_the_sentence(tab, translator: Translato
         else:
             examples.click()
             page.get_by_role("menuitem", name=EXAMPLES[number]).click()
-        until(page, lambda n=number: german(page).inner_text(), translated(translator, number))
+        until(page, lambda: german(page).inner_text(), translated(translator, number))
         at_rest(page)
         assert page.get_by_label("English").evaluate("box => box === document.activeElement")
 

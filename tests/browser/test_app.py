@@ -168,7 +168,7 @@ def test_a_telephone_shows_it_all_without_scrolling_sideways(
     page.close()
 
 
-@pytest.mark.parametrize("path", ["schedule", "architecture"])
+@pytest.mark.parametrize("path", ["masks", "architecture"])
 def test_no_choice_is_scrolled_out_of_sight_on_a_telephone(
     browser: Browser, address: str, path: str
 ) -> None:

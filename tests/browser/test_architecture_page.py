@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ from transformer.analysis.flow import flow
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
 from viz.pages.architecture.boxes import BOXES, BY_NAME
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -165,11 +168,14 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Transl
 
 
 def test_saved_files_hold_every_box_with_its_values(
-    tab, translator: Translator, tmp_path: Path
+    tab, shared: Page, translator: Translator, tmp_path: Path
 ) -> None:
+    # a screen that is high enough for strips of their full height
+    shared.set_viewport_size({"width": 1280, "height": 1400})
     page = tab("architecture", **OPEN)
     heading(page, "Feed forward of the decoder, layer 2")
     saved = saved_files(page, "arch-drawing", tmp_path)
+    shared.set_viewport_size({"width": 1280, "height": 900})
     assert saved["SVG"].name == "headlight-transformer-layer-2-of-2.svg"
     root = ET.parse(saved["SVG"]).getroot()
     words = words_of(root)

@@ -43,7 +43,7 @@ def routes() -> list[Route]:
     async def answer(_request: Request) -> Response:
         return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
-    async def to_first(request: Request) -> Response:
+    def to_first(request: Request) -> Response:
         # Streamlit knows the first page by the empty path alone
         return RedirectResponse(f"{prefix}?{request.scope['query_string'].decode()}")
 

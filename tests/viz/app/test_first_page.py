@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 import streamlit as st
 from starlette.requests import Request
@@ -35,5 +33,5 @@ def test_it_answers_where_the_pages_are(
 def test_the_first_page_is_found_by_its_name_too() -> None:
     (named,) = [route for route in first_page.routes() if route.path == "/translate"]
     asked = Request({"type": "http", "query_string": b"text=A+dog%26"})
-    answer = asyncio.run(named.endpoint(asked))
+    answer = named.endpoint(asked)
     assert answer.headers["location"] == "/?text=A+dog%26"

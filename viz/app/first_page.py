@@ -1,6 +1,6 @@
 """The HTML that a browser loads first: Streamlit's own, and our scripts and styles.
 
-Streamlit has no place for them: `viz/draw/js/history.js` must be there before the app is,
+Streamlit has no place for them: `js/history.js` must be there before the app is,
 `live_text.js` and `menus.js` belong to no component, and a style sheet that came with the first run
 would move all that is drawn by then.
 """
@@ -14,12 +14,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from viz import draw
 from viz.app.navigation import TITLES
 from viz.app.style import STYLE_SHEET
 
 SCRIPTS = [
-    Path(draw.__file__).parent / "js" / name for name in ("history.js", "live_text.js", "menus.js")
+    Path(__file__).parent / "js" / name for name in ("history.js", "live_text.js", "menus.js")
 ]
 STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 

@@ -156,7 +156,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         format_func=names.__getitem__,
         key=WORD,
         bind="query-params",
-        width=190,
+        width=240,
     )
 
 

@@ -62,10 +62,9 @@ def encoding() -> None:
         )
         explain(
             "Each column is what is added to the token at one position, each row one dimension; "
-            "where there are more than pixels, neighbours are drawn by their mean, and the axis "
-            "says so. "
-            "Two neighbours are the sine and the cosine of one wave, and the waves grow longer "
-            f"downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
+            "where there are more of them than pixels, neighbours are drawn as their mean, and the "
+            "axis says so. Two neighbours are the sine and the cosine of one wave, and the waves "
+            f"grow longer downwards, from 2π positions to {waves[-1]:,.0f} here (§3.5): "
             f"{code_line(sinusoidal_positions)}. Purple is above 0, olive below."
         )
 

@@ -45,7 +45,7 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
         pd.DataFrame({"table": name, "position": range(len(values)), "cosine": values})
         for name, values in cosines.items()
     )
-    x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1))
+    x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
     y = alt.Y("cosine:Q", title="cosine, p and p + 1")
     legend = legend_below(columns=len(names))
     lines = (

@@ -20,14 +20,15 @@ def show_choices(steps: Sequence[Sequence[Choice]]) -> None:
     Args:
         steps: `[step]`, the written piece first.
     """
-    st.html(f'<ol class="headlight-choices">{"".join(map(_step, steps))}</ol>')
-
-
-def _step(choices: Sequence[Choice]) -> str:
     # all at once, so that a piece is marked alike wherever it stands
-    texts = [escape(text) for text in shown([choice.piece for choice in choices])]
+    texts = iter(shown([choice.piece for step in steps for choice in step]))
+    items = [_step([next(texts) for _ in step], step) for step in steps]
+    st.html(f'<ol class="headlight-choices">{"".join(items)}</ol>')
+
+
+def _step(texts: Sequence[str], choices: Sequence[Choice]) -> str:
     written, *others = [
-        f"<bdi>{text}</bdi> <span>{probability(choice.probability)}</span>"
+        f"<bdi>{escape(text)}</bdi> <span>{probability(choice.probability)}</span>"
         for text, choice in zip(texts, choices, strict=True)
     ]
     below = "".join(f"<small>{other}</small>" for other in others)

@@ -69,9 +69,8 @@ def test_each_piece_has_its_alternatives(serve, translator: Translator) -> None:
     assert [number for _, number in beside] == [
         probability(choice.probability) for step in steps for choice in step[1:]
     ]
-    assert [unescape(piece) for piece, _ in written] == [
-        shown([choice.piece for choice in step])[0] for step in steps
-    ]
+    # the marks of the pieces are those of the map: of all steps, not of one among its own choices
+    assert [unescape(piece) for piece, _ in written] == shown(trace.target_tokens)
 
 
 def test_no_piece_becomes_html(monkeypatch) -> None:
@@ -81,6 +80,14 @@ def test_no_piece_becomes_html(monkeypatch) -> None:
     assert "<img" not in drawn[0]
     assert "&lt;img src=x&gt;" in drawn[0]
     assert "&amp;amp;" in drawn[0]
+
+
+def test_a_piece_that_goes_on_with_a_word_is_marked_at_each_step(monkeypatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr("streamlit.html", drawn.append)
+    # the second step has no choice that begins a word
+    show_choices([[Choice("▁tie", 0.9)], [Choice("fen", 0.9), Choice("f", 0.1)]])
+    assert re.findall("<bdi>(.*?)</bdi>", drawn[0]) == ["tie", "·fen", "·f"]
 
 
 def test_a_probability_that_is_small_is_not_0() -> None:

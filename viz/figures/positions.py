@@ -95,7 +95,9 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
             labelExpr="format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'",
         ),
     )
-    x = alt.X("dimension:Q", axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1))
+    # as wide as the numbers are: a nice end would stand beside the last of them
+    across = alt.Scale(domain=[0, 2 * len(waves)], nice=False)
+    x = alt.X("dimension:Q", scale=across, axis=alt.Axis(grid=False, tickCount=4, tickMinStep=1))
     tooltip = ["dimension:Q", alt.Tooltip("wavelength:Q", format=",.2f")]
     line = alt.Chart(frame, height=150).mark_line(strokeWidth=1.5, color=GREY)
     marked = frame.iloc[list(dimensions)].assign(ink=curve_colors(len(dimensions)))

@@ -127,9 +127,9 @@ def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch, page: str)
 
 
 def test_a_run_names_the_address_that_it_shows(visit) -> None:
-    app = visit("masks", text=SENTENCE, kind="decoder", **{"mask-row": "Infinity"})
+    app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
     named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]
-    query = urlencode({"text": SENTENCE, "kind": "decoder"})
+    query = urlencode({"text": SENTENCE, "kind": "encoder"})
     assert [body.split(" data-at")[0] for body in named] == [
         f'<i data-address="/masks?{escape(query)}" data-restored="False"'
     ]

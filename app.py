@@ -33,6 +33,7 @@ def main() -> None:
     sentence_bar.show(path)
     navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
     page.run()
+    address.name_shown(heading, page.url_path)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, until
-from viz.app.serving import EXAMPLES
+from tests.browser.app_page import PATIENCE, until, url
+from tests.browser.conftest import APP, _served
+from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, WebSocketRoute
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -26,44 +29,123 @@ FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
 TYPED = "The cat sleeps."
 
 
+# the app on a machine that has no time: a run for `LATE` begins half a second after it was asked
+# for, and the model takes a second for `SLOW`
+LATE, SLOW = "late", "The dog walks slowly."
+OVERLOADED = f"""
+import time
+from pathlib import Path
+import streamlit as st
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from viz.app import first_page, serving
+
+run, translate = ScriptRunner._run_script, serving.translate
+
+def run_late(self, rerun_data):
+    time.sleep(0.5 * ({LATE!r} in rerun_data.query_string))
+    run(self, rerun_data)
+
+def translate_slowly(translator, text, beam_size):
+    time.sleep(text == {SLOW!r})
+    return translate(translator, text, beam_size)
+
+ScriptRunner._run_script, serving.translate = run_late, translate_slowly
+app = st.App({str(APP)!r}, routes=first_page.routes())
+"""
+# the address that the last run named as the one on the screen, and nothing is going on
+ANSWERED = """() => {
+    const app = document.querySelector("[data-testid=stApp]");
+    const named = document.querySelector("[data-address]")?.dataset.address;
+    if (app?.dataset.testScriptState !== "notRunning" || !named) return false;
+    const { pathname, searchParams } = new URL(named, location.origin);
+    return pathname === location.pathname
+        && `${searchParams}` === `${new URLSearchParams(location.search)}`;
+}"""
+
+
 @pytest.fixture(scope="module")
-def opened(
-    browser: Browser, address: str, logs: dict[str, Path]
-) -> Iterator[tuple[Page, list[str]]]:
-    """The app at a link to one head, and the addresses that were asked for and not there."""
-    before = len(logs[address].read_text("utf-8"))  # the server is that of all modules
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    missing: list[str] = []
-    page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
-    page.goto(f"{address}/heads?{urlencode(FIRST)}")
-    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
-    at_rest(page)
-    yield page, missing
-    page.close()
-    said = logs[address].read_text("utf-8")[before:]
+def served(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[str]:
+    """The app of `OVERLOADED`."""
+    folder = tmp_path_factory.mktemp("overloaded")
+    script, log = folder / "overloaded.py", folder / "server.log"
+    script.write_text(OVERLOADED, encoding="utf-8")
+    with _served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
+        yield address
+    said = log.read_text("utf-8")
     assert "default value" not in said  # of a widget that a click elsewhere set, as it should
     assert "Traceback" not in said
 
 
+class Wire:
+    """What passes between the page and the server, which can be held or lost on the way."""
+
+    def __init__(self, page: Page) -> None:
+        self.held: list[str | bytes] | None = None
+        self.lost = 0
+        page.route_web_socket(re.compile("_stcore/stream"), self._connect)
+
+    def _connect(self, page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+        self._page = page
+
+        def to_server(message: str | bytes) -> None:
+            self.lost -= 1
+            if self.lost < 0:
+                server.send(message)
+
+        def to_page(message: str | bytes) -> None:
+            if self.held is None:
+                page.send(message)
+            else:
+                self.held.append(message)
+
+        page.on_message(to_server)
+        server.on_message(to_page)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """What the server answers comes when the block ends."""
+        self.held = []
+        yield
+        held, self.held = self.held, None
+        for message in held:
+            self._page.send(message)
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, served: str) -> Iterator[tuple[Page, Wire, list[str]]]:
+    """The app at a link to one head, and the addresses that were asked for and not there."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    wire = Wire(page)
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
+    page.goto(f"{served}/heads?{urlencode(FIRST)}")
+    page.locator(".st-key-heads-map .hl canvas").first.wait_for()
+    at_rest(page)
+    yield page, wire, missing
+    page.close()
+
+
 def at_rest(page: Page) -> None:
-    """No run of the script is under way or about to begin."""
-    for _ in range(2):
-        page.wait_for_timeout(200)
-        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    """The page shows what its address says."""
+    page.wait_for_function(ANSWERED, polling=50)
 
 
 def state(page: Page) -> tuple[str, set[tuple[str, str]], str, list[str]]:
     """What the address says, and what the page shows: title, sentence and all menus."""
-    at = urlsplit(page.evaluate("location.href"))
-    shown = page.locator("[data-testid=stMain]").evaluate(
-        """main => [
-            ...[...main.querySelectorAll("input, textarea")].map(e => e.value),
-            ...[...main.querySelectorAll("[aria-checked=true]")].map(e => e.innerText),
-            ...[...main.querySelectorAll("h1")].map(e => e.textContent),
-        ]"""
+    href, title, shown = page.evaluate(
+        """() => {
+            const main = document.querySelector("[data-testid=stMain]");
+            return [location.href, document.title, [
+                ...[...main.querySelectorAll("input, textarea")].map(e => e.value),
+                ...[...main.querySelectorAll("[aria-checked=true]")].map(e => e.innerText),
+                ...[...main.querySelectorAll("h1")].map(e => e.textContent),
+            ]];
+        }"""
     )
-    return at.path, set(parse_qsl(at.query)), page.title(), shown
+    at = urlsplit(href)
+    return at.path, set(parse_qsl(at.query)), title, shown
 
 
 def expect_state(page: Page, wanted: tuple[str, set[tuple[str, str]], str, list[str]]) -> None:
@@ -73,6 +155,11 @@ def expect_state(page: Page, wanted: tuple[str, set[tuple[str, str]], str, list[
         page.wait_for_timeout(50)
     for one, other in zip(found, wanted, strict=True):
         assert one == other
+
+
+def expect_choices(page: Page, wanted: dict[str, str]) -> None:
+    """The address comes to say this; what stands for the default is not in it."""
+    until(page, lambda: {name: url(page).get(name, "") for name in wanted}, wanted)
 
 
 def choose(page: Page, menu: str, option: str) -> None:
@@ -89,9 +176,9 @@ def type_with_pauses(page: Page) -> None:
 
 
 def test_one_action_is_one_entry_and_back_and_forward_are_exact(
-    opened: tuple[Page, list[str]],
+    opened: tuple[Page, Wire, list[str]],
 ) -> None:
-    page, missing = opened
+    page, _, missing = opened
     assert missing == []
     link = lambda name: page.get_by_role("link", name=name, exact=True).click()  # noqa: E731
     walk: list[tuple[Callable[[], object], dict[str, str]]] = [
@@ -117,11 +204,10 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
     for number, (act, wanted) in enumerate(walk, start=1):
         act()
         until(page, lambda: state(page)[:2] != states[-1][:2], True)
+        expect_choices(page, wanted)
         at_rest(page)
-        assert page.evaluate("history.length") == length + number
         states.append(state(page))
-        at = dict(states[-1][1])
-        assert {name: at.get(name, "") for name in wanted} == wanted
+        assert page.evaluate("history.length") == length + number
     assert states[-1][2] == f"Architecture · {EXAMPLES[1]} · Headlight"
     for before in reversed(states[:-1]):
         page.go_back(wait_until="commit")
@@ -134,7 +220,7 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
     page.evaluate("for (let n = 0; n < 3; n++) setTimeout(() => history.back(), 40 * n)")
     expect_state(page, states[-4])
     at_rest(page)
-    expect_state(page, states[-4])
+    assert state(page) == states[-4]
     assert page.locator("h1").count() == 1
     assert missing == []
 
@@ -142,3 +228,65 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
 def choose_example(page: Page) -> None:
     page.get_by_role("button", name="Examples").click()
     page.get_by_text(EXAMPLES[1]).click()
+
+
+def go_to_entries(page: Page, address: str, *queries: dict[str, str]) -> None:
+    """Open the page of all heads; each query is an entry of the history, the last one is shown."""
+    page.goto(f"{address}/heads?{urlencode(queries[0])}")
+    at_rest(page)
+    for query in queries[1:]:
+        page.evaluate(f"History.prototype.pushState.call(history, {{}}, '', '?{urlencode(query)}')")
+    page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    at_rest(page)
+
+
+def expect_agreement(page: Page, sentence: str, kind: str) -> None:
+    """Address, title, heading, box and menu come to say the same, and stay so."""
+    expect_choices(page, {"text": sentence, "kind": "" if kind == "cross" else kind})
+    at_rest(page)
+    expect(page).to_have_title(f"Heads · {sentence} · Headlight")
+    expect(page.get_by_role("textbox", name="English")).to_have_value(sentence)
+    expect(page.get_by_role("radio", name=kind)).to_be_checked()
+    expect(page.locator("h1")).to_have_text(f"Heads · {sentence}")
+
+
+def test_a_run_that_begins_late_does_not_change_what_the_newer_one_reads(
+    opened: tuple[Page, Wire, list[str]], served: str
+) -> None:
+    page, _, _ = opened
+    late = {"text": "The cat sleeps.", "kind": "encoder", "sort": LATE}
+    go_to_entries(page, served, {"text": SLOW, "kind": "decoder"}, late, FIRST)
+    page.evaluate("history.back(); setTimeout(() => history.back(), 100)")
+    expect_agreement(page, SLOW, "decoder")
+
+
+def test_what_is_done_before_back_is_answered_is_done_there(
+    opened: tuple[Page, Wire, list[str]], served: str
+) -> None:
+    page, wire, _ = opened
+    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    with wire.holding():
+        page.go_back(wait_until="commit")
+        page.get_by_role("radio", name="cross").click()
+        page.wait_for_timeout(300)  # the server answers both, one after the other
+    expect_agreement(page, FIRST["text"], "cross")
+
+
+def test_letters_that_were_typed_before_back_are_not_lost(
+    opened: tuple[Page, Wire, list[str]], served: str
+) -> None:
+    page, _, _ = opened
+    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    page.get_by_role("textbox", name="English").press("End")
+    page.evaluate("document.execCommand('insertText', false, ' So.'); history.back()")
+    expect_agreement(page, f"{TYPED} So.", "decoder")
+
+
+def test_back_is_asked_for_again_where_its_request_was_lost(
+    opened: tuple[Page, Wire, list[str]], served: str
+) -> None:
+    page, wire, _ = opened
+    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    wire.lost = 1
+    page.go_back(wait_until="commit")
+    expect_agreement(page, FIRST["text"], "decoder")

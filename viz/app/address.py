@@ -9,10 +9,13 @@ widget of the last page had the same name, even if a link or Back has just put i
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
+from html import escape
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FREE_TEXTS = frozenset({"text", "more", "text2"})
@@ -32,6 +35,7 @@ SHARED: dict[str, dict[str, str]] = {
 """By page: the names in the address that stand for a choice which several pages share."""
 
 _PAGE, _CHOSEN, _LEFT = "address.page", "address.chosen", "address.left"
+_ASKED = "address.asked"
 
 Query = dict[str, list[str]]
 
@@ -44,6 +48,7 @@ def prepare(page: str) -> None:
     """
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
+    st.session_state[_ASKED] = ctx.query_string  # which changes as the widgets are read
     asked = parse_qs(ctx.query_string, keep_blank_values=True)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
@@ -55,6 +60,27 @@ def prepare(page: str) -> None:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
         in_address.set_initial_query_params_from_current()
         in_address._send_query_param_msg()
+
+
+def name_shown(place: DeltaGenerator, url_path: str) -> None:
+    """Name the address that the page now shows; the last thing of a run.
+
+    `js/history.js` reads it: whether a run for Back or Forward has come to its end.
+
+    Args:
+        place: where it stands, unseen.
+        url_path: of the page, as the address has it.
+    """
+    ctx = get_script_run_ctx()
+    assert ctx is not None  # a run has one
+    restored = ctx.is_history_navigation
+    # the script keeps what Back has opened, even where a widget would write it in another way
+    query = st.session_state[_ASKED] if restored else ctx.query_string
+    # the time, so that it changes with each run
+    place.html(
+        f'<i data-address="{escape(f"/{url_path}?{query}")}" data-restored="{restored}" '
+        f'data-at="{time.time_ns()}"></i>'
+    )
 
 
 def clean(asked: Mapping[str, list[str]]) -> Query:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -122,3 +124,12 @@ def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch, page: str)
     monkeypatch.setenv(CHECKPOINT_VARIABLE, "no/such/_*x*_")
     app = visit(page)  # where nothing is raised
     assert "There is no checkpoint folder no/such/_*x*_." in texts(app)
+
+
+def test_a_run_names_the_address_that_it_shows(visit) -> None:
+    app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
+    named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]
+    query = urlencode({"text": SENTENCE, "kind": "encoder"})
+    assert [body.split(" data-at")[0] for body in named] == [
+        f'<i data-address="/masks?{escape(query)}" data-restored="False"'
+    ]

@@ -5,6 +5,11 @@
 // sets. Here the first change of the address after an action makes the entry, and all that follow
 // from the same action change it. What is typed into one field is one action, until another one
 // comes or all of it is replaced.
+//
+// After Back and Forward the page must come to what the address says. Streamlit asks for that once,
+// and what the reader does before the answer replaces the request by one that sends the widgets of
+// the entry that was left. Each run says at its end which address it shows, and whether it was
+// restored (`address.py`): until that is this one, it is asked for again.
 {
   // the folder of the address is the server's: without this Streamlit asks below the page, too
   Object.assign(window, { __streamlit: { BACKEND_BASE_URL: new URL(".", location.href).href } });
@@ -15,6 +20,8 @@
   let restored = false; // the reader went Back or Forward, and has not acted since
   /** @type {EventTarget | undefined} */
   let field;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let watch;
 
   /** @type {typeof history.pushState} */
   const write = (state, unused, url) => {
@@ -45,7 +52,8 @@
   addEventListener("pointerdown", act, true);
   addEventListener("keydown", (event) => {
     const typed = isField(target(event)) && event.key !== "Enter";
-    if (event.isTrusted && !event.repeat && !typed) act();
+    // not trusted is the Enter of `live_text.js`: letters that were typed before Back count here
+    if (event.isTrusted ? !event.repeat && !typed : restored) act();
   }, true);
   addEventListener("beforeinput", (event) => {
     const element = target(event);
@@ -55,9 +63,54 @@
     if (element !== field || all) act();
     field = element;
   }, true);
-  addEventListener("popstate", () => {
+
+  const TICK = 100; // ms
+  const LONGEST = 20_000; // ms; by then the server would have answered
+  const AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]";
+
+  const said = () => /** @type {HTMLElement | null} */ (document.querySelector("[data-address]"));
+
+  /** @param {HTMLElement | null} answer */
+  const isRestored = (answer) => {
+    const { address } = answer?.dataset ?? {};
+    if (address === undefined || answer?.dataset.restored !== "True") return false;
+    const { pathname, searchParams } = new URL(address, location.origin);
+    return location.pathname.endsWith(pathname)
+      && `${searchParams}` === `${new URLSearchParams(location.search)}`;
+  };
+
+  /**
+   * Asks Streamlit for this address again if no run for it comes to an end.
+   *
+   * @param {number} patience ms at rest before it does
+   */
+  const settle = (patience) => {
+    const before = said()?.outerHTML;
+    let rested = 0;
+    clearInterval(watch);
+    watch = setInterval(() => {
+      rested = document.querySelector(AT_REST) ? rested + TICK : 0;
+      if (rested === 0) return;
+      const answer = said();
+      const settled = answer?.outerHTML !== before && isRestored(answer);
+      if (!settled && rested < patience) return;
+      clearInterval(watch);
+      // each time with more patience, for a server that is slow to begin
+      if (!settled && patience < LONGEST) again(2 * patience);
+    }, TICK);
+  };
+
+  /** @param {number} patience */
+  const again = (patience) => {
+    dispatchEvent(new PopStateEvent("popstate"));
+    settle(patience);
+  };
+
+  addEventListener("popstate", ({ isTrusted }) => {
+    if (!isTrusted) return;
     acted = false;
     restored = true;
     field = undefined;
+    settle(10 * TICK);
   }, true);
 }

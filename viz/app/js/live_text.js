@@ -27,9 +27,13 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => take(target), PAUSE);
   }, true);
+  // Streamlit takes what stands in a box that is left
+  addEventListener("blur", () => clearTimeout(waiting), true);
   addEventListener("keydown", (event) => {
     const { target, key, isTrusted, isComposing } = event;
-    if (!isBox(target) || key !== "Enter" || !isTrusted || isComposing) return;
+    if (!isBox(target) || !isTrusted || isComposing) return;
+    if (key === "Alt" || key === "Meta") take(target); // what may follow is Alt+Left, for Back
+    if (key !== "Enter") return;
     event.preventDefault();
     event.stopPropagation();
     take(target);

@@ -1,21 +1,32 @@
-"""What every test may ask for: home-made sentences, and a tiny model that was made from them."""
+"""What every test may ask for: home-made sentences, and a tiny model that was made from them.
+
+No torch before it is asked for: the process that starts the workers would load it, too, first.
+"""
+
+from __future__ import annotations
 
 import itertools
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import hypothesis
 import pytest
-import torch
 
-from transformer import Tokenizer, Transformer, TransformerConfig, Translator, checkpoint
-from transformer.config import EOS
+if TYPE_CHECKING:
+    from pathlib import Path
 
-torch.set_num_threads(1)  # the models are so small that a second thread would only wait
+    from transformer import Tokenizer, Transformer, Translator
 
 # the same examples in every run, however slow the machine
 hypothesis.settings.register_profile("headlight", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("headlight")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """The models are so small that a second thread would only wait."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 class Pair(NamedTuple):
@@ -64,12 +75,19 @@ def pairs() -> list[Pair]:
 @pytest.fixture(scope="session")
 def tokenizer(pairs) -> Tokenizer:
     """A joint vocabulary so small that some words fall into several pieces."""
+    from transformer import Tokenizer
+
     return Tokenizer.train([text for pair in pairs for text in pair], vocab_size=160)
 
 
 @pytest.fixture(scope="session")
 def model(tokenizer) -> Transformer:
     """Random weights, two layers, four heads; shared by all tests, so nobody may change it."""
+    import torch
+
+    from transformer import Transformer, TransformerConfig
+    from transformer.config import EOS
+
     config = TransformerConfig(
         vocab_size=tokenizer.vocab_size, N=2, d_model=32, d_ff=64, h=4, max_length=256
     )
@@ -91,6 +109,8 @@ def model(tokenizer) -> Transformer:
 @pytest.fixture(scope="session")
 def checkpoint_folder(tmp_path_factory, model, tokenizer) -> Path:
     """The tiny model as a checkpoint folder; whoever wants to damage it takes a copy."""
+    from transformer import checkpoint
+
     folder = tmp_path_factory.mktemp("checkpoint") / "model"
     checkpoint.save(folder, model, tokenizer)
     return folder
@@ -99,4 +119,6 @@ def checkpoint_folder(tmp_path_factory, model, tokenizer) -> Path:
 @pytest.fixture(scope="session")
 def translator(checkpoint_folder) -> Translator:
     """The tiny model, loaded the way people load theirs."""
+    from transformer import Translator
+
     return Translator.load(checkpoint_folder)

@@ -26,6 +26,31 @@ PATIENCE = 45_000  # ms; a training run may hold both cores
 SENTENCE = "The old cat sleeps under the table."
 
 
+# as Forward does to an entry of the history; the page's own `pushState` waits for an action
+ENTER = """(address) => {
+    History.prototype.pushState.call(history, null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+}"""
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+
+
+def enter(page: Page, address: str) -> None:
+    """Bring the app to one of its addresses, and load its scripts only where they are not there.
+
+    On the way the app has no sentence, and so no picture: nothing of the page before is left.
+    """
+    server = address.partition("?")[0].rpartition("/")[0]
+    if not page.url.startswith(f"{server}/"):
+        page.goto(address)
+        return
+    rest, problem = page.locator(AT_REST), page.locator(".st-key-problem")
+    rest.wait_for()  # before its first run the app hears nothing
+    page.evaluate(ENTER, f"{server}/heads?text=+")
+    rest.filter(has=problem).wait_for()
+    page.evaluate(ENTER, address)
+    rest.filter(has_not=problem).wait_for()
+
+
 def german(page: Page):
     return page.locator(".st-key-translation")
 

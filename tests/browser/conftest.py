@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.browser import QUIET
-from tests.browser.app_page import PATIENCE
+from tests.browser.app_page import PATIENCE, enter
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
@@ -136,10 +136,24 @@ def shared(browser: Browser) -> Page:
 
 @pytest.fixture
 def tab(shared: Page, address: str) -> Callable[..., Page]:
-    """Open a page of the app at a URL."""
+    """Open a page of the app at a URL: a new session, as for the person who is sent the link."""
 
     def open_(path: str = "", **url: str) -> Page:
         shared.goto(f"{address}/{path}?{urlencode(url)}")
+        return shared
+
+    return open_
+
+
+@pytest.fixture
+def visit(shared: Page, address: str) -> Callable[..., Page]:
+    """Go to a page of the app at a URL in the session that is there: no script is loaded again.
+
+    What was chosen in it before comes along where a link of the app is followed, and nowhere else.
+    """
+
+    def open_(path: str = "", **url: str) -> Page:
+        enter(shared, f"{address}/{path}?{urlencode(url)}")
         return shared
 
     return open_

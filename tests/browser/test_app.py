@@ -10,6 +10,7 @@ import pytest
 from tests.browser.app_page import (
     PATIENCE,
     SENTENCE,
+    enter,
     expect_map,
     german,
     no_traceback,
@@ -21,7 +22,9 @@ from transformer import Translator
 from viz.app.serving import EXAMPLES, aligning_layer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, Page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -43,8 +46,8 @@ def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> No
     no_traceback(page)
 
 
-def test_the_translation_follows_the_typing(tab, translator: Translator) -> None:
-    page = tab()
+def test_the_translation_follows_the_typing(visit, translator: Translator) -> None:
+    page = visit()
     box = page.get_by_label("English")
     expect(german(page)).not_to_be_empty()
     box.click()
@@ -95,8 +98,8 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
 
 
-def test_an_example_is_one_click_away(tab, translator: Translator) -> None:
-    page = tab(text="The dog sings.")
+def test_an_example_is_one_click_away(visit, translator: Translator) -> None:
+    page = visit(text="The dog sings.")
     expect(german(page)).to_have_text(translator.translate("The dog sings.").text)
     page.get_by_role("button", name="Examples").click()
     page.get_by_text(EXAMPLES[2]).click()
@@ -105,8 +108,8 @@ def test_an_example_is_one_click_away(tab, translator: Translator) -> None:
     until(page, lambda: url(page), {"text": EXAMPLES[2]})
 
 
-def test_nothing_typed_is_html_or_markdown(tab, translator: Translator) -> None:
-    page = tab()
+def test_nothing_typed_is_html_or_markdown(visit, translator: Translator) -> None:
+    page = visit()
     expect(german(page)).not_to_be_empty()
     page.get_by_label("English").fill(HOSTILE)
     trace = translator.trace(HOSTILE)
@@ -141,8 +144,8 @@ def test_what_cannot_be_translated_gets_one_sentence(tab, translator: Translator
     expect(page.get_by_label("English")).to_have_value("The dog sings.")
 
 
-def test_unknown_characters_are_named_and_the_rest_works(tab, translator: Translator) -> None:
-    page = tab()
+def test_unknown_characters_are_named_and_the_rest_works(visit, translator: Translator) -> None:
+    page = visit()
     expect(german(page)).not_to_be_empty()
     for text in ("🐶🎉", "مرحبا بالعالم", "a\x07b\x1b[31m c", "\u202eabc", "漢字"):
         page.get_by_label("English").fill(text)
@@ -153,30 +156,39 @@ def test_unknown_characters_are_named_and_the_rest_works(tab, translator: Transl
         no_traceback(page)
 
 
-def test_a_telephone_shows_it_all_without_scrolling_sideways(
-    browser: Browser, address: str
-) -> None:
+@pytest.fixture(scope="module")
+def telephone(browser: Browser, address: str) -> Iterator[Callable[[str], Page]]:
+    """Open a page of the app with the sentence, 390 pixels wide."""
     page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_default_timeout(PATIENCE)
+
+    def open_(path: str) -> Page:
+        enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE})}")
+        return page
+
+    yield open_
+    page.close()
+
+
+def test_a_telephone_shows_it_all_without_scrolling_sideways(
+    telephone: Callable[[str], Page],
+) -> None:
     for path, key in (("", "translate-map"), ("heads", "heads-map")):
-        page.goto(f"{address}/{path}?{urlencode({'text': SENTENCE})}")
-        page.locator(f".st-key-{key} .hl canvas").first.wait_for(timeout=PATIENCE)
+        page = telephone(path)
+        page.locator(f".st-key-{key} .hl canvas").first.wait_for()
         main = page.locator("[data-testid=stMain]")
         assert main.evaluate("e => e.scrollWidth") <= 390
         # a line of its own, which it shares with its label
         width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
         assert width > 270
-    page.close()
 
 
 @pytest.mark.parametrize("path", ["masks", "architecture"])
 def test_no_choice_is_scrolled_out_of_sight_on_a_telephone(
-    browser: Browser, address: str, path: str
+    telephone: Callable[[str], Page], path: str
 ) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{address}/{path}?{urlencode({'text': SENTENCE})}")
-    choices = page.locator(".stButtonGroup button")
-    choices.nth(4).wait_for(timeout=PATIENCE)
+    choices = telephone(path).locator(".stButtonGroup button")
+    choices.nth(4).wait_for()
     past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
         - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
     assert max(past) <= 0.5
-    page.close()

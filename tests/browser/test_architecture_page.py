@@ -137,8 +137,8 @@ def test_every_box_shows_the_tensor_that_flows_through_it(tab, translator: Trans
     assert np.abs(pixels.astype(int) - colors).max(-1).mean() < 6
 
 
-def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Translator) -> None:
-    page = tab("architecture", text=SENTENCE, arch_layer="2")
+def test_a_click_opens_a_box_and_the_link_opens_it_again(visit, translator: Translator) -> None:
+    page = visit("architecture", text=SENTENCE, arch_layer="2")
     heading(page, "Self-attention of the encoder, layer 2")
     trace = translator.trace(SENTENCE)
     expect_map(page, "arch-map", trace.encoder_self[1].mean(0), trace.labels("encoder_self"))
@@ -168,11 +168,11 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(tab, translator: Transl
 
 
 def test_saved_files_hold_every_box_with_its_values(
-    tab, shared: Page, translator: Translator, tmp_path: Path
+    visit, shared: Page, translator: Translator, tmp_path: Path
 ) -> None:
     # a screen that is high enough for strips of their full height
     shared.set_viewport_size({"width": 1280, "height": 1400})
-    page = tab("architecture", **OPEN)
+    page = visit("architecture", **OPEN)
     heading(page, "Feed forward of the decoder, layer 2")
     saved = saved_files(page, "arch-drawing", tmp_path)
     shared.set_viewport_size({"width": 1280, "height": 900})
@@ -208,8 +208,8 @@ def test_saved_files_hold_every_box_with_its_values(
             assert np.abs(seen - colors[row, column]).max() < 3, (box.name, row, column)
 
 
-def test_keys_move_from_box_to_box_and_over_the_values(tab, translator: Translator) -> None:
-    page = tab("architecture", text=SENTENCE, arch_box="Self-attention of the encoder")
+def test_keys_move_from_box_to_box_and_over_the_values(visit, translator: Translator) -> None:
+    page = visit("architecture", text=SENTENCE, arch_box="Self-attention of the encoder")
     heading(page, "Self-attention of the encoder, layer 1")
     page.get_by_role("button", name="Self-attention of the encoder, layer 1:").first.focus()
     page.keyboard.press("ArrowUp")  # its Add & norm
@@ -244,8 +244,8 @@ def test_a_link_leads_to_the_heads_of_the_layer_with_the_sentence(
     assert (url(page)["kind"], url(page)["layer"]) == ("encoder", "1")
 
 
-def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
-    page = tab("architecture", **OPEN)
+def test_the_drawing_follows_the_sentence(visit, translator: Translator) -> None:
+    page = visit("architecture", **OPEN)
     heading(page, "Feed forward of the decoder, layer 2")
     text = "The dog sings."
     page.get_by_label("English", exact=True).fill(text)
@@ -258,8 +258,8 @@ def test_the_drawing_follows_the_sentence(tab, translator: Translator) -> None:
     assert shapes["decoder.cross_attention"] == f"4 × {rows} × {len(trace.source_tokens)}"
 
 
-def test_a_preset_fills_the_fields_and_a_field_changes_the_count(tab) -> None:
-    page = tab("architecture", text=SENTENCE, arch_view="parameters")
+def test_a_preset_fills_the_fields_and_a_field_changes_the_count(visit) -> None:
+    page = visit("architecture", text=SENTENCE, arch_view="parameters")
     page.get_by_text("63,045,632 by formula; 63,045,632 in the real modules").wait_for()
     page.get_by_test_id("stMenuButtonButton").filter(has_text="Presets").click()
     page.get_by_text("big", exact=True).last.click()

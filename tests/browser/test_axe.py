@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, SENTENCE, until
+from tests.browser.app_page import PATIENCE, SENTENCE, enter, until
 from viz.app.navigation import TITLES
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_no_page_has_a_serious_fault(browser: Browser, address: str, axe: str) -
     for path in TITLES:
         page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme="light")
-        page.goto(f"{address}/{path}?{urlencode({'text': SENTENCE})}")
+        enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE})}")
         page.locator(".st-key-explanation").wait_for()  # the last that a page draws
         # a page load is the dear part: all four ways on one
         for wide, scheme in WAYS:

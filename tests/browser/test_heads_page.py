@@ -38,8 +38,8 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Tran
     until(page, lambda: outlined(page), ["decoder, layer 1, head 2"])
 
 
-def test_the_kinds_have_their_colours(tab) -> None:
-    page = tab("heads")
+def test_the_kinds_have_their_colours(visit) -> None:
+    page = visit("heads")
     for name, color in (
         ("encoder", "rgb(0, 158, 115)"),
         ("decoder", "rgb(0, 114, 178)"),
@@ -49,8 +49,8 @@ def test_the_kinds_have_their_colours(tab) -> None:
         assert dot.evaluate("e => getComputedStyle(e, '::before').backgroundColor") == color
 
 
-def test_a_link_to_the_heads_page_opens_every_choice(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="cross", layer="1", head="2")
+def test_a_link_to_the_heads_page_opens_every_choice(visit, translator: Translator) -> None:
+    page = visit("heads", text=SENTENCE, kind="cross", layer="1", head="2")
     page.get_by_text("Words", exact=True).click()
     page.get_by_role("button", name="More").click()
     page.get_by_text("Special tokens", exact=True).click()
@@ -65,8 +65,8 @@ def test_a_link_to_the_heads_page_opens_every_choice(tab, translator: Translator
         page.goto(page.evaluate("location.href"))  # as the person who is sent the link
 
 
-def test_what_is_taken_away_is_what_is_on_the_screen(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="encoder", layer="2", head="3")
+def test_what_is_taken_away_is_what_is_on_the_screen(visit, translator: Translator) -> None:
+    page = visit("heads", text=SENTENCE, kind="encoder", layer="2", head="3")
     trace = translator.trace(SENTENCE)
     expect_map(page, "heads-map", trace.encoder_self[1, 2], trace.labels("encoder_self"))
     page.get_by_role("button", name="Download").click()
@@ -81,8 +81,8 @@ def test_what_is_taken_away_is_what_is_on_the_screen(tab, translator: Translator
     assert trace.target in Path(download.value.path()).read_text("utf-8")
 
 
-def test_the_steps_of_the_decoder_follow_the_slider(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="cross", view="step by step", step="2")
+def test_the_steps_of_the_decoder_follow_the_slider(visit, translator: Translator) -> None:
+    page = visit("heads", text=SENTENCE, kind="cross", view="step by step", step="2")
     trace = translator.trace(SENTENCE)
     queries, keys = trace.labels("cross")
     expect_map(page, "heads-map", trace.cross[-1, 0, :2], Labels(queries[:2], keys))
@@ -90,9 +90,9 @@ def test_the_steps_of_the_decoder_follow_the_slider(tab, translator: Translator)
     expect_map(page, "heads-map", trace.cross[-1, 0, :3], Labels(queries[:3], keys))
 
 
-def test_a_comparison_shows_both_maps_and_their_difference(tab, translator: Translator) -> None:
+def test_a_comparison_shows_both_maps_and_their_difference(visit, translator: Translator) -> None:
     link = {"text": SENTENCE, "view": "compare", "kind": "encoder", "layer": "2", "head": "3"}
-    page = tab("heads", layer2="1", head2="mean", **link)
+    page = visit("heads", layer2="1", head2="mean", **link)
     trace = translator.trace(SENTENCE)
     labels = trace.labels("encoder_self")
     first, second = trace.encoder_self[1, 2], trace.encoder_self[0].mean(0)
@@ -100,7 +100,7 @@ def test_a_comparison_shows_both_maps_and_their_difference(tab, translator: Tran
     expect_map(page, "heads-second", second, labels)
     expect_map(page, "heads-difference", first - second, labels)
     # sentences of other tokens have no difference, and the page says so
-    page = tab("heads", text2="The dog sings.", **link, **{"with": "another sentence"})
+    page = visit("heads", text2="The dog sings.", **link, **{"with": "another sentence"})
     other = translator.trace("The dog sings.")
     expect_map(page, "heads-second", other.encoder_self[1, 2], other.labels("encoder_self"))
     page.get_by_text("A difference needs the same tokens along both axes").wait_for()
@@ -108,9 +108,9 @@ def test_a_comparison_shows_both_maps_and_their_difference(tab, translator: Tran
 
 
 def test_sorted_heads_stand_in_their_order_and_open_what_they_show(
-    tab, translator: Translator
+    visit, translator: Translator
 ) -> None:
-    page = tab("heads", text=SENTENCE, sort="confidence", kinds="encoder")
+    page = visit("heads", text=SENTENCE, sort="confidence", kinds="encoder")
     trace = translator.trace(SENTENCE)
     weights = trace.encoder_self[..., :-1]  # the end token aside
     sure = weights.max(-1).mean(-1)  # [layer, head]

@@ -122,16 +122,16 @@ def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Tra
     page.locator(".st-key-inside-translation", has_text="translated with no scale").wait_for()
 
 
-def test_a_temperature_counts_in_all_that_follows(tab, translator: Translator) -> None:
-    page = tab("inside", text=SENTENCE, layer="2", head="3", temperature="0.5", every="true")
+def test_a_temperature_counts_in_all_that_follows(visit, translator: Translator) -> None:
+    page = visit("inside", text=SENTENCE, layer="2", head="3", temperature="0.5", every="true")
     points = translator.model.hook_points()
     edits = {name: rescale(2.0) for name in points if name.endswith("hook_attn_scores")}
     edited = sublayer_values(translator.model, translator.trace(SENTENCE), "cross", 1, edits)
     expect(page, arithmetic(edited, 2, 2, 2 * TRAINED))
 
 
-def test_the_step_is_in_the_link_and_survives_a_reload(tab, translator: Translator) -> None:
-    page = tab("inside", text=SENTENCE, kind="decoder")
+def test_the_step_is_in_the_link_and_survives_a_reload(visit, translator: Translator) -> None:
+    page = visit("inside", text=SENTENCE, kind="decoder")
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     page.get_by_role("button", name="softmax", exact=True).click()
     until(page, lambda: url(page).get("at"), "6")
@@ -144,8 +144,8 @@ def test_the_step_is_in_the_link_and_survives_a_reload(tab, translator: Translat
     assert painted(page)["step"] == 7
 
 
-def test_what_is_typed_here_is_there_on_the_next_page(tab, translator: Translator) -> None:
-    page = tab("inside", text=SENTENCE)
+def test_what_is_typed_here_is_there_on_the_next_page(visit, translator: Translator) -> None:
+    page = visit("inside", text=SENTENCE)
     other = "My brother sings."
     page.get_by_role("textbox", name="English").fill(other)
     expect(page, numbers(translator, "cross", 1, 0, 2, other))

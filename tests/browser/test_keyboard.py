@@ -69,8 +69,8 @@ def translated(translator: Translator, number: int) -> str:
     return translator.translate(EXAMPLES[number]).text
 
 
-def test_tab_enters_a_popover_and_leaves_it(tab) -> None:
-    page = tab("heads", text=SENTENCE)
+def test_tab_enters_a_popover_and_leaves_it(visit) -> None:
+    page = visit("heads", text=SENTENCE)
     more = page.get_by_role("button", name="More", exact=True)
     more.press("Enter")
     popover = page.locator("[data-testid=stPopoverBody]")
@@ -92,8 +92,8 @@ def test_tab_enters_a_popover_and_leaves_it(tab) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_focus_is_seen(tab, theme: str) -> None:
-    page = tab("schedule", text=SENTENCE)
+def test_the_focus_is_seen(visit, theme: str) -> None:
+    page = visit("schedule", text=SENTENCE)
     page.emulate_media(color_scheme=theme)
     try:
         dark = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
@@ -109,8 +109,8 @@ def test_the_focus_is_seen(tab, theme: str) -> None:
         page.emulate_media(color_scheme="light")
 
 
-def test_the_focus_outlives_what_a_control_does(tab) -> None:
-    page = tab("heads", text=SENTENCE, kind="cross", layer="2", head="1")
+def test_the_focus_outlives_what_a_control_does(visit) -> None:
+    page = visit("heads", text=SENTENCE, kind="cross", layer="2", head="1")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
 
     def stays(name: str) -> None:
@@ -130,8 +130,8 @@ def test_the_focus_outlives_what_a_control_does(tab) -> None:
     stays("decoder, layer 1, head 2")
 
 
-def test_the_walk_keeps_the_focus_at_its_ends(tab) -> None:
-    page = tab("inside", text=SENTENCE, at="8")
+def test_the_walk_keeps_the_focus_at_its_ends(visit) -> None:
+    page = visit("inside", text=SENTENCE, at="8")
     page.get_by_role("button", name="Next", exact=True).press("Enter")
     at_rest(page)
     assert focused(page) == "Next"

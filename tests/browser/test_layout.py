@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE
+from tests.browser.app_page import PATIENCE, enter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def projector(browser: Browser, serve_app: Callable[[str], str]) -> Callable[[st
     page.set_default_timeout(PATIENCE)
 
     def open_(path: str) -> Page:
-        page.goto(f"{serve_app('')}/{path}?{urlencode({'text': TEXT})}")
+        enter(page, f"{serve_app('')}/{path}?{urlencode({'text': TEXT})}")
         page.locator("[data-test-script-state=notRunning]").wait_for()
         return page
 

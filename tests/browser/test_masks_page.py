@@ -112,9 +112,9 @@ def test_each_square_is_painted_as_its_mask_has_it(tab, made: TraceBatch) -> Non
 
 
 def test_a_control_changes_the_picture_and_the_link_keeps_it(
-    tab, made: TraceBatch, tmp_path: Path
+    visit, made: TraceBatch, tmp_path: Path
 ) -> None:
-    page = tab("masks", **LINK, kind="decoder")
+    page = visit("masks", **LINK, kind="decoder")
     until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "causal").tolist())
     page.get_by_role("radio", name="padding", exact=True).click()
     until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "padding").tolist())
@@ -136,8 +136,8 @@ def test_a_control_changes_the_picture_and_the_link_keeps_it(
     no_traceback(page)
 
 
-def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: TraceBatch) -> None:
-    page = tab("masks", **LINK, kind="decoder")
+def test_a_click_on_a_row_and_enter_choose_it_and_say_it(visit, made: TraceBatch) -> None:
+    page = visit("masks", **LINK, kind="decoder")
     until(page, lambda: whys(page), masking.mask_reasons(made, "decoder_self", "causal").tolist())
     plan = grids(page)[1]
     canvas = page.locator(".st-key-mask-grids canvas").nth(1)
@@ -161,9 +161,9 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(tab, made: TraceBatch) 
 
 
 def test_saved_files_hold_every_square_of_every_sentence(
-    tab, made: TraceBatch, tmp_path: Path
+    visit, made: TraceBatch, tmp_path: Path
 ) -> None:
-    page = tab("masks", **LINK, kind="decoder")
+    page = visit("masks", **LINK, kind="decoder")
     why = masking.mask_reasons(made, "decoder_self", "causal")
     until(page, lambda: whys(page), why.tolist())
     saved = saved_files(page, "mask-grids", tmp_path)
@@ -184,8 +184,8 @@ def test_saved_files_hold_every_square_of_every_sentence(
     assert image.getpixel((x, y)) == rgb(COLOR["decoder_self"])
 
 
-def test_the_batch_follows_what_is_typed(tab, translator: Translator) -> None:
-    page = tab("masks", text=SENTENCE, more="", kind="encoder")
+def test_the_batch_follows_what_is_typed(visit, translator: Translator) -> None:
+    page = visit("masks", text=SENTENCE, more="", kind="encoder")
     alone = batch_traces([translator.trace(SENTENCE)])
     until(page, lambda: whys(page), masking.mask_reasons(alone, "encoder_self", "padding").tolist())
     box = page.get_by_role("textbox", name="Further sentences of the batch, one on each line")
@@ -196,8 +196,8 @@ def test_the_batch_follows_what_is_typed(tab, translator: Translator) -> None:
     assert url(page)["more"] == "Her horse waits."
 
 
-def test_on_a_narrow_screen_the_sentences_stand_below_each_other(tab) -> None:
-    page = tab("masks", **LINK)
+def test_on_a_narrow_screen_the_sentences_stand_below_each_other(visit) -> None:
+    page = visit("masks", **LINK)
     page.locator(".st-key-mask-grids canvas").nth(2).wait_for()
     panels = page.locator(".st-key-mask-grids .hl-mask")
     try:
@@ -213,8 +213,8 @@ def test_on_a_narrow_screen_the_sentences_stand_below_each_other(tab) -> None:
         page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_without_the_mask_both_charts_are_drawn(tab) -> None:
-    page = tab("masks", **LINK, kind="decoder", **{"mask-view": "take it away"})
+def test_without_the_mask_both_charts_are_drawn(visit) -> None:
+    page = visit("masks", **LINK, kind="decoder", **{"mask-view": "take it away"})
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
     charts.nth(1).wait_for()
     page.get_by_text("Loss on each next token of sentence 1").wait_for()

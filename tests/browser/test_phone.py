@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, SENTENCE, german, until
+from tests.browser.app_page import PATIENCE, SENTENCE, enter, german, until
 from viz.app.serving import EXAMPLES
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def phone(browser: Browser, address: str) -> Callable[..., Page]:
     page.set_default_timeout(PATIENCE)
 
     def open_(path: str, **url: str) -> Page:
-        page.goto(f"{address}/{path}?{urlencode(url)}")
+        enter(page, f"{address}/{path}?{urlencode(url)}")
         at_rest(page)
         return page
 

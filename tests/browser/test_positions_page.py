@@ -74,8 +74,8 @@ def test_a_link_opens_the_view_and_a_control_redraws_it(tab) -> None:
     no_traceback(page)
 
 
-def test_the_sentence_of_the_bar_stands_on_the_page(tab, translator: Translator) -> None:
-    page = tab("positions", text=SENTENCE, pe_view="Your sentence")
+def test_the_sentence_of_the_bar_stands_on_the_page(visit, translator: Translator) -> None:
+    page = visit("positions", text=SENTENCE, pe_view="Your sentence")
     until(page, lambda: drawn(page), expected(*foot(translator, SENTENCE, "encoder")))
     page.get_by_role("radio", name="decoder").click()
     until(page, lambda: drawn(page), expected(*foot(translator, SENTENCE, "decoder")))
@@ -93,9 +93,9 @@ def foot(translator: Translator, text: str, stack: positions.Stack) -> positions
 
 
 def test_what_is_written_without_positions_stands_beside_the_curves(
-    tab, translator: Translator
+    visit, translator: Translator
 ) -> None:
-    page = tab("positions", text=SENTENCE, pe_view="Without")
+    page = visit("positions", text=SENTENCE, pe_view="Without")
     trace = translator.trace(SENTENCE)
 
     def wanted(seed: int) -> str:

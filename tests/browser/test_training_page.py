@@ -31,8 +31,8 @@ def test_the_page_opens_at_the_first_step_and_the_pictures_follow_the_slider(
     until(page, lambda: url(page).get("trained"), f"{max(kept):,}")
 
 
-def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(tab, kept: Probes) -> None:
-    page = tab("training", training_view="Heads forming", trained="1")
+def test_a_head_of_the_grid_opens_and_stays_open_at_another_step(visit, kept: Probes) -> None:
+    page = visit("training", training_view="Heads forming", trained="1")
     page.get_by_role("gridcell", name="decoder, layer 2, head 4").click()
     steps = list(kept)
     first, second = (AttentionTrace.load(kept[step]) for step in steps[:2])

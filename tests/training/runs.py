@@ -6,8 +6,10 @@ import multiprocessing
 import time
 from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 
+import pytest
 import safetensors.torch
 import torch
 
@@ -50,8 +52,11 @@ def _written_at(file: Path) -> object:
 
 
 def forkserver() -> ForkServerContext:
-    """Starts processes that have the slow imports behind them."""
+    """Starts processes that have the slow imports behind them, and compute on one thread."""
     context = multiprocessing.get_context("forkserver")
     # Adam imports _dynamo
     context.set_forkserver_preload(["training.train", "torch._dynamo", "torch.distributed"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
+        ensure_running()
     return context

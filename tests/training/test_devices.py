@@ -10,7 +10,8 @@ import pytest
 from training.devices import _cpu_has_bf16
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-# MiB in the heap after oneDNN made kernels for many shapes; in float32, so on any processor
+# MiB by which the heap grows with each kernel of oneDNN beyond the first hundred; in float32, so on
+# any processor
 SCRIPT = """
 import ctypes, json, os, torch
 from training.devices import set_up_distributed
@@ -28,7 +29,7 @@ def used(first, last):
     for n in range(first, last):
         torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
     return libc.mallinfo2().used / 2**20
-growth = -used(800, 910) + used(910, 1030)
+growth = -used(800, 905) + used(905, 945)
 print(json.dumps([growth, *(os.environ[name] for name in CACHES)]))
 """
 
@@ -49,7 +50,7 @@ def test_the_kernels_of_shapes_that_are_gone_are_forgotten_unless_the_user_keeps
     assert sizes == ["1024", "1024"]
     growth, sizes = _growth()
     assert sizes == ["100", "100"]
-    assert unlimited > 3
+    assert unlimited > 1
     assert growth < unlimited / 8
 
 

@@ -19,13 +19,12 @@ from training.train import main
 
 @pytest.mark.timeout(400)
 def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
-    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, recipe: Path, tmp_path: Path
 ) -> None:
     longer = RECIPE.replace("steps = 24", "steps = 400")
     recipe.write_text(longer.replace("validate_every = 12", "validate_every = 36"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(command(recipe, data, whole)) == 0
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     context = forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(20):

@@ -46,8 +46,7 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
     """The pieces of a trace as the model reads them.
 
     Raises:
-        InputError: if a side is empty, longer than the model accepts, or has a piece that is not
-            in its vocabulary.
+        InputError: if a side is empty, or has a piece that is not in the vocabulary of the model.
     """
     _require_fitting(model, trace.source_pieces, "sentence")
     _require_fitting(model, trace.target_pieces, "translation")
@@ -60,7 +59,11 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
 def values_at(
     model: Transformer, pair: ForcedPair, names: Collection[str]
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Run the model once: the logits `[target, vocab]`, and the values at these hook points."""
+    """Run the model once: the logits `[target, vocab]`, and the values at these hook points.
+
+    Raises:
+        InputError: if a side is longer than the model accepts.
+    """
     logits, cache = model.run_with_cache(pair.source, pair.target, names=names.__contains__)
     return logits[0], cache
 
@@ -85,16 +88,10 @@ def to_array(tensor: Tensor) -> Array:
 
 
 def _require_fitting(model: Transformer, pieces: tuple[Piece, ...], side: str) -> None:
-    config = model.config
     if not pieces:
         raise InputError(f"The {side} of this trace has no pieces: trace a sentence.")
-    if len(pieces) > config.max_length:
-        raise InputError(
-            f"The {side} of this trace has {len(pieces):,} pieces, but this model takes at most "
-            f"{config.max_length:,}: shorten it."
-        )
     for position, piece in enumerate(pieces, start=1):
-        if not 0 <= piece.id < config.vocab_size or piece.id == PAD:
+        if not 0 <= piece.id < model.config.vocab_size or piece.id == PAD:
             raise InputError(
                 f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
                 f"piece of this model: trace the sentence with this model."

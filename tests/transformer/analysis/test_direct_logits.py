@@ -1,6 +1,7 @@
 """What each head adds to a logit, against the plain model; all parts add up to the logit."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,14 @@ def test_a_difference_of_logits_is_the_difference_of_all_parts(uneven: Case) -> 
     expected = uneven.plain.logits[steps, written] - uneven.plain.logits[steps, other]
     np.testing.assert_allclose(found.logits, expected, rtol=1e-9)
     np.testing.assert_allclose(total(found), expected, rtol=1e-9)
+    # the last piece is read by nobody: with another one there, everything else is the same
+    *before, last = uneven.trace.target_pieces
+    turned = replace(uneven.trace, target_pieces=(*before, replace(last, id=10)))
+    one, two = direct_logits(uneven.model, uneven.trace), direct_logits(uneven.model, turned)
+    for kind, heads in found.heads.items():
+        apart = one.heads[kind] - two.heads[kind]
+        np.testing.assert_allclose(heads[..., -1], apart[..., -1], rtol=1e-7, atol=1e-12)
+    assert found.biases[-1] == pytest.approx(one.biases[-1] - two.biases[-1])
 
 
 @pytest.mark.parametrize("ids", [[7, 8, 9], [7, 8, 9, 30], [7.0, 8.0, 9.0, 10.0]])

@@ -57,7 +57,8 @@ def test_chunks_of_keys_change_nothing(uneven: Case, kind, monkeypatch) -> None:
     np.testing.assert_allclose(value_zeroing(uneven.model, uneven.trace, kind), expected)
 
 
-def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case) -> None:
+def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_TENSOR", 1)
     painted = torch.rand(4, 4, 5).double().softmax(-1)  # [head, query, key]
     name = "decoder.layers.0.cross_attention.hook_pattern"
     with uneven.model.hooks({name: lambda pattern, _name: painted.expand_as(pattern)}):

@@ -13,6 +13,7 @@ from transformer.analysis.teacher_forcing import (
     LARGEST_TENSOR,
     Array,
     ForcedPair,
+    Progress,
     forced_pair,
     to_array,
 )
@@ -85,7 +86,14 @@ def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -
 
 
 @torch.inference_mode()
-def erase(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Array:
+def erase(
+    model: Transformer,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    *,
+    progress: Progress | None = None,
+) -> Array:
     """What the log-odds lose when a source token is hidden, in nats: the check of `contrast`.
 
     The token is masked as padding is: no head of the encoder and none of the cross-attention sees
@@ -94,6 +102,8 @@ def erase(model: Transformer, trace: AttentionTrace, step: int, other: int) -> A
     Args:
         step: position in the translation, from 0.
         other: token id of the other piece.
+        progress: called with the number of runs done and of all: one run for each token, and one
+            with all of them, several at once.
 
     Returns:
         `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks
@@ -110,8 +120,12 @@ def erase(model: Transformer, trace: AttentionTrace, step: int, other: int) -> A
     mask = ~torch.eye(source + 1, source, dtype=torch.bool, device=pair.source.device).roll(1, 0)
     wide = max(model.config.d_ff, model.config.h * source)
     rows = max(1, LARGEST_TENSOR // (wide * max(source, pair.target.size(1))))
-    found = torch.cat([_without(model, pair, part, other) for part in mask.split(rows)])
-    return to_array(found[0] - found[1:])
+    odds = pair.source.new_empty(0, dtype=model.shared_embedding.dtype)
+    for part in mask.split(rows):
+        odds = torch.cat((odds, _without(model, pair, part, other)))
+        if progress:
+            progress(len(odds), len(mask))
+    return to_array(odds[0] - odds[1:])
 
 
 def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> Tensor:

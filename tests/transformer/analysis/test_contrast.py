@@ -89,7 +89,9 @@ def test_what_speaks_for_one_speaks_against_the_other(uneven: Case) -> None:
 def test_erasing_hides_a_token_in_encoder_and_cross_attention(case: Case) -> None:
     step = len(case.trace.target_pieces) - 1
     other = other_than(case, step)
-    found = erase(case.model, case.trace, step, other)
+    steps = []
+    found = erase(case.model, case.trace, step, other, progress=lambda *count: steps.append(count))
+    assert steps[-1] == (len(found) + 1, len(found) + 1)
     N = case.model.config.N
     for j in range(len(found)):
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     model: Transformer
     trace: AttentionTrace
     plain: PlainModel
-    translator: SimpleNamespace
+    translator: Any  # the model and the folder of a Translator
 
 
 def random_model(config: TransformerConfig, seed: int = 5) -> Transformer:

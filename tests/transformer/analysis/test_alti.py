@@ -24,7 +24,7 @@ def expected_shares(case: Case, kind, layer):
                 continue
             part = np.zeros(len(plain.x[i]))
             if j < keys:
-                part = sum(brought(plain, h, i, j) for h in range(heads))
+                part = np.sum([brought(plain, h, i, j) for h in range(heads)], axis=0)
             if j == (keys if kind == "cross" else i):
                 part = part + plain.x[i]
             distance = np.abs(plain.y[i] - linearised(plain, i, part)).sum()

@@ -21,7 +21,7 @@ def test_parts_are_those_of_plain_loops_and_add_up_to_the_output(case: Case, kin
         parts, brings = torch.cat(list(block.transformed()), 1).numpy(), block.from_keys().numpy()
         for i in range(queries):
             for j in range(keys):
-                part = sum(brought(plain, h, i, j) for h in range(heads))
+                part = np.sum([brought(plain, h, i, j) for h in range(heads)], axis=0)
                 np.testing.assert_allclose(brings[i, j], part, rtol=1e-8, atol=1e-10)
                 if kind != "cross" and i == j:
                     part = part + plain.x[i]

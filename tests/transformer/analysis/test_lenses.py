@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def expected(name, case: Case, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", lenses.NAMES)
 def test_each_name_gives_its_lens_in_the_shape_of_a_map(uneven: Case, name, kind) -> None:
-    steps = []
+    steps: list[tuple[int, int]] = []
     found = lenses.lens(
         name, uneven.translator, uneven.trace, kind, progress=lambda *step: steps.append(step)
     )
@@ -59,7 +60,7 @@ def test_each_name_gives_its_lens_in_the_shape_of_a_map(uneven: Case, name, kind
 def test_rows_keep_the_order_of_absolute_values_and_rows_of_zeros() -> None:
     values = np.array([[[1, -3, 0], [0, 0, 0], [1e-44, 3e-44, 0]]], dtype=np.float32)
     rows = lenses.as_rows(values)
-    np.testing.assert_allclose(rows[0, :2], [[0.25, 0.75, 0], [0, 0, 0]])
+    np.testing.assert_allclose(rows[0, :2], np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]]))
     assert rows[0, 2].sum() == pytest.approx(1)
 
 
@@ -74,9 +75,10 @@ def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -
 def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
     model = random_model(SHAPES["uneven"][0])
     with torch.no_grad():
-        model.encoder.layers[1].self_attention.W_V.weight.fill_(1e300)
+        model.get_parameter("encoder.layers.1.self_attention.W_V.weight").fill_(1e300)
+    translator: Any = SimpleNamespace(model=model, folder="here")
     with pytest.raises(CheckpointError, match="not finite") as refused:
-        lenses.lens(name, SimpleNamespace(model=model, folder="here"), uneven.trace, "cross")
+        lenses.lens(name, translator, uneven.trace, "cross")
     assert is_one_sentence(str(refused.value))
 
 

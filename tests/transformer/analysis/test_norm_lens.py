@@ -27,10 +27,10 @@ def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> N
             assert close(heads[layer, :, i, j], [np.linalg.norm(v) for v in vectors])
             after = [np.linalg.norm(linearised(plain, i, v)) for v in vectors]
             assert close(heads_after_norm[layer, :, i, j], after)
-            assert close(layers[layer, i, j], np.linalg.norm(sum(vectors)))
-            whole = sum(vectors) + (plain.x[i] if kind != "cross" and i == j else 0)
-            after = np.linalg.norm(linearised(plain, i, whole))
-            assert close(layers_after_norm[layer, i, j], after)
+            assert close(layers[layer, i, j], np.linalg.norm(np.sum(vectors, axis=0)))
+            whole = np.sum(vectors, axis=0) + (plain.x[i] if kind != "cross" and i == j else 0)
+            length = np.linalg.norm(linearised(plain, i, whole))
+            assert close(layers_after_norm[layer, i, j], length)
         if kind == "cross":
             residual = [np.linalg.norm(linearised(plain, i, row)) for i, row in enumerate(plain.x)]
             assert close(layers_after_norm[layer, :, -1], residual)

@@ -11,7 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from training.corpus import CorpusError, ParallelText, encode, read_files
+from training.corpus import CorpusError, encode
+from training.held_out import read_held_out
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
@@ -86,7 +87,7 @@ def bleu(
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
-    text = _read(src, ref)
+    text = read_held_out(src, ref)
     translator = Translator.load(folder)
     model, tokenizer = translator.model, translator.tokenizer
     max_pieces = model.config.max_length - 1  # </s> takes one position
@@ -130,15 +131,6 @@ def bleu(
             translations, text.target
         )
     return result
-
-
-def _read(src: Path, ref: Path) -> ParallelText:
-    text = read_files(src, ref)
-    for path, lines in ((src, text.source), (ref, text.target)):
-        for n, line in enumerate(lines, start=1):
-            if not line.strip():
-                raise CorpusError(f"{path} line {n:,} is empty: remove it from both files.")
-    return text
 
 
 def _as_text(result: Result) -> str:

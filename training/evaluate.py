@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from training import bleu
+from training import bleu, heads
 from transformer import command
 from transformer.arguments import Parser
 
-SUBCOMMANDS = (bleu,)
+SUBCOMMANDS = (bleu, heads)
 """Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""
 
 

@@ -120,7 +120,7 @@ def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, 
 def test_a_head_patched_from_the_sentence_itself_does_what_it_did(
     translator, trace, kind, what
 ) -> None:
-    own = translator.trace(TEXT)  # of the search, so that each step can be compared with it
+    own = translator.trace(TEXT, beam_size=1)  # of the search that is patched below
     head = Head(kind, 0, 1)
     same = patch_effect(translator, own, own, [head], what, beam_size=1)
     np.testing.assert_allclose(same.changes, 0, atol=1e-5)
@@ -136,10 +136,9 @@ def test_a_head_patched_from_the_sentence_itself_does_what_it_did(
 
 def test_z_of_a_second_sentence_stands_where_the_first_had_its_own(translator) -> None:
     first, second = (
-        translator.trace(text, "Der Hund schläft.") for text in ("The dog sits.", "The dog eats.")
+        translator.trace(text, "Der Hund schläft.") for text in ("The dog sings.", "The cat sings.")
     )
-    if first.cross.shape != second.cross.shape:
-        pytest.fail("the two sentences must have the same number of pieces")
+    assert first.cross.shape == second.cross.shape
     head = Head("cross", 1, 3)
     names = f"{attention_name('cross', 1)}.hook_z"
     source = torch.tensor([[piece.id for piece in second.source_pieces]])
@@ -149,8 +148,8 @@ def test_z_of_a_second_sentence_stands_where_the_first_had_its_own(translator) -
         with patched(translator.model, second, [head], "z"):
             own = torch.tensor([[piece.id for piece in first.source_pieces]])
             _, mine = translator.model.run_with_cache(own, read)
-    assert torch.equal(mine[names][:, 3], theirs[names][:, 3])
-    assert not torch.equal(mine[names][:, 2], theirs[names][:, 2])
+    torch.testing.assert_close(mine[names][:, 3], theirs[names][:, 3])
+    assert (mine[names][:, 2] - theirs[names][:, 2]).abs().max() > 0.01
 
 
 def test_two_threads_that_take_away_different_heads_never_meet(translator, trace) -> None:
@@ -212,15 +211,6 @@ def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
 COPIED = [40, 55, 63, 71, 48, 90, 77]
 
 
-def copier(model: Transformer) -> Transformer:
-    """One layer whose cross-attention head 0 looks at the token after those read so far, and whose
-    output is that token's embedding."""
-    config = model.config
-    planted = Transformer(config)
-    planted.load_state_dict(model.state_dict())
-    return planted.eval()
-
-
 def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
     """The plant is a painted diagonal, and values that write what is looked at."""
     config = model.config
@@ -231,9 +221,13 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
             if "W_O" in name or "W_2" in name or name.endswith("bias"):
                 parameter.zero_()
         cross = planted.get_submodule(attention_name("cross", 1))
+        # rows of mean 0 and length 1: each is nearest to itself
+        table = planted.shared_embedding
+        table -= table.mean(-1, keepdim=True)
+        table /= table.norm(dim=-1, keepdim=True)
         # h = 4 heads of 8: four heads together copy all 32 dimensions
         cross.W_V.weight.copy_(torch.eye(config.d_model))
-        cross.W_O.weight.copy_(20 * torch.eye(config.d_model))
+        cross.W_O.weight.copy_(50 * torch.eye(config.d_model))
     source = torch.tensor([[*COPIED, EOS]])
     diagonal = np.eye(len(COPIED) + 1, dtype=np.float32)
     heads = [painted(Head("cross", 1, head), diagonal) for head in range(config.h)]

@@ -37,11 +37,11 @@ from transformer.analysis.head_report import (
     Curve,
     CurvePoint,
     Example,
-    Figure,
     HeadFigures,
     HeadReport,
 )
 from transformer.analysis.importance import normalised_by_layer
+from transformer.analysis.stored import Figure, checksum_of_weights
 from transformer.arguments import whole_number
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
@@ -166,7 +166,7 @@ def _report(
         ranked = sorted(heads, key=lambda place: figures[place][order].value)
         curves[order] = _curve(ranked, statistics, drawn)
     return HeadReport(
-        weights=head_report.checksum_of_weights(translator.folder),
+        weights=checksum_of_weights(translator.folder),
         sentences=len(text),
         left_out=text.left_out,
         bleu_sentences=len(whole),

@@ -1,9 +1,9 @@
 """Does the model do without the source words that a lens ranks first?
 
-The tests of the debate on attention as explanation: erasing words (DeYoung et al. 2020, §4.2,
-comprehensiveness and sufficiency, here in log P), uniform and permuted weights (Jain & Wallace 2019,
-Wiegreffe & Pinter 2019). They say what changed when something was erased, never why the model
-decided.
+The tests of the debate on attention as explanation: erasing words (comprehensiveness and
+sufficiency of DeYoung et al. 2020, §4.2, here in log P), uniform and permuted weights (Jain &
+Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was erased, never why
+the model decided.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
+from transformer.analysis.rank_correlation import kendall, spearman
 from transformer.analysis.removal import Removal, removed
 from transformer.config import EOS
 from transformer.errors import InputError
@@ -272,31 +273,3 @@ def permuted_changes(
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
     return erased_log_probs(model, trace, np.zeros((1, len(trace.source_pieces)), dtype=bool))[0]
-
-
-# agreement of two rankings
-
-
-def kendall(a: Floats, b: Floats) -> Floats:
-    """Kendall's τ-b of each pair of rows, `[row, value]` to `[row]`; NaN where all are tied."""
-    first, second = (np.sign(x[:, :, None] - x[:, None]) for x in (a, b))
-    agreed = (first * second).sum((1, 2))
-    norm = np.sqrt((first**2).sum((1, 2)) * (second**2).sum((1, 2)))
-    return _ratio(agreed, norm)
-
-
-def spearman(a: Floats, b: Floats) -> Floats:
-    """Spearman's ρ of each pair of rows, ties at their mean rank; NaN where all are tied."""
-    first, second = (_centred_ranks(x) for x in (a, b))
-    norm = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
-    return _ratio((first * second).sum(-1), norm)
-
-
-def _centred_ranks(x: Floats) -> Floats:
-    ranks: Floats = np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
-    return ranks
-
-
-def _ratio(value: Floats, norm: Floats) -> Floats:
-    ratio: Floats = np.divide(value, norm, out=np.full_like(value, np.nan), where=norm > 0)
-    return ratio

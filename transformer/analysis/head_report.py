@@ -17,6 +17,17 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.head import Head
+from transformer.analysis.stored import (
+    Figure,
+    count,
+    figure,
+    number,
+    read_json,
+    require_same_weights,
+    rounded,
+    text,
+    whole,
+)
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.kinds import KINDS, Kind
@@ -24,18 +35,10 @@ from transformer.reading import MIB, read_bytes
 
 FORMAT = 1
 FILE, MEANS_FILE = "heads.json", "head_means.safetensors"
+COMMAND = "python -m training.evaluate heads"
+AGAIN = f"run {COMMAND} again."
 MOST_BYTES = 16 * MIB
 MOST_BYTES_OF_HEADER = 2**16
-MOST_LETTERS = 2_000
-"""Of a text in the report."""
-
-
-class Figure(NamedTuple):
-    """One figure with its 95 % bootstrap interval over the sentences."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Example(NamedTuple):
@@ -60,7 +63,7 @@ class HeadFigures:
         place: which.
         role: what it does most on the corpus; "" where nothing dominates.
         offset: of the key with the largest weight, in tokens, where it is most often.
-        measures: by the names of `corpus_roles.MEASURES` and `IMPORTANCE`.
+        measures: by the names of `corpus_roles.MEASURES` and `importance.IMPORTANCE`.
         examples: where it does most what its role says, or, without a role, is most confident.
     """
 
@@ -139,22 +142,22 @@ def to_json(report: HeadReport) -> str:
         "sentences": report.sentences,
         "left_out": report.left_out,
         "bleu_sentences": report.bleu_sentences,
-        "loss": _rounded(report.loss),
-        "bleu": _rounded(report.bleu),
+        "loss": rounded(report.loss),
+        "bleu": rounded(report.bleu),
         "heads": [
             {
                 "head": list(figures.place),
                 "role": figures.role,
                 "offset": figures.offset,
-                "measures": {name: _rounded(f) for name, f in figures.measures.items()},
-                "examples": [[e.source, e.target, *_rounded([e.score])] for e in figures.examples],
+                "measures": {name: rounded(f) for name, f in figures.measures.items()},
+                "examples": [[e.source, e.target, *rounded([e.score])] for e in figures.examples],
             }
             for figures in report.heads
         ],
         "curves": {
             name: {
                 "order": [list(place) for place in curve.order],
-                "points": [[point.removed, _rounded(point.bleu)] for point in curve.points],
+                "points": [[point.removed, rounded(point.bleu)] for point in curve.points],
             }
             for name, curve in report.curves.items()
         },
@@ -163,43 +166,27 @@ def to_json(report: HeadReport) -> str:
     return lines.replace('"curves": ', '\n"curves": ') + "\n"
 
 
-def _rounded(values: Any) -> list[float]:
-    """Six digits: far more than a sample of sentences gives."""
-    return [float(f"{value:.6g}") for value in values]
-
-
 def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     """The report of a checkpoint folder; None where there is none.
 
     Raises:
         CheckpointError: if it cannot be read, or belongs to another model.
     """
-    path = folder / FILE
-    if not path.exists():
+    report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
+    if report is None:
         return None
-    try:
-        values = json.loads(read_bytes(path, MOST_BYTES))
-        report = _report(values)
-        expected = [
-            Head(kind, layer, head)
-            for kind in KINDS
-            for layer in range(config.N)
-            for head in range(config.h)
-        ]
-        fits = [figures.place for figures in report.heads] == expected
-    except OSError as error:
-        raise CheckpointError(unreadable(error, path)) from error
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise CheckpointError(f"{path} is no report of heads of ours: {AGAIN}") from error
-    if not fits:
+    expected = [
+        Head(kind, layer, head)
+        for kind in KINDS
+        for layer in range(config.N)
+        for head in range(config.h)
+    ]
+    if [figures.place for figures in report.heads] != expected:
         raise CheckpointError(
-            f"{path} does not list the {len(expected)} heads of this model: {AGAIN}"
+            f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
         )
-    _require_same_weights(path, report.weights)
+    require_same_weights(folder / FILE, report.weights, COMMAND)
     return report
-
-
-AGAIN = "run python -m training.evaluate heads again."
 
 
 def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
@@ -232,54 +219,37 @@ def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | 
     return means
 
 
-def checksum_of_weights(folder: Path) -> str:
-    """SHA-256 of the weights, as the manifest of a loaded checkpoint has it."""
-    manifest = json.loads(read_bytes(folder / "MANIFEST.json", MIB))
-    return str(manifest["sha256"]["model.safetensors"])
-
-
-def _require_same_weights(path: Path, weights: str) -> None:
-    try:
-        own = checksum_of_weights(path.parent)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path.parent} has no manifest of ours beside {path.name}: copy the folder again."
-        ) from error
-    if own != weights:
-        raise CheckpointError(f"{path} was measured on other weights: {AGAIN}")
-
-
 def _report(values: Any) -> HeadReport:
     """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
     if values["format"] != FORMAT:
         raise ValueError(f"format {quoted(values['format'])}")
     return HeadReport(
-        weights=_text(values["weights"]),
-        sentences=_count(values["sentences"]),
-        left_out=_count(values["left_out"]),
-        bleu_sentences=_count(values["bleu_sentences"]),
-        loss=_figure(values["loss"]),
-        bleu=_figure(values["bleu"]),
+        weights=text(values["weights"]),
+        sentences=count(values["sentences"]),
+        left_out=count(values["left_out"]),
+        bleu_sentences=count(values["bleu_sentences"]),
+        loss=figure(values["loss"]),
+        bleu=figure(values["bleu"]),
         heads=tuple(_head_figures(one) for one in values["heads"]),
-        curves={_text(name): _curve(curve) for name, curve in values["curves"].items()},
+        curves={text(name): _curve(curve) for name, curve in values["curves"].items()},
     )
 
 
 def _curve(values: Any) -> Curve:
     return Curve(
         order=tuple(map(_place, values["order"])),
-        points=tuple(CurvePoint(_count(count), _figure(bleu)) for count, bleu in values["points"]),
+        points=tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"]),
     )
 
 
 def _head_figures(values: Any) -> HeadFigures:
     return HeadFigures(
         place=_place(values["head"]),
-        role=_text(values["role"]),
-        offset=_whole(values["offset"]),
-        measures={_text(name): _figure(value) for name, value in values["measures"].items()},
+        role=text(values["role"]),
+        offset=whole(values["offset"]),
+        measures={text(name): figure(value) for name, value in values["measures"].items()},
         examples=tuple(
-            Example(_text(source), _text(target), _number(score))
+            Example(text(source), text(target), number(score))
             for source, target, score in values["examples"]
         ),
     )
@@ -287,33 +257,4 @@ def _head_figures(values: Any) -> HeadFigures:
 
 def _place(values: Any) -> Head:
     kind, layer, head = values
-    return Head(KINDS[KINDS.index(kind)], _count(layer), _count(head))
-
-
-def _figure(values: Any) -> Figure:
-    value, low, high = map(_number, values)
-    return Figure(value, low, high)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("no number")
-    return float(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
-        raise ValueError("no whole number")
-    return value
-
-
-def _count(value: Any) -> int:
-    if _whole(value) < 0:
-        raise ValueError("no count")
-    return int(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > MOST_LETTERS:
-        raise ValueError("no text")
-    return value
+    return Head(KINDS[KINDS.index(kind)], count(layer), count(head))

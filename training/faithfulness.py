@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from tqdm import tqdm
 
-from training.beside import store, write
+from training.beside import require_place, store, write
 from training.corpus import CorpusError, read_files, read_lines
 from transformer import InputError, Translator, command
 from transformer.analysis import faithfulness_report
@@ -79,6 +79,7 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out)
     if torch.cuda.is_available():
         translator.model.to("cuda")
     pairs = _pairs(options)

@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from training.beside import store, write
+from training.beside import require_place, store, write
 from training.corpus import EncodedText, encode, read_files
 from training.head_corpus import (
     CorpusMeasures,
@@ -84,6 +84,7 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out)
     if torch.cuda.is_available():
         translator.model.to("cuda")
     text = read_files(options.src, options.ref)

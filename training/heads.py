@@ -47,7 +47,7 @@ from transformer.trace import AttentionTrace
 Floats = npt.NDArray[np.float64]
 
 SENTENCES, BLEU_SENTENCES = 600, 200
-CURVE_POINTS = 24
+CURVE_POINTS = 18
 ORDERS = ("gradient", "loss without")
 """The measures of importance by which the curves take heads away."""
 

@@ -25,6 +25,7 @@ _LAYER, _HEAD, _KIND = "layer", "head", "kind"
 SHARED: dict[str, dict[str, str]] = {
     "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "masks": {"kind": _KIND},
     "training": {"kind": _KIND},
     "architecture": {"arch_layer": _LAYER},

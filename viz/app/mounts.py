@@ -116,6 +116,7 @@ def head_grid(
     opens: str | None = None,
     key: str,
     order: Sequence[Head] | None = None,
+    crossed: Sequence[Head] = (),
     step: int | None = None,
     caption: Sequence[str] = (),
 ) -> None:
@@ -126,7 +127,9 @@ def head_grid(
         if (head := head_of(value, shapes)) is not None:
             on_pick(head)
 
-    data = encode_grid(parts, key=key, opens=opens, order=order, step=step, caption=caption)
+    data = encode_grid(
+        parts, key=key, opens=opens, order=order, crossed=crossed, step=step, caption=caption
+    )
     _mount(key, data, picked)
     _mount(f"{key}-selection", encode_selection(key, selected))
 

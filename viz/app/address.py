@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-FREE_TEXTS = frozenset({"text", "more", "text2"})
+FREE_TEXTS = frozenset({"text", "more", "text2", "donor"})
 """Names under which anything may be typed, “Infinity” too."""
 
 LARGEST = 2.0**53

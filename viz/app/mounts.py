@@ -117,6 +117,7 @@ def head_grid(
     key: str,
     order: Sequence[Head] | None = None,
     crossed: Sequence[Head] = (),
+    switches: bool = False,
     step: int | None = None,
     caption: Sequence[str] = (),
 ) -> None:
@@ -128,7 +129,14 @@ def head_grid(
             on_pick(head)
 
     data = encode_grid(
-        parts, key=key, opens=opens, order=order, crossed=crossed, step=step, caption=caption
+        parts,
+        key=key,
+        opens=opens,
+        order=order,
+        crossed=crossed,
+        switches=switches,
+        step=step,
+        caption=caption,
     )
     _mount(key, data, picked)
     _mount(f"{key}-selection", encode_selection(key, selected))

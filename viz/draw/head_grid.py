@@ -53,6 +53,7 @@ def encode_grid(
     selected: Head | None = None,
     order: Sequence[Head] | None = None,
     crossed: Sequence[Head] = (),
+    switches: bool = False,
     step: int | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
@@ -67,6 +68,7 @@ def encode_grid(
         order: the heads in one row after another instead of blocks; heads that it does not name
             are not drawn.
         crossed: heads that are switched off; their maps are crossed out.
+        switches: whether a click switches a head off and on, instead of opening it.
         step: the decoder's step from 0; rows after it are left blank.
         caption: what the picture was made from, for a file that is saved.
 
@@ -90,6 +92,7 @@ def encode_grid(
         "selected": selected,
         "order": order if order is None else list(order),
         "crossed": list(crossed),
+        "switches": switches,
         "step": step,
         "parts": [said for said, _ in packed],
     }

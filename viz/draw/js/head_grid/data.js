@@ -34,6 +34,7 @@ import { quote } from "../core/text.js";
  * @property {Head | null} selected
  * @property {Head[] | null} order
  * @property {Head[]} [crossed] switched off
+ * @property {boolean} [switches] a click switches a head off and on, and does not open it
  * @property {number | null} step
  * @property {Part[]} parts
  */

@@ -74,9 +74,14 @@ export class HeadGrid extends View {
       this.key = key;
     }
     this.selected = selected ?? getValue(key) ?? null;
-    const before = this.crossed;
-    this.crossed = new Set((this.data.crossed ?? []).map(ident));
+    this.cross((this.data.crossed ?? []).map(ident));
+  }
+
+  /** @param {string[]} ids all heads that are switched off now */
+  cross(ids) {
     const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
+    const before = this.crossed;
+    this.crossed = new Set(ids);
     const said = switched(before, this.crossed, (id) => names.get(id) ?? id);
     if (said && names.size) this.live.textContent = said;
   }
@@ -116,12 +121,18 @@ export class HeadGrid extends View {
     for (const cell of cells) {
       const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
       this.cells.set(node, cell);
-      const off = this.crossed.has(cell.id) ? ", switched off" : "";
-      node.setAttribute("aria-label", labelOf(cell) + off);
       node.setAttribute("aria-description", describe(cell));
       const { x, y, wide, high } = cell;
       Object.assign(node.style,
         { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` });
+    }
+    this.nameCells();
+  }
+
+  nameCells() {
+    for (const [node, cell] of this.cells) {
+      const off = this.crossed.has(cell.id) ? ", switched off" : "";
+      /** @type {HTMLElement} */ (node).setAttribute("aria-label", labelOf(cell) + off);
     }
   }
 
@@ -178,8 +189,16 @@ export class HeadGrid extends View {
     if (!cell) return;
     /** @type {Head} */
     const head = [cell.part.kind, cell.layer, cell.head];
-    this.select(head); // at once: the answer from Python would be a moment late
-    this.live.textContent = `${labelOf(cell)} is open`;
+    // at once: the answer from Python would be a moment late
+    if (this.data.switches) {
+      const others = [...this.crossed].filter((id) => id !== cell.id);
+      this.cross(this.crossed.has(cell.id) ? others : [...others, cell.id]);
+      this.draw();
+      this.nameCells();
+    } else {
+      this.select(head);
+      this.live.textContent = `${labelOf(cell)} is open`;
+    }
     this.options.onSelect?.(head);
   }
 

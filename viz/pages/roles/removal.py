@@ -13,6 +13,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.distance import total_variation
 from transformer.analysis.effect import Effect, patched
 from transformer.analysis.head import Head
+from transformer.analysis.head_report import MEANS_FILE
 from transformer.analysis.removal import removed
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
@@ -28,9 +29,9 @@ from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles import removal_controls as menus
 from viz.pages.roles.removal_changes import (
     Change,
+    fitting_changes,
     format_changes,
     parse_changes,
-    require_fitting,
     switched,
 )
 from viz.pages.roles.removal_charts import word_log_probs, words_chart
@@ -53,7 +54,9 @@ def take_away() -> None:
     controls = menus.draw(translator)
     named, wrong = parse_changes(controls.removed, translator.model)
     donor, no_donor = menus.second_sentence(translator, controls, named)
-    changes, unfitting = require_fitting(named, trace, donor)
+    changes, unfitting = fitting_changes(
+        named, trace, donor, measured=(translator.folder / MEANS_FILE).exists()
+    )
     effect = Effect(trace, trace, translation)
     failed = ""
     try:

@@ -69,7 +69,7 @@ def draw(translator: Translator) -> Controls:
         assert layer is not None  # no mean is offered
         assert head is not None
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=230, help=_HELP)
-        history.see(st.session_state.get(REMOVED) or _linked())
+        history.see(_removed_now())
         removal_history.buttons(history, _choose)
         with st.popover("Link", width="content"):
             removed = st.text_input(
@@ -83,7 +83,10 @@ def draw(translator: Translator) -> Controls:
     return Controls(Head(kind, layer, head), HOWS[how], (removed or "").strip())
 
 
-def _linked() -> str:
+def _removed_now() -> str:
+    """What the field below will hold: it is drawn after the buttons that change it."""
+    if REMOVED in st.session_state:
+        return st.session_state[REMOVED] or ""
     return st.query_params.get(REMOVED, "")
 
 

@@ -139,7 +139,7 @@ def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
 
 
 def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator) -> None:
-    url = {"removed_how": "painted rows", "kind": "cross", "layer": "1", "head": "2"}
+    url = {"removed_how": "painted", "kind": "cross", "layer": "1", "head": "2"}
     app = opened(**url)
     app.multiselect(key="removal-keys").set_value([1, 2]).run()
     trace = translator.trace(SENTENCE)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from transformer import Translator
+from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.head import Head
 from viz.pages.roles.removal_changes import (
     Change,
@@ -17,6 +17,7 @@ from viz.pages.roles.removal_changes import (
     switched,
     with_row,
 )
+from viz.pages.roles.removal_painting import painted_square
 
 CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
 DECODER = Head("decoder_self", 1, 2)
@@ -108,3 +109,23 @@ def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None
     assert "type one" in fitting_changes(patch, trace, None, measured=True)[1]
     assert "5 × 5 on the second sentence" in fitting_changes(patch, trace, donor, measured=True)[1]
     assert fitting_changes(patch, trace, trace, measured=True) == (patch, "")
+
+
+def test_a_click_on_the_map_paints_a_square_and_lets_it_go() -> None:
+    text = ""
+    for square, painted in (
+        ((1, 2), "e0.0p3x3_1-2"),
+        ((1, 0), "e0.0p3x3_1-0.2"),
+        ((1, 2), "e0.0p3x3_1-0"),
+        ((1, 0), ""),
+    ):
+        changes = parse_painted(text)
+        text = painted_square(changes, ENCODER, (3, 3), *square)
+        assert text == painted
+    assert painted_square([], DECODER, (3, 3), 1, 2) == ""  # its mask hides it
+    assert painted_square([], DECODER, (3, 3), 2, 2) == "d1.2p3x3_2-2"
+
+
+def parse_painted(text: str) -> list[Change]:
+    model = Transformer(TransformerConfig(vocab_size=9, N=2, d_model=8, d_ff=8, h=4))
+    return parse_changes(text, model)[0]

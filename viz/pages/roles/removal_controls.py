@@ -1,0 +1,138 @@
+"""What the view “Take away” is asked to do: every choice stands in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.head import Head
+from viz.app import sentence_bar, serving
+from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.pages.roles import removal_history
+from viz.pages.roles.removal_changes import Change, How
+
+REMOVED, HOW, WHICH, DONOR = "removed", "removed_how", "removed_map", "donor"
+"""Names in the URL."""
+
+HOWS: dict[str, How] = {
+    "zero": "zero",
+    "uniform": "uniform",
+    "mean": "mean",
+    "painted": "rows",
+    "patched z": "z",
+    "patched map": "weights",
+}
+"""By the name on the screen and in the URL."""
+
+_HELP = "  \n".join(
+    (
+        "What stands in the place of a head that is switched off.",
+        "**zero**: its output z is 0",
+        "**uniform**: each row looks evenly at all that it may see",
+        "**mean**: z is its mean over a corpus, where that was measured",
+        "**painted**: rows of the open head look where you say",
+        "**patched z**, **patched map**: its z, or its weights, on a second sentence of the same "
+        "shape",
+    )
+)
+
+Which = Literal["after", "before", "difference"]
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The choices of the view.
+
+    Args:
+        place: the open head.
+        how: a head is switched off by the next click.
+        removed: the heads that are off, as the link has them.
+        which: of the maps of the open head is drawn.
+    """
+
+    place: Head
+    how: How
+    removed: str
+    which: Which
+
+
+def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
+    """Draw the controls.
+
+    Args:
+        translator: of this page.
+        row: takes all but one.
+        below: takes the heads that are off, as the link has them.
+    """
+    layers, heads = translator.model.config.N, translator.model.config.h
+    with below:
+        removed = st.text_input(
+            "Heads that are off, as in the link",
+            key=REMOVED,
+            bind="query-params",
+            help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
+            "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
+            placeholder="none",
+            autocomplete="off",
+        )
+    history = removal_history.of_session()
+    history.see(removed or "")
+    with row:
+        kind = pick_kind()
+        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+        assert layer is not None  # no mean is offered
+        assert head is not None
+        how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
+        removal_history.buttons(history, choose_removed)
+        which = _pick_map()
+    return Controls(Head(kind, layer, head), HOWS[how], (removed or "").strip(), which)
+
+
+def choose_removed(text: str) -> None:
+    """Set the heads that are off in the next run of the page, as the link has them."""
+    st.session_state[REMOVED] = text
+
+
+def _pick_map() -> Which:
+    which: Which | None = st.segmented_control(
+        "Map",
+        ["after", "before", "difference"],
+        default="after",
+        required=True,
+        key=WHICH,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return which or "after"
+
+
+def second_sentence(
+    translator: Translator, controls: Controls, changes: Sequence[Change]
+) -> tuple[AttentionTrace | None, str]:
+    """The second sentence's trace, and what is wrong with the sentence, or "".
+
+    Its field is drawn where something is to be patched from it.
+    """
+    patches = [change for change in changes if change.how in ("z", "weights")]
+    if controls.how not in ("z", "weights") and not patches:
+        return None, ""
+    text = st.text_input(
+        "Second sentence, from which heads are patched",
+        key=DONOR,
+        bind="query-params",
+        live="250ms",
+        autocomplete="off",
+        placeholder="As many pieces as the one in the bar, in English and in German",
+    )
+    if not (text or "").strip():
+        return None, ""
+    try:
+        translation = serving.translate(translator, text, st.session_state[sentence_bar.BEAM])
+        return serving.trace(translator, translation), ""
+    except HeadlightError as error:
+        return None, f"Second sentence: {error}"

@@ -48,8 +48,8 @@ _SAYS: dict[LensName, tuple[str, Callable[..., object]]] = {
     "alti": (
         r"$\max(0, \lVert y_i \rVert_1 - \lVert y_i - T_{ij} \rVert_1)$: how much nearer to the "
         r"output $y_i$ comes what key $j$ brings through all heads of a layer, $T_{ij}$ (ALTI, "
-        r"Ferrando et al. 2022, §3). In cross-attention the residual has a share too, which is "
-        r"not drawn",
+        r"Ferrando et al. 2022, §3). The residual counts on the diagonal of self-attention; its "
+        r"share in cross-attention is not drawn",
         contributions,
     ),
     "rollout": (

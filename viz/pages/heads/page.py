@@ -100,7 +100,7 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
             _grid(seen, every, controls, step)
         with picture:
             over = _large(trace, controls, of, now)
-    _explain(seen, step, controls.lens)
+    _explain(seen, step, controls.lens, compared)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
@@ -284,14 +284,19 @@ def _map(
     )
 
 
-def _explain(seen: AttentionTrace, step: int | None, lens: LensName) -> None:
+def _explain(
+    seen: AttentionTrace, step: int | None, lens: LensName, compared: OpenMap | None
+) -> None:
     layers, count = seen.cross.shape[:2]
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
     if tells_heads(lens):
         each, it = f"each of the {layers} × {count} heads of each kind", "the head"
     else:
         each, it = f"each of the {layers} layers of each kind, all heads together", "the layer"
-    explain(
+    said = (
         f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
         f"{it} does most {measured}. {explanation(lens)}"
     )
+    if compared is not None and compared.lens != lens:
+        said += f"\n\nThe second lens: {explanation(compared.lens)}"
+    explain(said)

@@ -11,6 +11,8 @@ from typing import get_args
 import torch
 
 from transformer import KINDS, InputError, Translator, command
+from transformer.analysis.lensed import lensed
+from transformer.analysis.lenses import NAMES
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
@@ -52,9 +54,10 @@ def _page(options: argparse.Namespace) -> str:
         scale=options.scale,
         threshold=options.threshold,
         over=tuple(options.over),
+        lens=options.lens,
     )
     return report(
-        trace,
+        lensed(options.lens, translator, trace),
         view,
         title=options.title,
         theme=options.theme,
@@ -100,6 +103,7 @@ def _parser() -> Parser:
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
     add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
     add("--head", type=_counted, default=0, help="its head, from 1, or mean")
+    add("--lens", choices=NAMES, default="weights", help="through which the heads are seen")
     add(
         "--over",
         type=_head,

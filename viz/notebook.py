@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from transformer.analysis.lensed import lensed
+from transformer.errors import InputError
 from transformer.trace import AttentionTrace
 from viz.report import PageTheme, View, report
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import LensName
+    from transformer.translator import Translator
     from viz.draw.head_grid import Head
 
 
@@ -68,6 +72,8 @@ def show(
     words: bool = False,
     special: bool = True,
     theme: PageTheme = "light",
+    lens: LensName = "weights",
+    translator: Translator | None = None,
 ) -> Shown:
     """All heads of a trace, one of them open, as the last value of a notebook's cell.
 
@@ -76,11 +82,21 @@ def show(
         words: whole words instead of pieces.
         special: whether `<s>` and `</s>` are shown.
         theme: auto follows the reader's system, which a notebook need not do.
+        lens: through which the heads are seen.
+        translator: the one that made the trace; any lens but the weights runs its model.
 
     Raises:
-        InputError: if there is no such head, or no token is left to show.
+        InputError: if there is no such head or lens, no translator for it, or no token is left to
+            show.
     """
-    view = View(*selected, words=words, special=special)
+    view = View(*selected, words=words, special=special, lens=lens)
+    if lens != "weights":
+        if translator is None:
+            raise InputError(
+                f"The lens {lens} runs the model, and a trace holds none: "
+                f"give show() the translator too."
+            )
+        trace = lensed(lens, translator, trace)
     return Shown(report(trace, view, theme=theme))
 
 

@@ -20,22 +20,23 @@ from transformer.analysis.roles import head_roles
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace
-from viz.draw.attention_map import NOTE, encode_map
-from viz.draw.caption import LENS
+from viz.draw.attention_map import encode_map
+from viz.draw.caption import through
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map
+from viz.draw.lens_words import LENS_NAMES, row_note, tells_heads, title_end
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import LensName
     from viz.draw.attention_map import Scale
     from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
 
-_DROPPED = "Each row is one word that looks; what <s> and </s> absorb is left out of its sum."
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
     "color-scheme:light;",
@@ -75,7 +76,7 @@ class View:
     Args:
         kind: of the map that is open first.
         layer: of that map; None for the mean over layers.
-        head: None for the mean over heads.
+        head: None for the mean over heads, and where the lens does not tell heads apart.
         words: whole words instead of pieces.
         special: whether `<s>` and `</s>` are shown.
         kinds: shown in the grid.
@@ -86,6 +87,7 @@ class View:
         over: layer and head of those whose ribbons lie over the open one's, of the same kind.
         step: of the decoder; what it had not written then is left out. None for all of them.
         compared: a second map; it stands under the open one, with their difference.
+        lens: through which the trace is seen that is shown: `lensed` made it.
     """
 
     kind: Kind = "cross"
@@ -101,6 +103,7 @@ class View:
     over: tuple[tuple[int, int], ...] = ()
     step: int | None = None
     compared: OpenMap | None = None
+    lens: LensName = "weights"
 
 
 def report(
@@ -117,6 +120,7 @@ def report(
     All weights are in the page as they are, in float32.
 
     Args:
+        trace: what `lensed` makes of one, where the lens of the view is another than the weights.
         view: what is shown, and how; `View()` unless given.
         title: heading of the page.
         theme: auto follows the reader's system.
@@ -126,25 +130,29 @@ def report(
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
+    view = view or View()
     return _PAGE.format(
         title=escape(title),
         css=_css(theme),
         source=escape(trace.source),
         target=escape(trace.target),
-        about=_about(trace, origin, link),
-        weights=encode_explorer(trace, view or View(), origin),
+        about=_about(trace, view, origin, link),
+        weights=encode_explorer(trace, view, origin),
         script=_script(),
     )
 
 
-def _about(trace: AttentionTrace, origin: Origin | None, link: str) -> str:
-    """Log P, model, date and address in sentences, escaped."""
+def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) -> str:
+    """Log P, model, date, lens and address in sentences, escaped."""
     log_p = f"{float(trace.log_probs.sum()):.2f}".replace("-", "−")
     pieces = len(trace.log_probs)
     said = [f"log p of the German is {log_p}, {pieces} piece{'' if pieces == 1 else 's'}."]
     if origin is not None:
         said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
-    said.append("Each small map is one head; open one with a click or with Enter.")
+    one = "head" if tells_heads(view.lens) else "layer, all heads together"
+    said.append(f"Each small map is one {one}; open one with a click or with Enter.")
+    if view.lens != "weights":
+        said.append(f"The lens is {LENS_NAMES[view.lens]}, not the weights themselves.")
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
     return escape(" ".join(said)) + way
 
@@ -160,14 +168,15 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
         InputError: if there is no such head, or no token is left to show.
     """
     _check_heads(trace, view)
-    every = {kind: heads(trace, kind, words=view.words, special=view.special) for kind in KINDS}
+    every = {
+        kind: heads(trace, kind, words=view.words, special=view.special, lens=view.lens)
+        for kind in KINDS
+    }
     parts = [_part(every[kind], view.sort) for kind in view.kinds]
     layers = view.layers or tuple(range(trace.cross.shape[0]))
-    # a mean is no head: nothing is outlined
-    layer, head = (-1 if n is None else n for n in (view.layer, view.head))
     grid = encode_grid(
         parts,
-        selected=(view.kind, layer, head),
+        selected=(view.kind, *outlined(view.lens, view.layer, view.head)),
         order=head_order(parts, layers, view.sort),
         step=view.step,
         caption=() if origin is None else origin.caption(),
@@ -176,14 +185,16 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
     if view.step is not None:
         every = {kind: crop_to_step(of, view.step) for kind, of in every.items()}
     for kind, of in every.items():
-        caption = () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, lens: {LENS}.")
+        caption = (
+            () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, {through(view.lens)}")
+        )
         arrays |= _of_kind(of, view, caption)
     first = open_map(every[view.kind], view.layer, view.head)
     compared = _compared(first, view)
     arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
     meta = {
         "component": "explorer",
-        "selected": [view.kind, view.layer, view.head],
+        "selected": [view.kind, view.layer, view.head if tells_heads(view.lens) else None],
         "title": first.title,
         "over": view.over,
         "kinds": {kind: of.axes.weights.shape[:2] for kind, of in every.items()},
@@ -195,6 +206,11 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
 def _check_heads(trace: AttentionTrace, view: View) -> None:
     """Raises InputError where a head is asked for that is not there."""
     layers, count = trace.weights(view.kind).shape[:2]
+    if view.head and not tells_heads(view.lens):
+        raise InputError(
+            f"The lens {LENS_NAMES[view.lens]} sees all heads of a layer together: there is no "
+            f"head {view.head + 1} in it, so name a layer alone."
+        )
     for layer, head in ((view.layer or 0, view.head or 0), *view.over):
         if not (0 <= layer < layers and 0 <= head < count):
             raise InputError(
@@ -217,12 +233,12 @@ def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray
         first,
         labels,
         of.kind,
-        title=KIND_TITLES[of.kind],
+        title=" · ".join([KIND_TITLES[of.kind], *title_end(of.lens)]),
         reads=reads,
         writes=writes,
         scale=view.scale,
         threshold=view.threshold,
-        note=NOTE if view.special else _DROPPED,
+        note=row_note(view.lens, of.kind, special=view.special),
         caption=caption,
     )
     # a colour for the open head and for each that lies over it
@@ -257,7 +273,7 @@ def _compared(first: OpenMap, view: View) -> list[bytes]:
             writes=second.writes,
             scale=view.scale,
             threshold=view.threshold,
-            note=NOTE if view.special else _DROPPED,
+            note=row_note(second.lens, view.kind, special=view.special),
         )
     ]
     if first.labels == second.labels:

@@ -15,8 +15,11 @@ from tests.viz.draw.message import decode
 from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
+from transformer.analysis.lensed import lensed
+from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import Origin
+from viz.draw.lens_words import LENS_NAMES
 from viz.draw.open_head import heads, open_map
 from viz.report import View, encode_explorer, report
 
@@ -152,6 +155,40 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("lens", "title"), [("norm", "L2 H3 · cross · norms"), ("alti", "layer 2")]
+)
+def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path, lens, title):
+    out = tmp_path / "report.html"
+    head = ["--head", "3"] if lens == "norm" else []
+    more = ["--checkpoint", str(checkpoint_folder), "--layer", "2", "--lens", lens, *head]
+    assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
+    page = out.read_text(encoding="utf-8")
+    trace = lensed(lens, translator, translator.trace(TEXT, "Der Hund."))
+    meta, arrays = decode(gzip.decompress(base64.b64decode(text_of(page))))
+    assert meta["title"].startswith(title)
+    for kind in KINDS:
+        np.testing.assert_array_equal(arrays[f"{kind}.weights"], trace.weights(kind))
+        said = header(arrays[f"{kind}.map"])
+        assert "share" in said["note"]
+        assert said["title"].endswith(f" · {LENS_NAMES[lens]}")
+        assert f"lens: {LENS_NAMES[lens]}." in str(said["caption"])
+    assert f"The lens is {LENS_NAMES[lens]}" in page
+    assert ("all heads together" in page) == (lens == "alti")
+    assert (meta["selected"] == ["cross", 1, None]) == (lens == "alti")
+    shown = notebook.show(
+        translator.trace(TEXT, "Der Hund."), lens=lens, translator=translator
+    ).page
+    weights = arrays_of(text_of(shown))["cross.weights"]
+    np.testing.assert_array_equal(weights, trace.cross)
+
+
+def test_a_lens_without_a_model_is_refused():
+    with pytest.raises(InputError, match="give show\\(\\) the translator") as error:
+        notebook.show(planted(), lens="norm")
+    assert is_one_sentence(str(error.value))
+
+
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
     arrays = arrays_of(encode_explorer(planted(), View("decoder_self", 0, 0, step=1)))
     assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
@@ -177,6 +214,7 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
     [
         (["--checkpoint", "nowhere"], "nowhere"),
         (["--layer", "9"], "no layer 9"),
+        (["--lens", "alti", "--head", "2"], "no head 2 in it"),
         (["--over", "3.9"], "no layer 3 with a head 9"),
         (["--target", " "], "translation is empty"),
         (["-o", "no/such/folder.html"], "folder.html cannot be written"),
@@ -193,6 +231,13 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert message in said
     assert is_one_sentence(said.removeprefix("viz: ").strip())
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_lens_that_is_not_there_is_said(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([TEXT, "-o", "report.html", "--lens", "nonsense"])
+    assert stopped.value.code == 2
+    assert "invalid choice: 'nonsense'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "one", "65"])

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from transformer.files import ASSETS
 from viz.draw.labels import KIND_TITLES, quoted
+from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:
+    from transformer.analysis.lenses import LensName
     from transformer.kinds import Kind
     from transformer.translator import Translator
-
-LENS = "weights"
-"""How attention is looked at: what the softmax gives."""
 
 _DIGITS = 16  # of a checksum: enough to tell any two checkpoints apart
 _SLUG = 40  # letters of a sentence in a file name
@@ -73,11 +72,19 @@ def model_name(translator: Translator) -> str:
     return "bundled" if folder == (ASSETS / "model").resolve() else folder.name
 
 
-def of_head(kind: Kind, layer: int | None, head: int | None) -> str:
-    """`cross-attention, layer 3, head 5, lens: weights`; None stands for a mean."""
+def of_head(kind: Kind, layer: int | None, head: int | None, lens: LensName = "weights") -> str:
+    """`cross-attention, layer 3, head 5, lens: weights.`; None stands for a mean."""
     which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
-    which.append("mean of its heads" if head is None else f"head {head + 1}")
-    return ", ".join([KIND_TITLES[kind], *which, f"lens: {LENS}."])
+    if not tells_heads(lens):
+        which.append(f"{ALL_HEADS} together")
+    else:
+        which.append("mean of its heads" if head is None else f"head {head + 1}")
+    return ", ".join([KIND_TITLES[kind], *which, through(lens)])
+
+
+def through(lens: LensName) -> str:
+    """`lens: weights.`, at the end of what a caption says."""
+    return f"lens: {LENS_NAMES[lens]}."
 
 
 def _version() -> str:

@@ -1,4 +1,4 @@
-"""The map that is open on the heads page: one head, or the mean over several."""
+"""The map that is open on the heads page: one head, or the mean over several, through a lens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
+from transformer.analysis.lenses import LensName
 from transformer.trace import Labels, Weights
 from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.lens_words import ALL_HEADS, tells_heads, title_end
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,14 @@ class Heads:
         whole: the same with special tokens, by which heads are measured and named.
         absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
             which are not shown; None where all are shown.
+        lens: through which they are seen; one that does not tell heads apart leaves one of them.
     """
 
     kind: Kind
     axes: LabelledWeights
     whole: LabelledWeights
     absorbed: npt.NDArray[np.float64] | None
+    lens: LensName = "weights"
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,12 @@ class OpenMap:
     """One map with its labels.
 
     Args:
-        title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross`.
+        title: such as `L3 H5 · cross`, or `layer 3 · mean of 8 heads · cross · norms`.
         weights: `[query, key]`.
         reads: `[query]`, as `LabelledWeights` has them, and so `writes`.
         absorbed: the mean share of a row's weight that goes to tokens which are not shown; None
             where all are.
+        lens: through which it is seen.
     """
 
     title: str
@@ -49,37 +54,74 @@ class OpenMap:
     reads: tuple[str, ...] | None
     writes: tuple[str, ...] | None
     absorbed: float | None
+    lens: LensName = "weights"
 
 
-def heads(trace: AttentionTrace, kind: Kind, *, words: bool, special: bool) -> Heads:
+def heads(
+    trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: LensName = "weights"
+) -> Heads:
     """The heads of one kind with the axes that were asked for.
+
+    Args:
+        trace: what `lensed` makes of one, where `lens` is another than the weights.
 
     Raises:
         InputError: if nothing but special tokens is there and they are not to be shown.
     """
     whole = by_words(trace, kind) if words else by_pieces(trace, kind)
     if special:
-        return Heads(kind, whole, whole, None)
+        return Heads(kind, whole, whole, None, lens)
     axes, absorbed = without_special(whole)
-    return Heads(kind, axes, whole, absorbed)
+    return Heads(kind, axes, whole, absorbed, lens)
 
 
 def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
-    """One head's map; None stands for the mean over all layers or heads."""
-    layers, count = of.axes.weights.shape[:2]
-    name = SCREEN_NAMES[of.kind]
-    if layer is None and head is None:
-        title = f"mean of all {layers * count} heads · {name}"
-    elif layer is None and head is not None:
-        title = f"head {head + 1} · mean of {layers} layers · {name}"
-    elif head is None and layer is not None:
-        title = f"layer {layer + 1} · mean of {count} heads · {name}"
-    else:
-        title = f"{head_name(layer, head)} · {name}"
+    """One head's map; None stands for the mean over all layers or heads.
+
+    Under a lens that does not tell heads apart it is that of the layer, whichever head is named.
+    """
+    if not tells_heads(of.lens):
+        head = None
     absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head))
     weights = mean(of.axes.weights, layer, head)
     axes = of.axes
-    return OpenMap(title, weights, axes.labels, axes.reads, axes.writes, absorbed)
+    return OpenMap(
+        title=_title(of, layer, head),
+        weights=weights,
+        labels=axes.labels,
+        reads=axes.reads,
+        writes=axes.writes,
+        absorbed=absorbed,
+        lens=of.lens,
+    )
+
+
+def _title(of: Heads, layer: int | None, head: int | None) -> str:
+    layers, count = of.axes.weights.shape[:2]
+    if not tells_heads(of.lens):
+        which = f"mean of {layers} layers" if layer is None else f"layer {layer + 1}"
+        which = f"{which} · {ALL_HEADS}"
+    elif layer is None and head is None:
+        which = f"mean of all {layers * count} heads"
+    elif layer is None and head is not None:
+        which = f"head {head + 1} · mean of {layers} layers"
+    elif head is None and layer is not None:
+        which = f"layer {layer + 1} · mean of {count} heads"
+    else:
+        which = head_name(layer, head)
+    return " · ".join([which, SCREEN_NAMES[of.kind], *title_end(of.lens)])
+
+
+def short_name(lens: LensName, layer: int, head: int) -> str:
+    """`L3 H5`, or `L3` under a lens that does not tell heads apart."""
+    return head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}"
+
+
+def outlined(lens: LensName, layer: int | None, head: int | None) -> tuple[int, int]:
+    """Layer and head of the small map of the open one; -1 for a mean, which has none."""
+    if not tells_heads(lens):
+        head = 0
+    return (-1 if layer is None else layer), (-1 if head is None else head)
 
 
 def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArray:

@@ -1,31 +1,41 @@
-"""A second map beside the open one: of another head, sentence or checkpoint."""
+"""A second map beside the open one: of another head, lens, sentence or checkpoint."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.lenses import LensName
 from viz.app import sentence_bar, serving
-from viz.app.head_picker import UrlNames, pick
+from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.draw.caption import Origin, of_head
-from viz.draw.open_head import OpenMap, heads, open_map
-from viz.pages.heads.controls import Controls
+from viz.draw.open_head import Heads, OpenMap, heads, open_map
+from viz.pages.heads.controls import Controls, pick_head
+from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
 
-ComparedWith = Literal["another head", "another sentence", "another checkpoint"]
+ComparedWith = Literal["another head", "another lens", "another sentence", "another checkpoint"]
 SECOND = UrlNames("layer2", "head2")
 OTHER_TEXT = "text2"
 """Names in the URL."""
 
 
-Second: TypeAlias = tuple[OpenMap, list[str]]
-"""A map, and what it was made from."""
+class Second(NamedTuple):
+    """A map, what it was made from, and the heads that it is one of."""
+
+    shown: OpenMap
+    caption: list[str]
+    of: Heads
 
 
 def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
-    """Draw what chooses the second map, and make it; None after saying why there is none."""
+    """Draw what chooses the second map, and make it; None after saying why there is none.
+
+    Args:
+        trace: of the weights, whatever the lens.
+    """
     with st.container(
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
@@ -35,6 +45,8 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
         try:
             if other == "another head":
                 return _another_head(controls, trace)
+            if other == "another lens":
+                return _another_lens(controls, trace)
             if other == "another sentence":
                 return _another_sentence(controls)
             return _another_checkpoint(controls, trace)
@@ -45,8 +57,15 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
 
 def _another_head(controls: Controls, trace: AttentionTrace) -> Second:
     layers, count = trace.cross.shape[:2]
-    layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
-    return _map(controls, trace, layer, head, origin_of(trace))
+    layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
+    seen = through_lens(controls.lens, trace)
+    return _second(controls, seen, controls.lens, layer, head, origin_of(trace))
+
+
+def _another_lens(controls: Controls, trace: AttentionTrace) -> Second:
+    lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
+    seen = through_lens(lens, trace)
+    return _second(controls, seen, lens, controls.layer, controls.head, origin_of(trace))
 
 
 def _another_sentence(controls: Controls) -> Second:
@@ -58,13 +77,12 @@ def _another_sentence(controls: Controls) -> Second:
         bind="query-params",
         autocomplete="off",
     )
-    found = sentence_bar.translated()
-    assert found is not None  # there is a first map
-    translator, _ = found
+    translator = translator_of_bar()
     translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
     st.text(translation.text)
     other = serving.trace(translator, translation)
-    return _map(controls, other, controls.layer, controls.head, origin_of(other))
+    seen = through_lens(controls.lens, other, translator)
+    return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
 
 
 def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | None:
@@ -78,19 +96,22 @@ def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | N
     name = st.selectbox("Checkpoint", list(folders), key="model2", bind="query-params", width=320)
     translator: Translator = serving.load_folder(folders[name])
     layers, count = translator.model.config.N, translator.model.config.h
-    layer, head = pick(SECOND, layers, count, layer=0, head=0, mean=True, mean_of_layers=True)
+    layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
     # the same translation, so that both look at the same words
     other = translator.trace(trace.source, target=trace.target)
+    seen = through_lens(controls.lens, other, translator)
     origin = Origin.of(translator, trace.source, trace.target)
-    return _map(controls, other, layer, head, origin)
+    return _second(controls, seen, controls.lens, layer, head, origin)
 
 
-def _map(
+def _second(
     controls: Controls,
     trace: AttentionTrace,
+    lens: LensName,
     layer: int | None,
     head: int | None,
     origin: Origin,
 ) -> Second:
-    of = heads(trace, controls.kind, words=controls.words, special=controls.special)
-    return open_map(of, layer, head), origin.caption(of_head(controls.kind, layer, head))
+    of = heads(trace, controls.kind, words=controls.words, special=controls.special, lens=lens)
+    caption = origin.caption(of_head(controls.kind, layer, head, lens))
+    return Second(open_map(of, layer, head), caption, of)

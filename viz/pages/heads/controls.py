@@ -9,11 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Kind
+from transformer.analysis.lenses import LensName
 from transformer.analysis.measures import MEASURES
-from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.head_picker import HEAD, MEAN, UrlNames, choose, pick, pick_kind
 from viz.draw.attention_map import Scale
 from viz.draw.head_order import SORTS
 from viz.draw.labels import KINDS_BY_NAME
+from viz.draw.lens_words import ALL_HEADS, tells_heads
+from viz.pages.heads.lens import LENS, pick_lens
 
 View = Literal["one head", "step by step", "compare"]
 
@@ -25,7 +28,8 @@ class Controls:
     Args:
         kind: of the open head.
         layer: of the open head; None for the mean over layers.
-        head: the open one; None for the mean over heads.
+        head: the open one; None for the mean over heads, and where the lens does not tell them
+            apart.
         kinds: shown in the grid.
         layers: shown in the grid.
         sort: one of `SORTS`.
@@ -34,6 +38,7 @@ class Controls:
         scale: how a weight becomes a colour.
         threshold: weights below it are not drawn.
         view: one head, the decoder's steps, or two maps and their difference.
+        lens: through which every map is seen.
     """
 
     kind: Kind
@@ -47,31 +52,22 @@ class Controls:
     scale: Scale
     threshold: float
     view: View
+    lens: LensName = "weights"
 
 
 def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
     """Draw the controls of a model with so many layers and heads into one row."""
     with row:
         kind = pick_kind()
-        layer, head = pick(
-            HEAD, layers, heads, layer=layers - 1, head=0, mean=True, mean_of_layers=True
-        )
+        lens = pick_lens(LENS)
+        layer, head = pick_head(HEAD, layers, heads, layer=layers - 1, lens=lens)
         view = st.selectbox(
             "View",
             list(get_args(View)),
             key="view",
             bind="query-params",
-            width=125,
+            width=120,
             label_visibility="collapsed",
-        )
-        sort = st.selectbox(
-            "Sort by",
-            SORTS,
-            key="sort",
-            bind="query-params",
-            width=190,
-            help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
-            + "  \nConfidence falls from the first map to the last, the others rise.",
         )
         words = st.toggle(
             "Words",
@@ -83,6 +79,14 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         # without <s> and </s> the rows of the decoder's two kinds would be a step apart
         stepping = view == "step by step"
         with st.popover("More", width="content"):
+            sort = st.selectbox(
+                "Sort by",
+                SORTS,
+                key="sort",
+                bind="query-params",
+                help="  \n".join(f"**{measure}**: {text}" for measure, text in MEASURES.items())
+                + "  \nConfidence falls from the first map to the last, the others rise.",
+            )
             special = st.toggle(
                 "Special tokens",
                 True,
@@ -104,7 +108,53 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         scale=scale,
         threshold=threshold,
         view=view,
+        lens=lens,
     )
+
+
+def pick_head(
+    names: UrlNames, layers: int, heads: int, *, layer: int, lens: LensName
+) -> tuple[int | None, int | None]:
+    """Draw the menus of layer and head; that of the head rests where the lens tells none apart.
+
+    Args:
+        names: under which the choice is kept, while that of the head rests, too.
+        layer: chosen at first, from 0.
+
+    Returns:
+        Layer and head, from 0; None for a mean, or for all heads together.
+    """
+    if tells_heads(lens):
+        return pick(names, layers, heads, layer=layer, head=0, mean=True, mean_of_layers=True)
+    if names.head in st.session_state:
+        # Streamlit forgets what no widget holds
+        st.session_state[names.head] = st.session_state[names.head]
+    options = [MEAN, *(str(n + 1) for n in range(layers))]
+    chosen = st.selectbox(
+        "Layer",
+        options,
+        index=layer + 1,
+        key=names.layer,
+        bind="query-params",
+        width=128,
+    )
+    st.selectbox(
+        "Head",
+        [ALL_HEADS],
+        key=f"{names.head}-resting",
+        disabled=True,
+        width=110,
+        label_visibility="collapsed",
+    )
+    return None if chosen == MEAN else int(chosen) - 1, None
+
+
+def choose_head(lens: LensName, layer: int, head: int) -> None:
+    """Set the menus to a small map that was chosen elsewhere; a head that rests stays as it is."""
+    if tells_heads(lens):
+        choose(HEAD, layer, head)
+    else:
+        st.session_state[HEAD.layer] = str(layer + 1)
 
 
 def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
+from zipfile import ZIP_DEFLATED, ZipFile
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace
+from transformer.analysis.lenses import LensName
 from viz.app.origin import origin_of
+from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 from viz.draw.open_head import OpenMap
 from viz.pages.heads.controls import Controls
 from viz.report import View, report
@@ -37,7 +41,11 @@ class Screen:
 
 
 def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> None:
-    """Draw the menu of downloads; each file is made when it is asked for."""
+    """Draw the menu of downloads; each file is made when it is asked for.
+
+    Args:
+        trace: seen through the lens of the controls.
+    """
     origin = origin_of(trace)
     link = _link()
 
@@ -52,10 +60,14 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
         )
         name = origin.file_name(screen.shown.title, "csv")
         _button("This map as CSV", lambda: csv(screen.shown), name, "text/csv")
-        name = origin.file_name("all heads", "csv")
-        _button("All heads as CSV", lambda: all_csv(trace), name, "text/csv")
-        name = origin.file_name("all heads", "npz")
-        _button("All heads as NPZ", lambda: npz(trace), name, "application/octet-stream")
+        every = "All heads" if tells_heads(controls.lens) else "All layers"
+        lens = "" if controls.lens == "weights" else f" {LENS_NAMES[controls.lens]}"
+        name = origin.file_name(f"{every}{lens}", "csv")
+        _button(f"{every} as CSV", lambda: all_csv(trace, controls.lens), name, "text/csv")
+        name = origin.file_name(f"{every}{lens}", "npz")
+        _button(
+            f"{every} as NPZ", lambda: npz(trace, controls.lens), name, "application/octet-stream"
+        )
         name = origin.file_name(f"report {screen.shown.title}", "html")
         _button("HTML report", page, name, "text/html")
 
@@ -76,6 +88,7 @@ def view_of(screen: Screen, controls: Controls) -> View:
         over=screen.over,
         step=screen.step,
         compared=screen.compared,
+        lens=controls.lens,
     )
 
 
@@ -98,27 +111,35 @@ def csv(shown: OpenMap) -> bytes:
             "key_from_1": [k + 1 for _ in queries for k in range(len(keys))],
             "query_token": [token for token in queries for _ in keys],
             "key_token": [token for _ in queries for token in keys],
-            "weight": shown.weights.ravel(),
+            "lens": shown.lens,
+            amount(shown.lens): shown.weights.ravel(),
         }
     )
     return frame.to_csv(index=False).encode()
 
 
-def all_csv(trace: AttentionTrace) -> bytes:
+def all_csv(trace: AttentionTrace, lens: LensName) -> bytes:
     """One line for each weight of every head, by pieces, counted from 1 as on the screen."""
     counted = ["layer", "head", "query", "key"]
     frame = trace.to_frame()
     frame[counted] += 1
+    frame = frame.rename(columns={name: f"{name}_from_1" for name in counted})
+    if not tells_heads(lens):
+        frame = frame.drop(columns="head_from_1")
+    frame = frame.rename(columns={"weight": amount(lens)})
+    frame.insert(0, "lens", lens)
     out = io.StringIO()
-    frame.rename(columns={name: f"{name}_from_1" for name in counted}).to_csv(out, index=False)
+    frame.to_csv(out, index=False)
     return out.getvalue().encode()
 
 
-def npz(trace: AttentionTrace) -> bytes:
-    """The whole trace, as `AttentionTrace.load` reads it."""
+def npz(trace: AttentionTrace, lens: LensName) -> bytes:
+    """The whole trace, as `AttentionTrace.load` reads it, and the name of the lens beside it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         trace.save(path)
+        with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
+            np.lib.format.write_array(file, np.array(lens), allow_pickle=False)
         return path.read_bytes()
 
 

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
-from transformer.analysis.measures import first_counted_row, measure, summarise
+from transformer.analysis.lenses import LensName
+from transformer.analysis.measures import measure
 from transformer.analysis.roles import head_roles
-from transformer.attention import MultiHeadAttention, attention_scores
-from transformer.config import BOS
-from transformer.tokenizer import SPECIAL
 from viz.app import navigation, sentence_bar
-from viz.app.explanations import code_line, explain, lead
-from viz.app.formatting import format_number
-from viz.app.head_picker import HEAD, KIND, choose, in_link
+from viz.app.explanations import explain, lead
+from viz.app.head_picker import KIND, in_link
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid, head_view
 from viz.app.origin import origin_of
-from viz.draw.caption import LENS, of_head
+from viz.draw.caption import of_head, through
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
-from viz.draw.labels import SCREEN_NAMES, at_head, head_name, quoted, row_names, shown
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, mean, open_map
+from viz.draw.labels import SCREEN_NAMES, row_names
+from viz.draw.lens_words import LENS_NAMES, amount, row_note, tells_heads
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined, short_name
 from viz.pages.heads import controls as menus
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import Controls
+from viz.pages.heads.disagreement import show_disagreement
 from viz.pages.heads.downloads import Screen, download_menu
+from viz.pages.heads.lens import explanation, through_lens
+from viz.pages.heads.numbers import show_numbers
 
 _ROWS_AND_COLUMNS: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
@@ -55,37 +57,50 @@ def show_trace(trace: AttentionTrace) -> None:
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
-    lead(
-        f"{SCREEN_NAMES[controls.kind].capitalize()} attention: {_ROWS_AND_COLUMNS[controls.kind]}."
-    )
+    lead(_lead(controls))
     try:
-        screen = _show(trace, controls)
+        seen = through_lens(controls.lens, trace)
+        screen = _show(trace, seen, controls)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
         return
     with row:
-        download_menu(trace, screen, controls)
+        download_menu(seen, screen, controls)
 
 
-def _show(trace: AttentionTrace, controls: Controls) -> Screen:
-    """The pictures; gives what is drawn, for the files that are made of it."""
+def _lead(controls: Controls) -> str:
+    kind, lens = controls.kind, controls.lens
+    said = f"{SCREEN_NAMES[kind].capitalize()} attention: {_ROWS_AND_COLUMNS[kind]}."
+    if lens != "weights":
+        said += f" Seen through **{LENS_NAMES[lens]}**"
+        said += "." if tells_heads(lens) else ", with all heads of a layer together."
+    return said
+
+
+def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Screen:
+    """The pictures; gives what is drawn, for the files that are made of it.
+
+    Args:
+        trace: of the weights.
+        seen: the same through the lens.
+    """
     over: list[tuple[int, int]] = []
     compared = None
-    every = {kind: _heads(trace, kind, controls) for kind in {*controls.kinds, controls.kind}}
-    step = _step(trace, controls) if controls.view == "step by step" else None
+    every = {kind: _heads(seen, kind, controls) for kind in {*controls.kinds, controls.kind}}
+    step = _step(seen, controls) if controls.view == "step by step" else None
     of = every[controls.kind] if step is None else crop_to_step(every[controls.kind], step)
     now = open_map(of, controls.layer, controls.head)
     if controls.view == "compare":
-        compared = _compare(trace, controls, now)
-        _grid(trace, every, controls, None)
+        compared = _compare(trace, controls, of, now)
+        _grid(seen, every, controls, None)
     else:
         grid, picture = st.columns([5, 7], gap="medium")
         with grid:
-            _grid(trace, every, controls, step)
+            _grid(seen, every, controls, step)
         with picture:
             over = _large(trace, controls, of, now)
-    _explain(trace, step)
+    _explain(seen, step, controls.lens, compared)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
@@ -107,28 +122,27 @@ def _step(trace: AttentionTrace, controls: Controls) -> int:
 def _grid(
     trace: AttentionTrace, every: dict[Kind, Heads], controls: Controls, step: int | None
 ) -> None:
+    every_head = "every head" if tells_heads(controls.lens) else "every layer, all heads together"
     # the kind of the open head comes first, beside its map
     kinds = sorted(controls.kinds, key=lambda kind: kind != controls.kind)
     parts = [_part(trace, every[kind], controls, step) for kind in kinds]
-    # a mean is no head: nothing is outlined
-    layer, head = (-1 if n is None else n for n in (controls.layer, controls.head))
     head_grid(
         parts,
-        selected=(controls.kind, layer, head),
-        on_pick=_open,
+        selected=(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
+        on_pick=partial(_open, controls.lens),
         opens="heads-first" if controls.view == "compare" else "heads-map",
         order=head_order(parts, controls.layers, controls.sort),
         step=step,
         key="grid",
-        caption=origin_of(trace).caption(f"every head, lens: {LENS}."),
+        caption=origin_of(trace).caption(f"{every_head}, {through(controls.lens)}"),
     )
 
 
-def _open(picked: tuple[Kind, int, int]) -> None:
+def _open(lens: LensName, picked: tuple[Kind, int, int]) -> None:
     """Let the menus follow a click in the grid."""
     kind, layer, head = picked
     st.session_state[KIND] = SCREEN_NAMES[kind]
-    choose(HEAD, layer, head)
+    menus.choose_head(lens, layer, head)
 
 
 def _part(trace: AttentionTrace, of: Heads, controls: Controls, step: int | None) -> GridPart:
@@ -147,7 +161,7 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     return memo_per_trace(
         trace,
         ("heads", kind, words, special),
-        lambda: heads(trace, kind, words=words, special=special),
+        lambda: heads(trace, kind, words=words, special=special, lens=controls.lens),
     )
 
 
@@ -157,26 +171,17 @@ def _large(
     """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
     caption = _caption(trace, controls)
     _map(controls, now, caption, key="heads-map")
-    _numbers(controls, of, now)
+    show_numbers(controls, of, now)
     if controls.layer is not None and controls.head is not None:
         one = in_link(controls.kind, controls.layer, controls.head)
         navigation.link("inside", "how this head comes to its weights", one)
     st.subheader("Ribbons", anchor=False)
-    others = st.multiselect(
-        "Overlay other heads",
-        [head_name(layer, head) for layer, head in np.ndindex(of.axes.weights.shape[:2])],
-        max_selections=7,
-        key="over",
-        bind="query-params",
-        placeholder="Choose heads of the same kind",
-    )
-    named = {head_name(*at): at for at in np.ndindex(of.axes.weights.shape[:2])}
-    # in the order in which they were chosen: menu, switches and ribbons are one list
-    over = [named[name] for name in others if named[name] != (controls.layer, controls.head)]
+    over = _overlaid(controls, of)
     maps = [open_map(of, *at) for at in over]
+    names = [short_name(controls.lens, *at) for at in over]
     head_view(
         [(now.title, now.weights)]
-        + [(head_name(*at), one.weights) for at, one in zip(over, maps, strict=True)],
+        + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
         now.labels,
         of.kind,
         threshold=controls.threshold,
@@ -188,12 +193,32 @@ def _large(
     return over
 
 
-def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> OpenMap | None:
+def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
+    """The menu of those whose ribbons lie over the open one's; gives layer and head of each."""
+    every = [*np.ndindex(of.axes.weights.shape[:2])]
+    named = {short_name(controls.lens, *at): at for at in every}
+    one, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
+    others = st.multiselect(
+        f"Overlay other {one}",
+        list(named),
+        max_selections=7,
+        key=key,
+        bind="query-params",
+        placeholder=f"Choose {one} of the same kind",
+    )
+    now = outlined(controls.lens, controls.layer, controls.head)
+    # in the order in which they were chosen: menu, switches and ribbons are one list
+    return [named[name] for name in others if named[name] != now]
+
+
+def _compare(
+    trace: AttentionTrace, controls: Controls, of: Heads, first: OpenMap
+) -> OpenMap | None:
     """The open map, a second one and their difference; gives the second one."""
     found = second_map(controls, trace)
     if found is None:
         return None
-    second, caption = found
+    second, caption = found.shown, found.caption
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
@@ -216,11 +241,15 @@ def _compare(trace: AttentionTrace, controls: Controls, first: OpenMap) -> OpenM
             key="heads-difference",
             caption=["First:", *own, "Second:", *caption],
         )
+    if first.lens != second.lens:
+        show_disagreement(controls, of, found.of)
     return second
 
 
 def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
-    return origin_of(trace).caption(of_head(controls.kind, controls.layer, controls.head))
+    return origin_of(trace).caption(
+        of_head(controls.kind, controls.layer, controls.head, controls.lens)
+    )
 
 
 def _map(
@@ -231,9 +260,14 @@ def _map(
     key: str,
     beside_difference: bool = False,
 ) -> None:
-    note = None
+    note = row_note(one.lens, controls.kind)
     if one.absorbed is not None:
-        note = f"Special tokens are left out: {one.absorbed:.0%} of these rows' weight goes there."
+        # of weights alone a row needs no word more
+        note = "" if one.lens == "weights" else f"{note} "
+        note += (
+            f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
+            f"goes there."
+        )
     attention_map(
         one.weights,
         one.labels,
@@ -250,54 +284,19 @@ def _map(
     )
 
 
-def _numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
-    """What the open map amounts to on the rows that are shown, special tokens included."""
-    causal = of.kind == "decoder_self"
-    numbers = summarise(mean(of.whole.weights, controls.layer, controls.head), causal=causal)
-    unit = "word" if controls.words else "piece"
-    included = "" if controls.special else " Special tokens count here, although they are hidden."
-    with st.container(key="heads-numbers", horizontal=True, gap="medium"):
-        st.metric(
-            "Entropy",
-            f"{numbers.entropy:.2f} bit",
-            help=f"Mean over the rows: 0 where each looks at one {unit} alone, "
-            f"{numbers.max_entropy:.2f} where each looks at all {unit}s that it sees alike."
-            + included,
-            width="content",
-        )
-        with st.container(key="largest", gap=None, width="content"):
-            row, column, weight = _largest(now, of.kind)
-            st.metric("Largest weight", f"{weight:.2f}", width="content")
-            name = row_names(now.labels.queries, reads=now.reads, writes=now.writes)[row]
-            key = quoted(shown(now.labels.keys)[column])
-            st.text(f"{at_head(name)} looks at {key}")
-        if of.kind != "cross":
-            st.metric(
-                "Offset",
-                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
-                help=f"How far from itself a position looks, in {unit}s: mean and standard "
-                f"deviation over all weights; below 0 is back, above 0 is ahead.{included}",
-                width="content",
-            )
-
-
-def _largest(now: OpenMap, kind: Kind) -> tuple[int, int, float]:
-    """Row, column and value of the largest weight that is drawn.
-
-    The decoder's first row sees itself alone: its 1 is no choice, and counts only by itself.
-    """
-    alone = kind == "decoder_self" and now.labels.queries[0] == SPECIAL[BOS]
-    first = first_counted_row(len(now.weights), causal=alone)
-    row, column = np.unravel_index(int(now.weights[first:].argmax()), now.weights[first:].shape)
-    return int(row) + first, int(column), float(now.weights[row + first, column])
-
-
-def _explain(trace: AttentionTrace, step: int | None) -> None:
-    layers, count = trace.cross.shape[:2]
+def _explain(
+    seen: AttentionTrace, step: int | None, lens: LensName, compared: OpenMap | None
+) -> None:
+    layers, count = seen.cross.shape[:2]
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
-    explain(
-        f"One small map for each of the {layers} × {count} heads of each kind, all on one scale "
-        f"from 0 to 1; the word under it says what the head does most {measured}. A row is "
-        f"$\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the heads of "
-        f"§3.2.2: {code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}."
+    if tells_heads(lens):
+        each, it = f"each of the {layers} × {count} heads of each kind", "the head"
+    else:
+        each, it = f"each of the {layers} layers of each kind, all heads together", "the layer"
+    said = (
+        f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
+        f"{it} does most {measured}. {explanation(lens)}"
     )
+    if compared is not None and compared.lens != lens:
+        said += f"\n\nThe second lens: {explanation(compared.lens)}"
+    explain(said)

@@ -37,7 +37,7 @@ def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
 def test_an_npz_is_a_trace_again(tmp_path) -> None:
     trace = made_trace(5, 2, 3, 0)
     path = tmp_path / "trace.npz"
-    path.write_bytes(npz(trace))
+    path.write_bytes(npz(trace, "weights"))
     again = AttentionTrace.load(path)
     np.testing.assert_array_equal(again.decoder_self, trace.decoder_self)
     assert again.source_pieces == trace.source_pieces
@@ -45,12 +45,31 @@ def test_an_npz_is_a_trace_again(tmp_path) -> None:
 
 def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0() -> None:
     trace = made_trace(5, 2, 3, 0)
-    frame = pd.read_csv(io.BytesIO(all_csv(trace)))
+    frame = pd.read_csv(io.BytesIO(all_csv(trace, "weights")))
     counted = ["layer", "head", "query", "key"]
     own = trace.to_frame()
     for name in counted:
         np.testing.assert_array_equal(frame[f"{name}_from_1"], own[name] + 1)
     assert not set(counted) & set(frame)
+
+
+def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
+    layers = made_trace(5, 2, 1, 0)  # as a lens that does not tell heads apart leaves it
+    of = heads(layers, "cross", words=False, special=True, lens="alti")
+    one = pd.read_csv(io.BytesIO(csv(open_map(of, 1, None))))
+    every = pd.read_csv(io.BytesIO(all_csv(layers, "alti")))
+    for frame in (one, every):
+        assert set(frame["lens"]) == {"alti"}
+        assert "weight" not in frame
+    assert "head_from_1" not in every
+    np.testing.assert_array_equal(
+        every["share"].to_numpy(np.float32)[-25:], layers.cross[1, 0].ravel()
+    )
+    path = tmp_path / "lens.npz"
+    path.write_bytes(npz(layers, "alti"))
+    with np.load(path) as arrays:
+        assert arrays["lens"] == "alti"
+    np.testing.assert_array_equal(AttentionTrace.load(path).cross, layers.cross)
 
 
 def test_a_file_is_named_by_head_sentence_and_model() -> None:
@@ -63,11 +82,12 @@ def test_a_file_is_named_by_head_sentence_and_model() -> None:
 def test_the_report_shows_what_the_screen_shows() -> None:
     controls = Controls(
         kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
-        words=True, special=False, scale="by row", threshold=0.1, view="one head",
+        words=True, special=False, scale="by row", threshold=0.1, view="one head", lens="norm",
     )  # fmt: skip
     shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2)
     view = view_of(Screen(shown, step=3, over=((1, 2),), compared=shown), controls)
     assert view == View(
         "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
         sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=shown,
+        lens="norm",
     )  # fmt: skip

@@ -1,0 +1,130 @@
+"""The lens of the Heads page: what is drawn is what the lens says, in words too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import GIVEN, heads_page, texts
+from tests.viz.draw.message import decode
+from transformer import AttentionTrace, Translator
+from transformer.analysis.disagreement import head_distances, row_distances
+from transformer.analysis.lensed import lensed
+from transformer.analysis.lenses import LensName, as_rows, lens
+from viz.app.cancellation import end_if_unwanted
+from viz.draw.lens_words import LENS_NAMES
+from viz.pages.heads import lens as page_lens
+
+SENTENCE = "The dog sleeps in the garden."
+
+pytestmark = pytest.mark.usefixtures("given_translations")
+
+
+@pytest.fixture
+def trace(translator: Translator) -> AttentionTrace:
+    return translator.trace(SENTENCE, target=GIVEN[SENTENCE])
+
+
+def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], dict[str, NDArray]]]:
+    assert not app.exception
+    every = [decode(one.proto.bytes) for one in app.get("bidi_component")]
+    return [one for one in every if one[0]["component"] == component]
+
+
+def title(app: AppTest) -> str:
+    said: str = messages(app, "attention_map")[0][0]["title"]
+    return said
+
+
+@pytest.mark.parametrize("name", ["norm", "alti", "gradient", "rollout", "value_zeroing"])
+def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
+    serve, translator: Translator, trace: AttentionTrace, name: LensName
+) -> None:
+    app = serve(
+        heads_page, text=SENTENCE, lens=LENS_NAMES[name], kind="encoder", layer="2", head="3"
+    )
+    rows = as_rows(lens(name, translator, trace, "encoder_self"))
+    heads = rows if rows.ndim == 4 else rows[:, None]
+    one = heads[1, min(2, heads.shape[1] - 1)]
+    for component in ("attention_map", "head_view"):
+        ((meta, arrays),) = messages(app, component)
+        np.testing.assert_array_equal(arrays["weights"].reshape(one.shape), one)
+        assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
+    ((meta, arrays),) = messages(app, "head_grid")
+    assert np.abs(arrays["encoder_self.weights"] / 255 - heads).max() <= 0.5 / 255 + 1e-6
+    assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
+    largest = {metric.label: metric.value for metric in app.metric}["Largest share"]
+    assert largest == f"{one.max():.2f}"
+    assert "sum to 1" not in messages(app, "attention_map")[0][0]["note"]
+
+
+def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:
+    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="3", over="L1 H2")
+    app.selectbox(key="lens").set_value("ALTI").run()
+    assert title(app) == "layer 2 · all heads · cross · ALTI"
+    resting = app.selectbox(key="head-resting")
+    assert (resting.value, resting.disabled) == ("all heads", True)
+    ((grid, _),) = messages(app, "head_grid")
+    assert {part["heads"] for part in grid["parts"]} == {1}
+    assert "every layer, all heads together" in grid["caption"][1]
+    assert "layer 2, all heads together, lens: ALTI." in str(messages(app, "head_view")[0][0])
+    app.selectbox(key="layer").set_value("1").run()
+    assert title(app) == "layer 1 · all heads · cross · ALTI"
+    app.selectbox(key="lens").set_value("norms").run()
+    assert title(app) == "L1 H3 · cross · norms"
+    assert app.selectbox(key="head").value == "3"
+
+
+@pytest.mark.parametrize("link", [{"lens": "nonsense"}, {"lens": "inf"}, {}])
+def test_a_lens_that_is_not_there_is_that_of_the_weights(
+    serve, trace: AttentionTrace, link: dict[str, str]
+) -> None:
+    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="3", **link)
+    np.testing.assert_array_equal(
+        messages(app, "attention_map")[0][1]["weights"], trace.cross[1, 2]
+    )
+    assert title(app) == "L2 H3 · cross"
+
+
+@pytest.mark.parametrize(("first", "second"), [("gradient", "norm"), ("norm", "alti")])
+def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
+    serve, translator: Translator, trace: AttentionTrace, first: LensName, second: LensName
+) -> None:
+    link = {"lens": LENS_NAMES[first], "lens2": LENS_NAMES[second], "with": "another lens"}
+    app = serve(
+        heads_page, text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link
+    )
+    by_lens = [lensed(name, translator, trace).cross for name in (first, second)]
+    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in by_lens]
+    drawn = [arrays["weights"] for _, arrays in messages(app, "attention_map")]
+    for found, expected in zip(drawn, [*maps, maps[0] - maps[1]], strict=True):
+        np.testing.assert_array_equal(found, expected)
+    distances = head_distances(*by_lens, "cross")
+    far = np.unravel_index(distances.argmax(), distances.shape)
+    button = next(one for one in app.button if str(one.key).startswith("disagreeing-"))
+    name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"
+    assert button.label == f"{name} · {distances.max():.2f}"
+    rows = row_distances(*maps)
+    line = next(text for text in texts(app) if text.startswith("The row that reads"))
+    assert f"writes “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line
+    assert line.endswith(f": {rows.max():.2f}")
+    button.click().run()
+    assert app.selectbox(key="layer").value == str(far[0] + 1)
+    if second != "alti":
+        assert app.selectbox(key="head").value == str(far[1] + 1)
+
+
+def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
+    serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[None] = []
+    monkeypatch.setattr(page_lens, "end_if_unwanted", lambda: asked.append(end_if_unwanted()))
+    app = serve(heads_page, text=SENTENCE, lens="value zeroing")
+    layers = len(app.selectbox(key="layer").options) - 1  # one is the mean
+    assert len(asked) == 3 * layers
+    app.selectbox(key="layer").set_value("1").run()
+    assert len(asked) == 3 * layers

@@ -1,0 +1,56 @@
+"""A trace seen through a lens: shares in the place of weights, for all that takes a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transformer.analysis.lenses import LensName, as_rows, lens
+from transformer.kinds import KINDS, Kind
+from transformer.trace import AttentionTrace, Weights
+from transformer.translator import Translator
+
+
+def lensed(
+    name: LensName,
+    translator: Translator,
+    trace: AttentionTrace,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> AttentionTrace:
+    """The same sentence pair with what a lens gives, each value as its share of its row.
+
+    Args:
+        name: of the lens; "weights" gives the trace itself.
+        translator: the model that made the trace.
+        progress: called after each layer of each kind with the number done and that of all.
+
+    Returns:
+        A trace of `[layer, head, query, key]`, with one head where the lens has none of its own
+        (`lenses.HAS_HEADS`). A row sums to 1, or to 0 where the lens sees nothing in it.
+
+    Raises:
+        InputError: if there is no such lens, or the trace does not fit the model.
+        CheckpointError: if what is computed is not finite.
+    """
+    if name == "weights":
+        return trace
+
+    done = 0
+
+    def step(_done: int, of: int) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, len(KINDS) * of)
+
+    def rows(kind: Kind) -> Weights:
+        shares = as_rows(lens(name, translator, trace, kind, progress=step))
+        return shares if shares.ndim == 4 else shares[:, None]  # one head for all
+
+    return replace(
+        trace,
+        encoder_self=rows("encoder_self"),
+        decoder_self=rows("decoder_self"),
+        cross=rows("cross"),
+    )

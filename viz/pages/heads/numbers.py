@@ -1,0 +1,63 @@
+"""What the open map amounts to, in numbers beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from transformer import Kind
+from transformer.analysis.measures import first_counted_row, summarise
+from transformer.config import BOS
+from transformer.tokenizer import SPECIAL
+from viz.app.formatting import format_number
+from viz.draw.labels import at_head, quoted, row_names, shown
+from viz.draw.lens_words import amount
+from viz.draw.open_head import Heads, OpenMap, mean
+from viz.pages.heads.controls import Controls
+
+
+def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
+    """What the open map amounts to on the rows that are shown, special tokens included."""
+    causal = of.kind == "decoder_self"
+    numbers = summarise(mean(of.whole.weights, controls.layer, controls.head), causal=causal)
+    unit = "word" if controls.words else "piece"
+    what = amount(of.lens)
+    if of.lens == "weights":
+        one, every = f"looks at one {unit} alone", f"looks at all {unit}s that it sees alike"
+    else:
+        one, every = f"has one {unit} alone", f"has all {unit}s that it sees alike"
+    included = "" if controls.special else " Special tokens count here, although they are hidden."
+    with st.container(key="heads-numbers", horizontal=True, gap="medium"):
+        st.metric(
+            "Entropy",
+            f"{numbers.entropy:.2f} bit",
+            help=f"Mean over the rows: 0 where each {one}, {numbers.max_entropy:.2f} where each "
+            f"{every}.{included}",
+            width="content",
+        )
+        with st.container(key="largest", gap=None, width="content"):
+            row, column, weight = _largest(now, of.kind)
+            st.metric(f"Largest {what}", f"{weight:.2f}", width="content")
+            name = row_names(now.labels.queries, reads=now.reads, writes=now.writes)[row]
+            key = quoted(shown(now.labels.keys)[column])
+            verb = "looks at" if of.lens == "weights" else "gives it to"
+            st.text(f"{at_head(name)} {verb} {key}")
+        if of.kind != "cross":
+            st.metric(
+                "Offset",
+                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
+                help=f"How far from itself a position looks, in {unit}s: mean and standard "
+                f"deviation over all {what}s; below 0 is back, above 0 is ahead.{included}",
+                width="content",
+            )
+
+
+def _largest(now: OpenMap, kind: Kind) -> tuple[int, int, float]:
+    """Row, column and value of the largest weight that is drawn.
+
+    The decoder's first row sees itself alone: its 1 is no choice, and counts only by itself.
+    """
+    alone = kind == "decoder_self" and now.labels.queries[0] == SPECIAL[BOS]
+    first = first_counted_row(len(now.weights), causal=alone)
+    row, column = np.unravel_index(int(now.weights[first:].argmax()), now.weights[first:].shape)
+    return int(row) + first, int(column), float(now.weights[row + first, column])

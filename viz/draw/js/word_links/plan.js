@@ -25,10 +25,10 @@ import { lengthOf, placed } from "./place.js";
 
 export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
 const NARROW = 480; // frames of less have columns
-// letters as large as let both sentences stand in a line; longer ones are broken in the smallest
+// letters as large as they can be without a line more than the smallest would need
 const FONTS = [24, 21, 18, 16];
 const LINES = { gap: 0.8, line: 1.75, pad: 4, links: 84, between: 12 }; // the first two in letters
-const BROKEN = 62; // the links, where there are several pairs of lines
+const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are not filled to the end
 const SIDES = /** @type {const} */ (["source", "target"]);
 const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
 
@@ -41,7 +41,7 @@ function inLines(data, width, measure) {
   const { font, gap, texts, sizes } = largest(data, width, measure);
   const pairs = brokenTogether(sizes, data.links, gap, width);
   const line = Math.round(LINES.line * font);
-  const links = pairs.length > 1 ? BROKEN : LINES.links;
+  const links = pairs.length > 1 ? BROKEN.links : LINES.links;
   const high = 2 * NUMBER.height + 2 * line + links;
   /** @type {LinkPlan["places"]} */
   const places = { source: [], target: [] };
@@ -65,7 +65,7 @@ function inLines(data, width, measure) {
 }
 
 /**
- * The words in the largest letters in which both sentences have a line each, or in the smallest.
+ * The words in the largest letters that need no more lines than the smallest.
  * @param {LinkData} data
  * @param {number} width
  * @param {Measure} measure
@@ -84,8 +84,13 @@ function largest(data, width, measure) {
     const sizes = { source: sizesOf(texts.source), target: sizesOf(texts.target) };
     return { font, gap: Math.round(LINES.gap * font), texts, sizes };
   });
-  return all.find(({ gap, sizes }) => SIDES.every((side) => lengthOf(sizes[side], gap) <= width))
-    ?? all[all.length - 1];
+  /** @param {(typeof all)[number]} words */
+  const count = ({ gap, sizes }) => {
+    const lines = Math.max(...SIDES.map((side) => lengthOf(sizes[side], gap))) / width;
+    return lines <= 1 ? 1 : Math.max(2, Math.ceil(BROKEN.slack * lines));
+  };
+  const fewest = count(all[all.length - 1]);
+  return /** @type {(typeof all)[number]} */ (all.find((words) => count(words) <= fewest));
 }
 
 /** @type {typeof planLinks} */

@@ -1,4 +1,4 @@
-"""python -m transformer: translate a sentence, or standard input line by line."""
+"""python -m transformer: translate a sentence, or standard input line by line; align its words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import torch
 
-from transformer import InputError, Translator, command
+from transformer import AttentionTrace, InputError, Translator, command
+from transformer.analysis import alignment
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.decoding import BEAM_SIZE
 from transformer.errors import unreadable
@@ -35,15 +36,24 @@ def _translate(options: argparse.Namespace) -> int:
     torch.set_num_threads(1)
     translator = Translator.load(options.checkpoint)
     if options.text is None:
-        return _translate_lines(translator, options.beam)
+        return _translate_lines(translator, options.beam, options.align)
     translation = translator.translate(options.text, beam_size=options.beam)
     for notice in translation.notices:
         print(notice, file=sys.stderr)
-    print(translation.text)
+    if options.align:
+        print(_aligned(translator, translator.trace_of(translation)))
+    else:
+        print(translation.text)
     return 0
 
 
-def _translate_lines(translator: Translator, beam_size: int) -> int:
+def _aligned(translator: Translator, trace: AttentionTrace) -> str:
+    """A translation and the numbers of its word pairs, as Marian writes them."""
+    pairs = alignment.align(translator, trace, words="typed")
+    return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
+
+
+def _translate_lines(translator: Translator, beam_size: int, align: bool) -> int:
     """Translate standard input, some lines at a time, in order; a bad line stops no other."""
     status, first = 0, 1
     lines = _lines(translator.most_letters)
@@ -52,12 +62,30 @@ def _translate_lines(translator: Translator, beam_size: int) -> int:
         translations = translator.translate_lines(
             block, beam_size=beam_size, first=first, refuse=bad.append
         )
+        if align:
+            translations = [
+                _aligned_line(translator, *pair, number, bad)
+                for number, pair in enumerate(zip(block, translations, strict=True), start=first)
+            ]
         print("\n".join(translations), flush=True)
         for error in bad:
             command.say(f"{NAME}: {error}")
             status = command.REFUSED
         first += len(block)
     return status
+
+
+def _aligned_line(
+    translator: Translator, line: str, translation: str, number: int, bad: list[InputError]
+) -> str:
+    """As `_aligned`; empty where there is no translation, or its pieces are too many to read."""
+    if not translation.strip():
+        return ""
+    try:
+        return _aligned(translator, translator.trace(line, target=translation))
+    except InputError as error:
+        bad.append(InputError(f"Line {number:,}: {error}"))
+        return ""
 
 
 def _lines(most_letters: int) -> Iterator[str]:
@@ -90,6 +118,12 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given"
+    )
+    parser.add_argument(
+        "--align",
+        action="store_true",
+        help="after each translation ||| and its word pairs in Pharaoh format: source-target, "
+        "counted from 0, words as blanks cut them",
     )
     return parser
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer import checkpoint, decoding, domain
+from transformer.analysis import alignment_settings
+from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.checkpoint import Checkpoint
 from transformer.config import UNK
 from transformer.decoding import BEAM_SIZE, Hypothesis
@@ -87,6 +89,9 @@ class Translator:
         self.folder: Path = loaded.folder
         self.checksum: str = loaded.checksum
         self.domain: Domain | None = domain.read(loaded.folder)
+        self.alignment: AlignmentSettings = alignment_settings.read(
+            loaded.folder, loaded.model.config
+        )
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:

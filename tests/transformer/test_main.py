@@ -8,6 +8,7 @@ import pytest
 
 from tests.transformer.reference import is_one_sentence
 from transformer.__main__ import main
+from transformer.analysis import alignment
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The dog waits beside the river."
@@ -160,3 +161,24 @@ def test_a_full_disk_is_one_sentence(checkpoint_folder):
     assert ran.stderr == (
         b"transformer: Standard output cannot be written: No space left on device.\n"
     )
+
+
+def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
+    typed = "The  old cat, the dog waits."
+    trace = translator.trace(typed)
+    pairs = alignment.align(translator, trace, words="typed")
+    assert pairs
+    assert all(p.source < 6 and p.target < len(trace.target.split()) for p in pairs)
+    numbers = " ".join(sorted(f"{p.source}-{p.target}" for p in pairs))
+    status, out, _ = run("--align", typed)
+    text, _, found = out.removesuffix("\n").partition(" ||| ")
+    assert (status, text) == (0, trace.target)
+    assert " ".join(sorted(found.split())) == numbers
+    long = "dog " * 999
+    status, out, err = run("--align", stdin=f"{typed}\n\n{long}\n{typed}\n".encode())
+    lines = out.split("\n")
+    assert lines[1:3] == ["", ""]
+    assert lines[0] == lines[3]
+    assert lines[0].startswith(f"{translator.translate_lines([typed])[0]} |||")
+    assert status == 2
+    assert err.startswith("transformer: Line 3: ")

@@ -1,0 +1,210 @@
+"""The command `evaluate aer`: its figures are those of plain loops over the weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from training.evaluate import main
+from transformer import Translator
+from transformer.analysis import alignment, lenses
+from transformer.analysis.alignment_settings import FILE
+
+ENGLISH = ["The dog waits .", "Her horse eats", "The old cat sleeps under the table ."]
+GERMAN = ["Der Hund wartet .", "Ihr Pferd frisst", "Die alte Katze schläft unter dem Tisch ."]
+GOLD = ["0-0 1-1 2-2 3p3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3 4-4 5-5 6-6 0p1 4p5"]
+
+
+@pytest.fixture
+def files(tmp_path: Path, checkpoint_folder: Path) -> Path:
+    """`src`, `tgt`, `gold` and a checkpoint of one's own in `model`."""
+    for name, lines in (("src", ENGLISH), ("tgt", GERMAN), ("gold", GOLD)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    shutil.copytree(checkpoint_folder, tmp_path / "model")
+    return tmp_path
+
+
+def _command(files: Path, *more: str) -> list[str]:
+    paths = {"--checkpoint": "model", "--src": "src", "--tgt": "tgt", "--gold": "gold"}
+    return ["aer", *(word for o, name in paths.items() for word in (o, str(files / name))), *more]
+
+
+def _json(files: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    assert main(_command(files, "--json", *more)) == 0
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def _figures(alignments: list[set[tuple[int, int]]]) -> dict[str, float]:
+    sure = [{tuple(map(int, x.split("-"))) for x in g.split() if "-" in x} for g in GOLD]
+    possible = [{tuple(map(int, x.replace("p", "-").split("-"))) for x in g.split()} for g in GOLD]
+    a, s = sum(map(len, alignments)), sum(map(len, sure))
+    a_s = sum(len(x & y) for x, y in zip(alignments, sure, strict=True))
+    a_p = sum(len(x & y) for x, y in zip(alignments, possible, strict=True))
+    aer = 100 * (1 - (a_s + a_p) / (a + s))
+    return {"aer": aer, "precision": 100 * a_p / a, "recall": 100 * a_s / s}
+
+
+def _by_loops(translator: Translator, layer: int, head: int | None, row: str) -> dict[str, float]:
+    """AER of the raw weights, each target word with its strongest source word."""
+    alignments = []
+    for english, german in zip(ENGLISH, GERMAN, strict=True):
+        trace = translator.trace(english, target=german)
+        weights = trace.cross[layer].mean(0) if head is None else trace.cross[layer, head]
+        counts = [
+            [len(translator.tokenizer.pieces(word)) for word in text.split()]
+            for text in (english, german)
+        ]
+        found, start = set(), 0 if row == "writes" else 1
+        for target, height in enumerate(counts[1]):
+            totals, left = [], 0
+            for width in counts[0]:
+                totals.append(weights[start : start + height, left : left + width].sum())
+                left += width
+            found.add((int(np.argmax(totals)), target))
+            start += height
+        alignments.append(found)
+    return _figures(alignments)
+
+
+def test_rows_of_weights_are_those_of_plain_loops(
+    files: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = _json(files, capsys)["rows"]
+    compared = 0
+    for found in rows:
+        if found["lens"] == "weights":
+            expected = _by_loops(translator, found["layer"], found["head"], found["row"])
+            assert {name: found[name] for name in expected} == pytest.approx(expected)
+            compared += 1
+    assert compared == 2 * 2 * (4 + 1)
+    assert len({json.dumps(expected) for expected in rows}) > 20
+
+
+def test_there_is_a_row_for_every_map_and_one_is_the_default(
+    files: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = _json(files, capsys)
+    maps = {(r["layer"], r["head"], r["row"], r["lens"]) for r in result["rows"]}
+    assert len(maps) == len(result["rows"]) == 2 * 2 * (4 * len(lenses.HAS_HEADS) + 6)
+    assert {lens for *_, lens in maps} == set(lenses.NAMES)
+    default = result["default"]
+    alignments = []
+    for english, german in zip(ENGLISH, GERMAN, strict=True):
+        pairs = alignment.align(translator, translator.trace(english, target=german), words="typed")
+        alignments.append({pair[:2] for pair in pairs})
+    assert default == pytest.approx(
+        {"layer": 1, "head": None, "row": "writes", "lens": "norm", "links": "mutual"}
+        | _figures(alignments)
+    )
+    (row,) = (
+        r for r in result["rows"]
+        if (r["layer"], r["head"], r["row"], r["lens"]) == (1, None, "writes", "norm")
+    )  # fmt: skip
+    assert row["mutual"]["aer"] == default["aer"]
+    assert (result["sentences"], result["dropped"]) == (3, 0)
+
+
+def test_baselines_by_hand(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _json(files, capsys)["baselines"]
+    # both sides have as many words: the diagonal is one-to-one
+    words = sum(len(line.split()) for line in GERMAN)
+    sure = sum(line.count("-") for line in GOLD)
+    possible = sum(len(line.split()) for line in GOLD)
+    matched = possible - 2  # all but 0p1 and 4p5
+    for name in ("diagonal", "one_to_one"):
+        assert found[name] == pytest.approx(
+            {
+                "aer": 100 * (1 - (sure + matched) / (words + sure)),
+                "precision": 100 * matched / words,
+                "recall": 100,
+            }
+        )
+    # any of the I source words with probability 1/I
+    a_s, a_p = 3 / 4 + 3 / 3 + 7 / 8, 4 / 4 + 3 / 3 + 9 / 8
+    assert found["random"]["aer"] == pytest.approx(100 * (1 - (a_s + a_p) / (words + sure)))
+
+
+def test_the_best_map_is_stored_and_then_the_default(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(files, "--json", "--write", "three sentences")) == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    least = min(min(r["aer"], r["mutual"]["aer"]) for r in result["rows"])
+    stored = Translator.load(files / "model").alignment  # every checksum is verified
+    assert stored.gold is not None
+    assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 3)
+    assert stored.gold.aer == pytest.approx(least, abs=0.005)
+    assert f"{FILE} says: {stored.in_words()}" in printed.err
+    default = _json(files, capsys)["default"]
+    assert default["aer"] == pytest.approx(least)
+    assert (default["layer"], default["head"]) == (stored.layer, stored.head)
+
+
+def test_the_table_has_a_line_for_every_head_and_layer(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = _json(files, capsys)["rows"]
+    assert main(_command(files)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if " reads " in line and " / " in line]) == 2 * (4 + 1)
+    (first,) = (line for line in lines if line.split()[:3] == ["2", "3", "writes"])
+    (row,) = (
+        r for r in rows
+        if (r["layer"], r["head"], r["row"], r["lens"]) == (1, 2, "writes", "weights")
+    )  # fmt: skip
+    assert first.split()[3:6] == [f"{row['aer']:.1f}", "/", f"{row['mutual']['aer']:.1f}"]
+    for name in ("diagonal", "one_to_one", "random", "default", "best:"):
+        assert any(line.startswith(name) for line in lines)
+
+
+def test_links_outside_are_dropped_and_counted(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "gold").write_text("\n".join([GOLD[0] + " 9-0", *GOLD[1:]]) + "\n")
+    assert main(_command(files, "--json", "--drop-outside")) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["dropped"] == 1
+    assert "1 link names a word that is not there: dropped" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("gold", "0-0\n", "gold has 1 lines, but there are 3 sentence pairs"),
+        ("gold", "0-0\n9-0\n0-0\n", "gold line 2: the link 9-0 names word 9 of the source"),
+        ("gold", "0-0\n0-0\n(0,0)\n", "gold line 3: “(0,0)” is no link"),
+        ("gold", "0-0\n\n0-0\n", "gold line 2 is empty"),
+        ("src", "The dog .\n\nThe cat .\n", "src line 2 is empty"),
+        ("tgt", "Der Hund .\n", "tgt has 1"),
+        ("src", "a b c d\nx y z\n" + "dog " * 300 + "\n", "Line 3: The text has "),
+        ("model/alignment.json", "{}", "alignment.json does not say layer"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
+    files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, sentence: str
+) -> None:
+    (files / name).write_text(content, "utf-8")
+    before = {path.name: path.read_bytes() for path in (files / "model").iterdir()}
+    assert main(_command(files, "--write", "x")) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("training.evaluate: ")
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in (files / "model").iterdir()} == before
+
+
+def test_a_name_that_cannot_be_stored_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(_command(files, "--write", "x" * 201))
+    assert left.value.code == 2
+    assert "1 to 200 printable characters" in capsys.readouterr().err

@@ -1,0 +1,96 @@
+"""What `alignment.json` says is read back; what it cannot say is one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from transformer import CheckpointError, TransformerConfig, Translator
+from transformer.analysis import alignment_settings
+from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+
+CONFIG = TransformerConfig(vocab_size=160, N=3, d_model=32, d_ff=64, h=4)
+GOOD = AlignmentSettings(2, 3, "reads", "norm", "mutual", GoldFigures("a set", 100, 24.7))
+
+
+@pytest.mark.parametrize(
+    "settings", [GOOD, AlignmentSettings(0, None, "writes", "alti", "each", None)]
+)
+def test_what_is_written_is_read(tmp_path: Path, settings: AlignmentSettings) -> None:
+    (tmp_path / alignment_settings.FILE).write_text(settings.to_json())
+    assert alignment_settings.read(tmp_path, CONFIG) == settings
+
+
+def test_in_words_layers_and_heads_count_from_1() -> None:
+    assert GOOD.in_words() == (
+        "layer 3, head 4, row that reads the word, lens norm, strongest both ways; "
+        "AER 24.7 on the 100 sentences of a set"
+    )
+
+
+def test_a_checkpoint_without_the_file_says_that_nobody_measured(translator: Translator) -> None:
+    assert translator.alignment == AlignmentSettings(1, None, "writes", "norm", "mutual", None)
+    assert "never measured" in translator.alignment.in_words()
+
+
+def test_the_bundled_model_was_measured() -> None:
+    gold = Translator.load().alignment.gold
+    assert gold is not None
+    assert gold.aer < 30
+
+
+def changed(**values: object) -> bytes:
+    return json.dumps(json.loads(GOOD.to_json()) | values).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"nonsense", "does not say layer"),
+        (b"[]", "does not say layer"),
+        (b'{"layer": 0}', "does not say layer"),
+        (b"[" * 4_000, "does not say layer"),
+        (b"\xff\xfe", "does not say layer"),
+        (b" " * 5_000, "at most 4,096 can be meant"),
+        (changed(layer=3), "layer = 3, but this model has layers 0 to 2"),
+        (changed(layer=-1), "layer = -1"),
+        (changed(layer=True), "layer = True"),
+        (changed(layer=10**400), "layer = "),
+        (changed(head=4), "head = 4, but this model has heads 0 to 3"),
+        (changed(head="1"), "head = '1'"),
+        (changed(lens="alti"), "the lens 'alti' does not tell heads apart"),
+        (changed(head=None, lens="look"), "lens = 'look', which must be one of weights"),
+        (changed(lens=[]), "does not say layer"),
+        (changed(row="sees"), "row = 'sees', which must be one of reads, writes"),
+        (changed(links=None), "links = None"),
+        (changed(gold=1), "does not say layer"),
+        (changed(gold={"name": "x" * 201, "sentences": 1, "aer": 1}), "gold name"),
+        (changed(gold={"name": "a\nb", "sentences": 1, "aer": 1}), "gold name"),
+        (changed(gold={"name": "x", "sentences": 0, "aer": 1}), "gold sentences = 0"),
+        (changed(gold={"name": "x", "sentences": 1, "aer": float("nan")}), "gold aer = nan"),
+        (changed(gold={"name": "x", "sentences": 1, "aer": 101}), "gold aer = 101"),
+    ],
+)
+def test_damaged_settings_are_one_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
+    (tmp_path / alignment_settings.FILE).write_bytes(content)
+    with pytest.raises(CheckpointError, match=rf"alignment\.json .*{sentence}.*\.$") as caught:
+        alignment_settings.read(tmp_path, CONFIG)
+    assert len(str(caught.value)) < 600 + len(str(tmp_path))
+
+
+def test_a_checkpoint_with_damaged_settings_is_not_loaded(
+    checkpoint_folder: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(checkpoint_folder, tmp_path / "model")
+    (folder / alignment_settings.FILE).write_bytes(changed(layer=2))
+    with pytest.raises(CheckpointError, match="layer = 2, but this model has layers 0 to 1"):
+        Translator.load(folder)
+
+
+def test_what_is_no_file_says_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / alignment_settings.FILE)
+    assert alignment_settings.read(tmp_path, CONFIG) == alignment_settings.fallback(CONFIG)

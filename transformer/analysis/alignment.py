@@ -1,0 +1,210 @@
+"""Which word of the translation comes from which of the source, by cross-attention.
+
+A row of cross-attention can be read as the word that the decoder has just read or as the one that
+it is about to write, one step apart (Garg et al. 2019, Chen et al. 2020, Kobayashi et al. 2020):
+which layer, row and lens says most differs from model to model, so it is measured on gold links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row
+from transformer.analysis.lenses import HAS_HEADS, Floats, LensName, as_rows, lens
+from transformer.analysis.norm_lens import layer_norms
+from transformer.config import EOS
+from transformer.errors import InputError
+from transformer.tokenizer import WORD_START, Piece, Tokenizer
+from transformer.trace import AttentionTrace
+from transformer.translator import Translator
+
+Words = Literal["pieces", "typed"]
+"""Words as the pieces number them, punctuation apart; or as `str.split()` cuts the text."""
+
+NO_WORD = -1
+"""The word of `</s>`."""
+
+
+class WordPair(NamedTuple):
+    """A word of the translation and the one of the source that it comes from.
+
+    Args:
+        source, target: numbers of the words, from 0.
+        strength: the share of the target word's row on the source word, 0 to 1.
+    """
+
+    source: int
+    target: int
+    strength: float
+
+
+def align(
+    translator: Translator,
+    trace: AttentionTrace,
+    settings: AlignmentSettings | None = None,
+    *,
+    words: Words = "pieces",
+) -> tuple[WordPair, ...]:
+    """Pair the words of a translation with those of its source.
+
+    Args:
+        settings: which map, and which of its pairs; those of the checkpoint unless given.
+        words: count as `Piece.word` does, where punctuation is a word of its own, or as the text
+            was typed, between blanks: what gold links and other programs count.
+
+    Returns:
+        In the order of the translation; a word may have no partner, and a word of the source
+        several.
+
+    Raises:
+        InputError: if the model has no such layer or head, the lens no heads, or the trace does not
+            fit the model.
+    """
+    chosen = translator.alignment if settings is None else settings
+    values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
+    for name, number, count in (
+        ("layer", chosen.layer, len(values)),
+        ("head", chosen.head or 0, values.shape[1]),
+    ):
+        if not 0 <= number < count:
+            raise InputError(
+                f"There is no {name} {number} to align words by: choose one from 0 to {count - 1}."
+            )
+    source, target = word_numbers(translator.tokenizer, trace, words)
+    shares = word_shares(values[chosen.layer, chosen.head or 0], source, target, chosen.row)
+    return strongest(shares, chosen.links)
+
+
+def cross_values(
+    translator: Translator, trace: AttentionTrace, name: LensName, *, heads: bool
+) -> Floats:
+    """Cross-attention through a lens, by head or of whole layers.
+
+    Of a whole layer, the norm is that of the heads' summed vectors (Kobayashi et al. 2020, §4), and
+    what else a lens says of heads is added up.
+
+    Returns:
+        `[layer, head, query, key]`, with a single head where the layer is taken whole.
+
+    Raises:
+        InputError: if the lens does not tell heads apart, and as `lens` does.
+    """
+    if name == "norm" and not heads:
+        return layer_norms(translator.model, trace, "cross")[:, None].astype(np.float32)
+    values = lens(name, translator, trace, "cross")
+    if name in HAS_HEADS:
+        return values if heads else values.sum(1, keepdims=True)
+    if heads:
+        raise InputError(f"The lens {name} does not tell heads apart: align by all heads.")
+    return values[:, None]
+
+
+def word_numbers(
+    tokenizer: Tokenizer, trace: AttentionTrace, words: Words
+) -> tuple[list[int], list[int]]:
+    """The word of each piece of the source and of the translation; `NO_WORD` at `</s>`."""
+    if words == "typed":
+        return (
+            _typed_words(tokenizer, trace.source, trace.source_pieces),
+            _typed_words(tokenizer, trace.target, trace.target_pieces),
+        )
+    sides = (trace.source_pieces, trace.target_pieces)
+    source, target = ([NO_WORD if p.id == EOS else p.word for p in pieces] for pieces in sides)
+    return source, target
+
+
+def _typed_words(tokenizer: Tokenizer, text: str, pieces: Sequence[Piece]) -> list[int]:
+    """The number in `text.split()` of the word that each piece is from.
+
+    The normalisation of SentencePiece (NFKC) makes several words of some that were typed as one,
+    such as `´a`, and none of others; no piece spans a blank, so each word gives its own pieces.
+    """
+    own = [
+        (piece.id, number)
+        for number, word in enumerate(text.split())
+        for piece in tokenizer.pieces(word)
+        if _is_visible(piece)
+    ]
+    if [piece.id for piece in pieces if _is_visible(piece)] != [id_ for id_, _ in own]:
+        return _written_words(pieces)
+    numbers: list[int] = []
+    word = NO_WORD
+    for piece in reversed(pieces):  # a lone blank is of the word that it stands before
+        if _is_visible(piece):
+            word = own.pop()[1]
+        numbers.append(word)
+    return numbers[::-1]
+
+
+def _written_words(pieces: Sequence[Piece]) -> list[int]:
+    """As `_typed_words`, for what a model wrote: its pieces need not be the tokenizer's choice."""
+    numbers: list[int] = []
+    word, is_empty = 0, True
+    for piece in pieces:
+        if piece.text.startswith(WORD_START) and not is_empty:
+            word, is_empty = word + 1, True
+        is_empty = is_empty and not _is_visible(piece)
+        numbers.append(word)
+    end = len(numbers)
+    while end and not _is_visible(pieces[end - 1]):  # `</s>`, and a blank before it
+        end -= 1
+    return numbers[:end] + [NO_WORD] * (len(numbers) - end)
+
+
+def _is_visible(piece: Piece) -> bool:
+    """Whether it is of a word by itself; an unknown character may stand behind a lone blank."""
+    return piece.id != EOS and piece.text.strip(WORD_START) != ""
+
+
+def word_shares(values: Floats, source: Sequence[int], target: Sequence[int], row: Row) -> Floats:
+    """From pieces to words: the sum over a key word's pieces, the mean over a query word's.
+
+    Args:
+        values: `[query, key]`, of any lens.
+        source: the word of each key, or `NO_WORD`, whose share is left out.
+        target: the word of each piece that is written; position i writes piece i and reads piece
+            i − 1.
+        row: that stands for a target word. The last piece of a translation that has no `</s>` is
+            read by no row.
+
+    Returns:
+        `[target word, source word]`, each row at most 1 in sum.
+    """
+    rows = as_rows(values)[1 if row == "reads" else 0 :]
+    queries = _one_hot(target)[: len(rows)]  # [query, target word]
+    pieces = np.maximum(queries.sum(0), 1)[:, None]
+    shares: Floats = queries.T @ rows[: len(queries)] @ _one_hot(source) / pieces
+    return shares
+
+
+def _one_hot(words: Sequence[int]) -> Floats:
+    """`[piece, word]`, 1 where the piece is of the word."""
+    numbers = np.array(words, dtype=np.int64)
+    hot: Floats = (numbers[:, None] == np.arange(max(words) + 1)).astype(np.float32)
+    return hot
+
+
+def strongest(shares: Floats, links: Links) -> tuple[WordPair, ...]:
+    """Each target word with the source word of the largest share, if any is above 0.
+
+    Args:
+        shares: `[target word, source word]`.
+        links: `mutual` keeps the pairs in which the target word is also the one that has the
+            largest share of the source word: the intersection of both directions (Och & Ney 2003).
+    """
+    if not shares.size:
+        return ()
+    best_source, best_target = shares.argmax(1), shares.argmax(0)
+    return tuple(
+        WordPair(int(source), target, float(shares[target, source]))
+        for target, source in enumerate(best_source)
+        if shares[target, source] > 0 and (links == "each" or best_target[source] == target)
+    )
+
+
+def pharaoh(pairs: Iterable[WordPair]) -> str:
+    """Pairs as Pharaoh and its successors write them: source-target, from 0, by blanks."""
+    return " ".join(f"{pair.source}-{pair.target}" for pair in sorted(pairs))

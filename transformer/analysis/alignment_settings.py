@@ -1,0 +1,163 @@
+"""How a checkpoint aligns words: by which map of cross-attention, and how well on gold links."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.reading import read_bytes
+
+if TYPE_CHECKING:
+    from transformer.analysis.lenses import LensName
+
+FILE = "alignment.json"
+MOST_BYTES = 4_096
+LONGEST_NAME = 200
+"""Characters of the name of a gold set."""
+
+Row = Literal["reads", "writes"]
+"""Which row of the decoder stands for a word: the one that reads it, or the one that writes it."""
+ROWS: tuple[Row, ...] = get_args(Row)
+
+Links = Literal["each", "mutual"]
+"""Each target word with its strongest source word; or these alone where that holds both ways."""
+LINKS: tuple[Links, ...] = get_args(Links)
+
+
+@dataclass(frozen=True)
+class GoldFigures:
+    """What was measured on links that people drew.
+
+    Args:
+        name: of the gold set.
+        sentences: how many it has.
+        aer: alignment error rate, 0 to 100 (Och & Ney 2003).
+    """
+
+    name: str
+    sentences: int
+    aer: float
+
+
+@dataclass(frozen=True)
+class AlignmentSettings:
+    """Which map of cross-attention says which word is which.
+
+    Args:
+        layer: of the decoder, from 0.
+        head: from 0; None is the whole layer.
+        row: that stands for a target word.
+        lens: through which the attention is seen.
+        links: which of the strongest pairs count.
+        gold: how well that did; None if it was never measured.
+    """
+
+    layer: int
+    head: int | None
+    row: Row
+    lens: LensName
+    links: Links
+    gold: GoldFigures | None = None
+
+    def in_words(self) -> str:
+        """One line for people, who count layers and heads from 1."""
+        part = "all heads" if self.head is None else f"head {self.head + 1}"
+        map_ = f"layer {self.layer + 1}, {part}, row that {self.row} the word, lens {self.lens}"
+        rule = "both ways" if self.links == "mutual" else "for each target word"
+        if self.gold is None:
+            return f"{map_}, strongest {rule}; never measured on gold links"
+        return (
+            f"{map_}, strongest {rule}; AER {self.gold.aer:.1f} on the "
+            f"{self.gold.sentences:,} sentences of {self.gold.name}"
+        )
+
+    def to_json(self) -> str:
+        """What `read` reads."""
+        return json.dumps(asdict(self), indent=2) + "\n"
+
+
+def fallback(config: TransformerConfig) -> AlignmentSettings:
+    """What a model is aligned by that nobody measured.
+
+    The last layer, in the row that writes: whatever the depth, the word that comes next is what
+    this row is for. The norm, since much weight lies on vectors of no length (Kobayashi 2020).
+    """
+    return AlignmentSettings(config.N - 1, None, "writes", "norm", "mutual")
+
+
+def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
+    """The settings that a checkpoint folder states, or the fallback where it states none.
+
+    Raises:
+        CheckpointError: if the file is there and cannot be read, or does not fit the model.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return fallback(config)
+    try:
+        return _settings(json.loads(read_bytes(path, MOST_BYTES)), config)
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path} does not say layer, head, row, lens, links and gold: copy the folder again."
+        ) from error
+    except _WrongValueError as error:
+        raise CheckpointError(f"{path} says {error}: copy the folder again.") from error
+
+
+_Choice = TypeVar("_Choice", bound=str)
+
+
+class _WrongValueError(Exception):
+    """A value that the settings cannot have."""
+
+
+def _settings(values: Any, config: TransformerConfig) -> AlignmentSettings:
+    from transformer.analysis.lenses import HAS_HEADS, NAMES  # which imports the translator
+
+    head = None
+    if values["head"] is not None:
+        head = _counted("head", values["head"], config.h)
+        if values["lens"] not in HAS_HEADS:
+            lens = quoted(values["lens"])
+            raise _WrongValueError(f"head = {head}, but the lens {lens} does not tell heads apart")
+    gold = None if values["gold"] is None else _gold(values["gold"])
+    return AlignmentSettings(
+        layer=_counted("layer", values["layer"], config.N),
+        head=head,
+        row=_one_of("row", values["row"], ROWS),
+        lens=_one_of("lens", values["lens"], NAMES),
+        links=_one_of("links", values["links"], LINKS),
+        gold=gold,
+    )
+
+
+def _gold(values: Any) -> GoldFigures:
+    name, sentences, aer = values["name"], values["sentences"], values["aer"]
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or not name.isprintable():
+        raise _WrongValueError(f"gold name = {quoted(name)}")
+    if type(sentences) is not int or sentences < 1:
+        raise _WrongValueError(f"gold sentences = {quoted(sentences)}")
+    if type(aer) not in (int, float) or not 0 <= aer <= 100:  # NaN is in no range
+        raise _WrongValueError(f"gold aer = {quoted(aer)}, which must be from 0 to 100")
+    return GoldFigures(name, sentences, float(aer))
+
+
+def _counted(name: str, value: Any, count: int) -> int:
+    if type(value) is not int or not 0 <= value < count:
+        raise _WrongValueError(
+            f"{name} = {quoted(value)}, but this model has {name}s 0 to {count - 1}"
+        )
+    return value
+
+
+def _one_of(name: str, value: Any, choices: tuple[_Choice, ...]) -> _Choice:
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise _WrongValueError(f"{name} = {quoted(value)}, which must be one of {', '.join(choices)}")

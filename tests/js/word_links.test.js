@@ -70,13 +70,6 @@ test("every word has a place of its own inside the frame, however wide that is",
   }
 });
 
-test("a long text is planned at once", () => {
-  const data = linkData(400, 400, diagonal(400));
-  const start = performance.now();
-  planLinks(data, 1240, measure);
-  assert.ok(performance.now() - start < 1000);
-});
-
 test("what is shown is in full ink with its strengths, the rest fades", () => {
   const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
   const plan = planLinks(data, 700, measure);

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
 
+ROWS = "Each row is a German piece as it is written; its weights on English sum to 1."
+READ_BELOW = "The links above take the next row, which reads the piece."
+
 
 def show() -> None:
     """Draw the page for the sentence in the bar."""
@@ -67,6 +70,7 @@ def _map(trace: AttentionTrace, alignment: AlignmentSettings) -> None:
             MAP, layers, heads, layer=alignment.layer, head=alignment.head, mean=True
         )
     assert layer is not None  # this page offers the mean over heads alone
+    is_aligning = (layer, head) == (alignment.layer, alignment.head)
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
@@ -80,7 +84,7 @@ def _map(trace: AttentionTrace, alignment: AlignmentSettings) -> None:
         title=title,
         reads=trace.decoder_tokens,
         key="translate-map",
-        note="Each row is a German piece as it is written; its weights on English sum to 1.",
+        note=f"{ROWS} {READ_BELOW}" if is_aligning and alignment.row == "reads" else ROWS,
         caption=origin_of(trace).caption(of_head("cross", layer, head)),
     )
 

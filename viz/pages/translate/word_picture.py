@@ -51,12 +51,16 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
 
 def how_made(settings: AlignmentSettings) -> str:
     """One sentence: what a link means, which map it is read from, and how well that does."""
-    rule = (
-        f"A link joins a German word to the English word that weighs most in the row that "
-        f"{settings.row} it"
-    )
     if settings.links == "mutual":
-        rule += ", if each is the other's strongest"
+        rule = (
+            f"Each link joins the German and the English word that weigh most for each other, in "
+            f"the row that {settings.row} the German one"
+        )
+    else:
+        rule = (
+            f"Each link joins a German word to the English word that weighs most in the row that "
+            f"{settings.row} it"
+        )
     return f"{rule}: {_which_map(settings)}; {_how_well(settings.gold)}."
 
 

@@ -124,3 +124,15 @@ export const stripData = (rows, columns, more = {}) => ({
   title: "Sum", rows: words("t", rows), columns, columnNames: null, end: 1,
   values: new Float32Array(rows * columns), palette, ...more,
 });
+
+/**
+ * @param {number} source how many words
+ * @param {number} target
+ * @param {number[][]} links source, target, strength
+ * @returns {import("../../viz/draw/js/word_links/data.js").LinkData}
+ */
+export const linkData = (source, target, links) => ({
+  title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
+  source: words("s", source), target: words("t", target),
+  links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
+});

@@ -27,10 +27,12 @@ from viz.draw.head_view import encode_view
 from viz.draw.inside_head import Step, encode_inside, step_of
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks, row_of
 from viz.draw.tensor_strip import encode_strip
+from viz.draw.word_links import encode_links
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
+    from transformer.analysis.alignment import WordPair
     from transformer.analysis.arithmetic import Arithmetic
     from transformer.kinds import Kind
     from transformer.trace import Labels
@@ -249,6 +251,19 @@ def architecture(
             on_pick(value)
 
     _mount(key, data, picked)
+
+
+def word_links(
+    source: Sequence[str],
+    target: Sequence[str],
+    pairs: Sequence[WordPair],
+    *,
+    made_by: str,
+    key: str,
+    caption: Sequence[str] = (),
+) -> None:
+    """Draw the words of two sentences with a link for each pair; its strength is a hover away."""
+    _mount(key, encode_links(source, target, pairs, made_by=made_by, caption=caption))
 
 
 def _mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:

@@ -7,12 +7,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 import torch
 
 from transformer import AttentionTrace, InputError, Translation, Translator
-from transformer.analysis.measures import alignedness
 from transformer.hooks import Hook
 from transformer.translator import BUNDLED
 from viz.app.cancellation import end_if_unwanted
@@ -163,13 +161,3 @@ def _refuse_what_cannot_be_drawn(translator: Translator, text: str) -> None:
             f"The text has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
             f"shorten it."
         )
-
-
-def aligning_layer(translator: Translator) -> int:
-    """The layer whose cross-attention, mean over heads, comes closest to an alignment of words."""
-
-    def search() -> int:
-        found = [alignedness(translator.trace(text, beam_size=1).cross) for text in EXAMPLES]
-        return int(np.mean(found, axis=0).argmax())
-
-    return memo(("aligning layer", translator.checksum), search)

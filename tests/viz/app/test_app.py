@@ -133,8 +133,8 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
 def test_the_bundled_model_knows_its_german(serve) -> None:
     app = serve(checkpoint="", text="Two dogs are running through the snow.")
     assert "Hunde" in texts(app)[1]
-    (drawn,) = app.get("bidi_component")
-    meta, _ = decode(drawn.proto.bytes)
+    words, meta = (decode(one.proto.bytes)[0] for one in app.get("bidi_component"))
+    assert {"Two", "dogs", "snow", "."} <= set(words["source"])
     assert {"Two", "dogs", "snow", "</s>"} <= set(meta["keys"])
     assert "Hunde" in meta["queries"]
     st.cache_resource.clear()  # the bundled model is not for the tests that follow

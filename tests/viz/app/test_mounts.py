@@ -134,7 +134,9 @@ def test_no_other_module_mounts_a_component():
 
 def test_what_is_drawn_without_a_screen_imports_no_streamlit():
     names = ["attention_map", "head_view", "head_grid", "inside_head", "tensor_strip"]
-    modules = ", ".join(f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture"])
+    modules = ", ".join(
+        f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture", "word_links"]
+    )
     code = f"import sys, {modules}; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 

@@ -4,9 +4,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import streamlit as st
 
@@ -148,20 +146,6 @@ def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
             serving.translate(translator, "The dog sleeps.", 4)
     assert len(steps) == 2
     assert serving.translate(translator, "The dog sleeps.", 4).text
-
-
-@pytest.mark.parametrize("aligned", [0, 1, 2])
-def test_the_map_opens_on_the_layer_that_aligns_words(
-    translator: Translator, monkeypatch, aligned: int
-) -> None:
-    """One layer follows the sentence word by word, one is spread, one stares at the full stop."""
-    size = 6
-    spread, stare = np.full((size, size), 1 / size), np.eye(size)[[size - 2] * size]
-    layers = np.stack([spread, stare])
-    layers = np.insert(layers, aligned, np.eye(size), axis=0)  # [layer, query, key]
-    cross = np.repeat(layers[:, None], 2, axis=1).astype(np.float32)  # [layer, head, query, key]
-    monkeypatch.setattr(translator, "trace", lambda *_, **__: SimpleNamespace(cross=cross))
-    assert serving.aligning_layer(translator) == aligned
 
 
 def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:

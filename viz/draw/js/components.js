@@ -18,6 +18,8 @@ import { read as readStrip } from "./tensor_strip/data.js";
 import { TensorStrip } from "./tensor_strip/view.js";
 import { read as readMasks } from "./mask_grids/data.js";
 import { MaskGrids } from "./mask_grids/view.js";
+import { read as readLinks } from "./word_links/data.js";
+import { WordLinks } from "./word_links/view.js";
 
 /** @typedef {import("./core/wire.js").Message} Message */
 /** @typedef {import("./core/view.js").View<any>} View */
@@ -34,6 +36,7 @@ const COMPONENTS = {
   inside_head: { Component: InsideHead, read: readInside, sends: true },
   tensor_strip: { Component: TensorStrip, read: readStrip },
   mask_grids: { Component: MaskGrids, read: readMasks, sends: true },
+  word_links: { Component: WordLinks, read: readLinks },
 };
 
 /**

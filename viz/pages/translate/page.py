@@ -1,17 +1,20 @@
-"""Translate: which English piece each German piece looks at while it is written."""
+"""Translate: which word comes from which, and what each German piece looks at as it is written."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.alignment import align
 from transformer.analysis.alternatives import alternatives
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
 from transformer.translator import Candidate
-from viz.app import sentence_bar, serving
+from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate
-from viz.app.explanations import code_line, explain, lead
+from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import UrlNames, pick
 from viz.app.memory import memo_per_trace
@@ -20,9 +23,16 @@ from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.labels import head_name
 from viz.pages.translate.choices import OTHERS, show_choices
+from viz.pages.translate.word_picture import show_words
+
+if TYPE_CHECKING:
+    from transformer.analysis.alignment_settings import AlignmentSettings
 
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
+
+ROWS = "Each row is a German piece as it is written; its weights on English sum to 1."
+READ_BELOW = "The links above take the next row, which reads the piece."
 
 
 def show() -> None:
@@ -32,30 +42,35 @@ def show() -> None:
     found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
-    layers, heads = trace.cross.shape[:2]
-    with st.container(key="translate-controls", horizontal=True, gap="small"):
-        layer, head = pick(MAP, layers, heads, layer=serving.aligning_layer(translator), mean=True)
-    assert layer is not None  # this page offers the mean over heads alone
-    lead(
-        "Each row is a German piece at the moment when it is written, each column an English "
-        "piece: the stronger the colour, the more the decoder takes from there."
-    )
+    show_words(translator, trace)
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
-        _map(trace, layer, head)
-        _choices(translator, trace)
-    with beside:
+        _map(trace, translator.alignment)
         _candidates(translation)
+    with beside:
+        _choices(translator, trace)
         explain(
-            f"Each row of the decoder reads one token and writes the next, by which it is named "
-            f"here. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 "
+            f"Each row of the decoder reads one token and writes the next, by which it is named in "
+            f"the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 "
             f"in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
-            f"They say where the model looked, not why it chose a word."
+            f"They say where the model looked, not why it chose a word. Links between words are "
+            f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
+            f"et al. (2020) do; the alignment error rate (AER, Och & Ney 2003) against links that "
+            f"people drew is 0 % where all are the same."
         )
 
 
-def _map(trace: AttentionTrace, layer: int, head: int | None) -> None:
+def _map(trace: AttentionTrace, alignment: AlignmentSettings) -> None:
+    """Piece by piece: opens on the layer and heads that align words best."""
+    st.subheader("Piece by piece", anchor=False)
+    layers, heads = trace.cross.shape[:2]
+    with st.container(key="translate-controls", horizontal=True, gap="small"):
+        layer, head = pick(
+            MAP, layers, heads, layer=alignment.layer, head=alignment.head, mean=True
+        )
+    assert layer is not None  # this page offers the mean over heads alone
+    is_aligning = (layer, head) == (alignment.layer, alignment.head)
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
@@ -69,12 +84,13 @@ def _map(trace: AttentionTrace, layer: int, head: int | None) -> None:
         title=title,
         reads=trace.decoder_tokens,
         key="translate-map",
+        note=f"{ROWS} {READ_BELOW}" if is_aligning and alignment.row == "reads" else ROWS,
         caption=origin_of(trace).caption(of_head("cross", layer, head)),
     )
 
 
 def _choices(translator: Translator, trace: AttentionTrace) -> None:
-    """Under the map: each piece with its probability, and the next best ones."""
+    """Each piece with its probability, and the next best ones."""
     st.subheader("What else could have stood here", anchor=False)
     show_choices(
         memo_per_trace(

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { brokenTogether } from "../../viz/draw/js/word_links/lines.js";
+import { linkMarks } from "../../viz/draw/js/word_links/marks.js";
+import { placed } from "../../viz/draw/js/word_links/place.js";
+import { hitLinks, planLinks } from "../../viz/draw/js/word_links/plan.js";
+import { moved } from "../../viz/draw/js/word_links/view.js";
+import { pairRows } from "../../viz/draw/js/word_links/words.js";
+import { linkData, measure, theme } from "./samples.js";
+
+const SIDES = /** @type {const} */ (["source", "target"]);
+/** @param {number} count */
+const diagonal = (count) => Array.from({ length: count }, (_, n) => [n, n, 0.9]);
+
+test("words stand at their partners, in their order and none over another", () => {
+  const at = (/** @type {number[]} */ ...centers) =>
+    centers.map((center) => ({ center, weight: center < 0 ? 0 : 1 }));
+  assert.deepEqual(placed(at(10, 50), [20, 20], 5, 100), [0, 40]); // just where they want
+  // both want one place: they share the way to it; the third wants what lies outside
+  assert.deepEqual(placed(at(40, 40, 400), [20, 20, 20], 10, 200), [15, 45, 180]);
+  // the other way round: half way for each, never swapped
+  assert.deepEqual(placed(at(90, 10), [10, 10], 0, 100), [40, 50]);
+  // a word without a partner follows the one before it
+  assert.deepEqual(placed(at(50, -1, 95), [10, 10, 10], 5, 100), [45, 60, 90]);
+});
+
+test("two sentences are broken together where the fewest links are cut", () => {
+  // the first three go into the first four, turned round, the last three into the last two
+  const links = [[0, 3], [1, 1], [2, 0], [3, 4], [4, 5], [5, 5]].map(([source, target]) =>
+    ({ source, target, strength: 1 }));
+  const sizes = { source: Array(6).fill(10), target: Array(6).fill(10) };
+  const lines = brokenTogether(sizes, links, 0, 45);
+  assert.deepEqual(lines, [
+    { source: [0, 3], target: [0, 4] }, { source: [3, 6], target: [4, 6] },
+  ]);
+  // very different lengths, and links that do not help
+  const uneven = { source: Array(40).fill(10), target: Array(3).fill(20) };
+  const all = brokenTogether(uneven, [], 2, 50);
+  for (const side of SIDES) {
+    const spans = all.map((pair) => pair[side]);
+    assert.deepEqual(spans.map(([from]) => from), [0, ...spans.slice(0, -1).map(([, to]) => to)]);
+    assert.equal(spans.at(-1)?.[1], uneven[side].length);
+  }
+  assert.equal(all.length, 10); // four of 10 and their gaps fit into 50
+});
+
+test("every word has a place of its own inside the frame, however wide that is", () => {
+  const long = "x".repeat(3000);
+  for (const [source, target] of [[40, 33], [3, 60], [1, 1]]) {
+    const data = linkData(source, target, diagonal(Math.min(source, target)));
+    data.source[0] = data.target[0] = long;
+    for (const width of [280, 358, 480, 700, 1240]) {
+      const plan = planLinks(data, width, measure);
+      const boxes = SIDES.flatMap((side) => plan.places[side].map((box, index) =>
+        ({ ...box, side, index })));
+      assert.equal(boxes.length, source + target);
+      assert.equal(plan.columns, width < 480);
+      boxes.forEach((box, n) => {
+        const { x, y, width: wide, height, text } = box;
+        assert.ok(x >= 0 && y >= 0 && x + wide <= width + 0.01 && y + height <= plan.height);
+        assert.ok(measure(text, plan.font, 600) <= wide, text);
+        for (const other of boxes.slice(n + 1)) {
+          assert.ok(x >= other.x + other.width - 0.01 || other.x >= x + wide - 0.01
+            || y >= other.y + other.height - 0.01 || other.y >= y + height - 0.01);
+        }
+        const middle = /** @type {const} */ ([x + wide / 2, y + height / 2]);
+        assert.deepEqual(hitLinks(plan, ...middle), { side: box.side, index: box.index });
+      });
+    }
+  }
+});
+
+test("what is shown is in full ink with its strengths, the rest fades", () => {
+  const data = linkData(4, 3, [[0, 0, 0.9], [1, 1, 0.5], [2, 1, 0.25], [3, 2, 0.004]]);
+  const plan = planLinks(data, 700, measure);
+  const visible = { x: 0, y: 0, width: 700, height: plan.height };
+  /** @param {any} shown */
+  const drawn = (shown) => {
+    const [{ marks }] = /** @type {any} */ (
+      linkMarks({ data, plan, theme, measure, at: shown, pinned: null, shown, visible }));
+    const texts = marks.filter((/** @type {any} */ mark) => mark.type === "text");
+    return {
+      full: texts.filter((/** @type {any} */ mark) => (mark.opacity ?? 1) === 1)
+        .map((/** @type {any} */ mark) => mark.text.replace(/[\u2068\u2069]/g, "")),
+      strokes: marks.filter((/** @type {any} */ mark) => mark.type === "path"),
+    };
+  };
+  assert.equal(drawn(null).full.length, 7); // no numbers, all words
+  assert.deepEqual(drawn({ side: "target", index: 1 }).full, ["s1", "0.50", "s2", "0.25", "t1"]);
+  assert.deepEqual(drawn({ side: "source", index: 3 }).full, ["s3", "t2", "< 0.01"]);
+  const { strokes } = drawn(null);
+  const lines = strokes.map((/** @type {any} */ mark) => mark.line);
+  assert.deepEqual(lines, [...lines].sort((a, b) => a - b)); // the strongest on top, and widest
+  const strong = strokes.at(-1).d.match(/[\d.]+/g).map(Number);
+  const [from, to] = [plan.places.source[0], plan.places.target[0]];
+  assert.equal(strong[0], from.x + from.width / 2);
+  assert.equal(strong.at(-2), to.x + to.width / 2);
+});
+
+test("keys walk along a sentence and cross over to the strongest partner", () => {
+  const data = linkData(4, 3, [[2, 0, 0.9], [2, 1, 0.95]]);
+  const at = { side: /** @type {const} */ ("source"), index: 2 };
+  assert.deepEqual(moved(null, "ArrowDown", data, false), { side: "source", index: 0 });
+  assert.deepEqual(moved(at, "ArrowRight", data, false), { side: "source", index: 3 });
+  assert.deepEqual(moved(at, "ArrowDown", data, false), { side: "target", index: 1 });
+  assert.deepEqual(moved(at, "ArrowUp", data, false), at);
+  assert.deepEqual(moved(at, "ArrowDown", data, true), { side: "source", index: 3 });
+  assert.deepEqual(moved(at, "ArrowRight", data, true), { side: "target", index: 1 });
+  const alone = { side: /** @type {const} */ ("source"), index: 3 };
+  assert.deepEqual(moved(alone, "ArrowDown", data, false), { side: "target", index: 2 });
+  assert.equal(moved(at, "Tab", data, false), undefined);
+});
+
+test("the table has each pair, and each word that has none", () => {
+  const data = linkData(3, 3, [[2, 0, 0.4], [1, 0, 0.5], [1, 2, 1]]);
+  assert.deepEqual(pairRows(data), [
+    ["s1", "t0", "0.50"], ["s2", "t0", "0.40"], ["", "t1", "no partner"], ["s1", "t2", "1.00"],
+    ["s0", "", "no partner"],
+  ]);
+});

@@ -1,0 +1,58 @@
+"""What travels for the picture of words: their texts by number, and the links between them."""
+
+import pytest
+
+from tests.viz.draw.message import decode
+from transformer.analysis.alignment import WordPair
+from transformer.config import EOS, UNK
+from transformer.tokenizer import Piece, Tokenizer
+from viz.draw.word_links import encode_links, word_texts
+
+SOURCE, TARGET = ["Two", "dogs", "run"], ["Zwei", "Hunde"]
+PAIRS = (WordPair(0, 0, 0.875), WordPair(2, 1, 1 / 3))
+
+
+def test_words_have_their_numbers_and_stand_as_they_were_typed(tokenizer: Tokenizer) -> None:
+    pieces = [
+        Piece(5, "▁Two", 0),
+        Piece(6, "▁fris", 1),
+        Piece(7, "bee", 1),
+        Piece(UNK, "🐶", 2),
+        Piece(8, "▁", 3),
+        Piece(9, "▁</s>", 4),
+        Piece(EOS, "</s>", 5),
+    ]
+    assert word_texts(pieces) == ["Two", "frisbee", "🐶", "␣", "</s>"]
+    assert word_texts(pieces[-1:]) == []
+    typed = "The dog's 🐶, שלום <b>sleeps</b>."
+    numbered = tokenizer.pieces(typed)
+    words = word_texts(numbered)
+    assert len(words) == numbered[-1].word + 1
+    assert "".join(words) == typed.replace(" ", "")
+
+
+def test_the_links_travel_with_their_strengths() -> None:
+    content = encode_links(SOURCE, TARGET, PAIRS, made_by="layer 1", caption=["a", "b"])
+    meta, arrays = decode(content)
+    assert arrays["ends"].tolist() == [[0, 0], [2, 1]]
+    assert arrays["strengths"].tolist() == pytest.approx([0.875, 1 / 3])
+    assert (meta["source"], meta["target"]) == (SOURCE, TARGET)
+    assert (meta["madeBy"], meta["caption"]) == ("layer 1", ["a", "b"])
+    _, none = decode(encode_links(SOURCE, TARGET, (), made_by=""))
+    assert none["ends"].shape == (0, 2)  # a translation of which nothing is linked
+
+
+@pytest.mark.parametrize(
+    ("target", "pair", "message"),
+    [
+        (TARGET, (3, 0, 0.5), "no words 3 and 0"),
+        (TARGET, (0, 2, 0.5), "no words 0 and 2"),
+        (TARGET, (-1, 0, 0.5), "no words -1 and 0"),
+        (TARGET, (0, 0, float("nan")), "strength of nan"),
+        (TARGET, (0, 0, -0.1), "strength of -0.1"),
+        ([], (0, 0, 0.5), "3 and 0 words"),
+    ],
+)
+def test_what_cannot_be_linked_is_refused(target, pair, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        encode_links(SOURCE, target, [WordPair(*pair)], made_by="")

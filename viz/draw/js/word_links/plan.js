@@ -1,0 +1,194 @@
+// Where every word goes. Where there is room, a line of the one sentence over a line of the other,
+// as both are read; on a phone a column beside a column, where a long word is one row all the same.
+
+import { brokenTogether } from "./lines.js";
+import { lengthOf, placed } from "./place.js";
+
+/** @typedef {import("./data.js").LinkData} LinkData */
+/** @typedef {import("./data.js").Link} Link */
+/** @typedef {import("./data.js").Side} Side */
+/** @typedef {import("./data.js").Token} Token */
+/** @typedef {import("../core/theme.js").Measure} Measure */
+/** A word's place; its text is cut where it has no room.
+ * @typedef {{text: string, x: number, y: number, width: number, height: number}} Place */
+
+/**
+ * @typedef {object} LinkPlan
+ * @property {boolean} columns whether the sentences stand side by side, else one over the other
+ * @property {boolean} many whether there are several pairs of lines
+ * @property {number} font size of the letters
+ * @property {Record<Side, Place[]>} places
+ * @property {number} bend how far a link leaves a word straight
+ * @property {number} width
+ * @property {number} height
+ */
+
+export const NUMBER = { font: 12, width: 30, height: 16 }; // of a strength beside a word
+const NARROW = 480; // frames of less have columns
+// letters as large as they can be without a line more than the smallest would need
+const FONTS = [24, 21, 18, 16];
+const LINES = { gap: 0.8, line: 1.75, pad: 4, links: 84, between: 12 }; // the first two in letters
+const BROKEN = { links: 62, slack: 1.15 }; // several pairs of lines; they are not filled to the end
+const SIDES = /** @type {const} */ (["source", "target"]);
+const COLUMNS = { font: 15, row: 28, links: 72, most: 200, edge: 8 };
+
+/** @type {(data: LinkData, width: number, measure: Measure) => LinkPlan} */
+export const planLinks = (data, width, measure) =>
+  (width < NARROW ? inColumns : inLines)(data, width, measure);
+
+/** @type {typeof planLinks} */
+function inLines(data, width, measure) {
+  const { font, gap, texts, sizes } = largest(data, width, measure);
+  const pairs = brokenTogether(sizes, data.links, gap, width);
+  const line = Math.round(LINES.line * font);
+  const links = pairs.length > 1 ? BROKEN.links : LINES.links;
+  const high = 2 * NUMBER.height + 2 * line + links;
+  /** @type {LinkPlan["places"]} */
+  const places = { source: [], target: [] };
+  pairs.forEach((pair, n) => {
+    const top = n * (high + LINES.between) + NUMBER.height;
+    const starts = alongside(pair, sizes, data.links, gap, width);
+    for (const side of SIDES) {
+      const y = top + (side === "source" ? 0 : line + links);
+      starts[side].forEach((x, nth) => {
+        const index = pair[side][0] + nth;
+        places[side].push({
+          text: texts[side][index], x, y, width: sizes[side][index], height: line,
+        });
+      });
+    }
+  });
+  return {
+    columns: false, many: pairs.length > 1, font, places, bend: links / 2, width,
+    height: pairs.length * (high + LINES.between) - LINES.between,
+  };
+}
+
+/**
+ * The words in the largest letters that need no more lines than the smallest.
+ * @param {LinkData} data
+ * @param {number} width
+ * @param {Measure} measure
+ */
+function largest(data, width, measure) {
+  const all = FONTS.map((font) => {
+    /** @param {string} word */
+    const wideOf = (word) => Math.ceil(measure(word, font, 600));
+    /** @param {string[]} words */
+    const fitted = (words) => shorten(words, width - 2 * LINES.pad, wideOf);
+    // a word has the room of its number too
+    /** @param {string[]} words */
+    const sizesOf = (words) =>
+      words.map((word) => Math.max(NUMBER.width, wideOf(word)) + 2 * LINES.pad);
+    const texts = { source: fitted(data.source), target: fitted(data.target) };
+    const sizes = { source: sizesOf(texts.source), target: sizesOf(texts.target) };
+    return { font, gap: Math.round(LINES.gap * font), texts, sizes };
+  });
+  /** @param {(typeof all)[number]} words */
+  const count = ({ gap, sizes }) => {
+    const lines = Math.max(...SIDES.map((side) => lengthOf(sizes[side], gap))) / width;
+    return lines <= 1 ? 1 : Math.max(2, Math.ceil(BROKEN.slack * lines));
+  };
+  const fewest = count(all[all.length - 1]);
+  return /** @type {(typeof all)[number]} */ (all.find((words) => count(words) <= fewest));
+}
+
+/** @type {typeof planLinks} */
+function inColumns({ source, target, links }, width, measure) {
+  const { font, row, edge } = COLUMNS;
+  /** @param {string} word */
+  const wideOf = (word) => Math.ceil(measure(word, font, 600));
+  const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides
+  const most = (width - COLUMNS.links) / 2 - beside;
+  const texts = {
+    source: shorten(source, most, wideOf), target: shorten(target, most, wideOf),
+  };
+  /** @param {string[]} words */
+  const columnOf = (words) => Math.max(0, ...words.map(wideOf)) + beside;
+  const [left, right] = [columnOf(texts.source), columnOf(texts.target)];
+  const middle = Math.min(width - left - right, COLUMNS.most);
+  const rows = Math.max(source.length, target.length);
+  const whole = {
+    source: /** @type {[number, number]} */ ([0, source.length]),
+    target: /** @type {[number, number]} */ ([0, target.length]),
+  };
+  const sizes = { source: Array(source.length).fill(row), target: Array(target.length).fill(row) };
+  const starts = alongside(whole, sizes, links, 0, rows * row);
+  /** @param {Side} side @param {number} x @param {number} wide */
+  const column = (side, x, wide) => starts[side].map((y, n) =>
+    ({ text: texts[side][n], x, y, width: wide, height: row }));
+  return {
+    columns: true, many: false, font, bend: middle / 2, width, height: rows * row,
+    places: {
+      source: column("source", 0, left), target: column("target", left + middle, right),
+    },
+  };
+}
+
+/**
+ * The starts of the words of two lines: the longer has its words one after the other, the other
+ * one as near to their partners as they can stand.
+ * @param {import("./lines.js").LinePair} pair
+ * @param {Record<Side, number[]>} all sizes of all words
+ * @param {Link[]} links
+ * @param {number} gap
+ * @param {number} room
+ * @returns {Record<Side, number[]>}
+ */
+function alongside(pair, all, links, gap, room) {
+  const sizes = {
+    source: all.source.slice(...pair.source), target: all.target.slice(...pair.target),
+  };
+  const wider = lengthOf(sizes.source, gap) >= lengthOf(sizes.target, gap) ? "source" : "target";
+  const other = wider === "source" ? "target" : "source";
+  const free = sizes[wider].map(() => ({ center: 0, weight: 0 }));
+  const packed = placed(free, sizes[wider], gap, room);
+  const [from, to] = pair[wider];
+  const wanted = sizes[other].map((_, n) => {
+    let [sum, weight] = [0, 0];
+    for (const link of links) {
+      const at = link[wider];
+      if (link[other] !== pair[other][0] + n || at < from || at >= to) continue;
+      sum += link.strength * (packed[at - from] + sizes[wider][at - from] / 2);
+      weight += link.strength;
+    }
+    return { center: weight && sum / weight, weight };
+  });
+  const end = lengthOf(sizes[wider], gap);
+  return /** @type {Record<Side, number[]>} */ (
+    { [wider]: packed, [other]: placed(wanted, sizes[other], gap, end) });
+}
+
+/**
+ * Words that are no wider than `room`: of a longer one the beginning.
+ * @param {string[]} words
+ * @param {number} room
+ * @param {(word: string) => number} wideOf
+ */
+const shorten = (words, room, wideOf) => words.map((word) => {
+  if (wideOf(word) <= room) return word;
+  const letters = [...word];
+  let [fits, most] = [0, letters.length];
+  while (fits < most) {
+    const middle = Math.ceil((fits + most) / 2);
+    if (wideOf(`${letters.slice(0, middle).join("")}…`) <= room) fits = middle;
+    else most = middle - 1;
+  }
+  return `${letters.slice(0, fits).join("")}…`;
+});
+
+/**
+ * The word at a place of the picture.
+ * @param {LinkPlan} plan
+ * @param {number} x
+ * @param {number} y
+ * @returns {Token | null}
+ */
+export function hitLinks({ places }, x, y) {
+  for (const side of SIDES) {
+    const index = places[side].findIndex((place) => x >= place.x && x < place.x + place.width
+      && y >= place.y && y < place.y + place.height);
+    if (index >= 0) return { side, index };
+  }
+  return null;
+}

@@ -1,0 +1,175 @@
+// The words of a sentence, those of its translation, and a link between two that belong together,
+// as wide and as strong as its strength. A word that is pointed at keeps its partners in full ink.
+
+import { tableOf } from "../core/dom.js";
+import { PictureView } from "../core/picture_view.js";
+import { quote, within } from "../core/text.js";
+import { linksOf, OTHER, same } from "./data.js";
+import { linkMarks } from "./marks.js";
+import { hitLinks, planLinks } from "./plan.js";
+import { pairRows, sentence } from "./words.js";
+
+/** @typedef {import("./data.js").LinkData} LinkData */
+/** @typedef {import("./data.js").Token} Token */
+/** @typedef {import("./plan.js").LinkPlan} LinkPlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+
+const TALLEST = 1600; // the frame; a sentence of more than fifty words on a phone scrolls in it
+const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
+  + "a word, Escape lets it go.";
+
+/** @extends {PictureView<LinkData, Token, LinkPlan>} */
+export class WordLinks extends PictureView {
+  constructor() {
+    super();
+    this.scroll.classList.add("hl-words");
+    this.scroll.addEventListener("click", (event) => this.under(event) ?? this.pin(null));
+    /** @type {Token | null} */
+    this.pinned = null;
+    this.sentences = "";
+  }
+
+  update() {
+    const { source, target, title, note } = this.data;
+    const sentences = JSON.stringify([source, target]);
+    if (sentences !== this.sentences) this.at = this.pinned = null;
+    this.sentences = sentences;
+    this.root.setAttribute("aria-label", title);
+    this.scroll.setAttribute("aria-label", `${title}. ${HELP}`);
+    this.note.textContent = note;
+    this.table.replaceChildren(
+      ...tableOf(title, ["English", "German", "Strength"], pairRows(this.data)));
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    /** @param {number} room */
+    const planned = (room) => planLinks(this.data, room, this.measure);
+    this.plan = planned(width);
+    const high = Math.min(this.plan.height, TALLEST);
+    this.scroll.style.height = `${high}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    if (this.plan.height > high) this.plan = planned(this.scroll.clientWidth); // beside a bar
+    this.room.style.width = `${this.plan.width}px`;
+  }
+
+  /** @param {Visible} visible */
+  marks(visible) {
+    return linkMarks(this.scene(visible, this.at, this.pinned));
+  }
+
+  /** @param {Visible} visible @param {Token | null} at @param {Token | null} pinned */
+  scene(visible, at, pinned) {
+    const { data, plan, theme, measure } = this;
+    return { data, plan, theme, measure, at, pinned, shown: at ?? pinned, visible };
+  }
+
+  /** With what is pinned, but nothing is pointed at. */
+  sheet() {
+    const { data: { title, madeBy, note }, plan: { width, height }, theme } = this;
+    return {
+      name: "word links", title, note, theme, width, height, lines: [madeBy], legend: [],
+      marks: linkMarks(this.scene({ x: 0, y: 0, width, height }, null, this.pinned)),
+    };
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    return hitLinks(this.plan, x + visible.x, y + visible.y);
+  }
+
+  /** @param {Token} token */
+  pick(token) {
+    this.pin(same(token, this.pinned) ? null : token);
+  }
+
+  /** @param {Token | null} token null lets go, and nothing is pointed at then: so a tap sees it */
+  pin(token) {
+    this.pinned = token;
+    if (!token) this.at = null;
+    this.draw();
+  }
+
+  draw() {
+    super.draw();
+    this.scroll.style.cursor = this.at ? "pointer" : "";
+  }
+
+  /** @param {string} key */
+  press(key) {
+    const { data, plan } = this;
+    const at = this.at ?? this.pinned;
+    if (key === "Escape") this.pin(null);
+    else if ((key === "Enter" || key === " ") && at) {
+      this.pick(at);
+      this.live.textContent =
+        `${quote(data[at.side][at.index])} ${this.pinned ? "pinned" : "let go"}`;
+    } else {
+      const to = moved(at, key, data, plan.columns);
+      if (!to) return false;
+      this.reveal(to);
+      this.point(to);
+      this.live.textContent = sentence(data, to);
+    }
+    return true;
+  }
+
+  /** Scroll the frame to a word. @param {Token} token */
+  reveal({ side, index }) {
+    const { scroll } = this;
+    const { y, height } = this.plan.places[side][index];
+    scroll.scrollTop = within(scroll.scrollTop, y + 2 * height - scroll.clientHeight, y - height);
+  }
+
+  /**
+   * The whole of a word that is cut.
+   * @param {Token} at
+   * @param {Visible} visible
+   */
+  tell({ side, index }, { x, y }) {
+    const place = this.plan.places[side][index];
+    const word = this.data[side][index];
+    if (place.text === word) return null;
+    const [left, top] = [place.x - x, place.y - y];
+    return {
+      words: [word], box: { left, top, right: left + place.width, bottom: top + place.height },
+    };
+  }
+}
+
+/**
+ * The word that a key leads to: along its own sentence, or to its strongest partner; from a word
+ * without one to that of the same number.
+ * @param {Token | null} at
+ * @param {string} key
+ * @param {Pick<LinkData, "source" | "target" | "links">} data
+ * @param {boolean} columns whether a sentence runs down, not across
+ * @returns {Token | undefined}
+ */
+export function moved(at, key, data, columns) {
+  const arrows = { ArrowLeft: 1, ArrowRight: 1, ArrowUp: 1, ArrowDown: 1 };
+  if (!at) {
+    return key in arrows || key === "Home" ? { side: "source", index: 0 } : undefined;
+  }
+  const { side, index } = at;
+  const last = data[side].length - 1;
+  const other = OTHER[side];
+  const [strongest] = linksOf(data, at);
+  const partner = {
+    side: other,
+    index: strongest ? strongest[other] : Math.min(index, data[other].length - 1),
+  };
+  const [back, on, toSource, toTarget] = columns
+    ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
+    : ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+  /** @type {Record<string, Token>} */
+  const moves = {
+    [back]: { side, index: Math.max(0, index - 1) },
+    [on]: { side, index: Math.min(last, index + 1) },
+    [toSource]: side === "target" ? partner : at,
+    [toTarget]: side === "source" ? partner : at,
+    Home: { side, index: 0 },
+    End: { side, index: last },
+  };
+  return moves[key];
+}

@@ -1,0 +1,77 @@
+"""Word ↔ word between a sentence and its translation: what travels for `js/word_links`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from transformer.config import EOS
+from transformer.tokenizer import WORD_START
+from viz.draw.palette import COLOR
+from viz.draw.wire import encode
+
+if TYPE_CHECKING:
+    from transformer.analysis.alignment import WordPair
+    from transformer.tokenizer import Piece
+
+TITLE = "Which word comes from which"
+NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click pins it."
+
+
+def word_texts(pieces: Sequence[Piece]) -> list[str]:
+    """The words of a sentence as they were typed, by their numbers, without the `</s>` at its end.
+
+    Args:
+        pieces: whose words are numbered from 0 without gaps, as the tokenizer numbers them.
+    """
+    words = groupby((p for p in pieces if p.id != EOS), key=lambda piece: piece.word)
+    texts = ("".join(piece.text for piece in word) for _, word in words)
+    # a word that is a space and nothing else still needs a label
+    return [text.replace(WORD_START, " ").strip() or "␣" for text in texts]
+
+
+def encode_links(
+    source: Sequence[str],
+    target: Sequence[str],
+    pairs: Sequence[WordPair],
+    *,
+    made_by: str,
+    caption: Sequence[str] = (),
+) -> bytes:
+    """The words of both sentences, and a link for each pair.
+
+    Args:
+        source: the words that were read.
+        target: the words that were written.
+        pairs: numbers of words from 0, each with a strength of 0 or more; they reach the browser
+            as float32.
+        made_by: layer, head, row and lens in a line, for a file that is saved.
+        caption: what the picture was made from, likewise.
+
+    Raises:
+        ValueError: if a sentence has no word, a pair names a word that is not there, or a strength
+            is not a number or below 0.
+    """
+    if not source or not target:
+        raise ValueError(f"{len(source)} and {len(target)} words: there is nothing to link")
+    for pair in pairs:
+        if not (0 <= pair.source < len(source) and 0 <= pair.target < len(target)):
+            raise ValueError(f"no words {pair.source} and {pair.target} to link")
+        if not (np.isfinite(pair.strength) and pair.strength >= 0):
+            raise ValueError(f"a strength of {pair.strength}")
+    meta = {
+        "component": "word_links",
+        "caption": list(caption),
+        "title": TITLE,
+        "madeBy": made_by,
+        "note": NOTE,
+        "color": COLOR["cross"],
+        "source": list(source),
+        "target": list(target),
+    }
+    ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
+    strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)
+    return encode(meta, {"ends": ends.reshape(-1, 2), "strengths": strengths})

@@ -1,0 +1,81 @@
+"""Word ↔ word: the large picture of the page, and the sentence that says how it was made."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from transformer import AttentionTrace, Translator
+from transformer.analysis.alignment import align
+from viz.app.explanations import lead
+from viz.app.memory import memo_per_trace
+from viz.app.mounts import word_links
+from viz.app.origin import origin_of
+from viz.draw.word_links import word_texts
+
+if TYPE_CHECKING:
+    from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+    from transformer.analysis.lenses import LensName
+
+LENSES: dict[LensName, str] = {
+    "weights": "attention weights",
+    "norm": "norm lens",
+    "alti": "ALTI lens",
+    "rollout": "rollout lens",
+    "gradient": "gradient × attention lens",
+    "value_zeroing": "value-zeroing lens",
+}
+NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
+
+
+def show_words(translator: Translator, trace: AttentionTrace) -> None:
+    """Draw which German word comes from which English one, and say by what this was found."""
+    source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
+    if not source or not target:
+        st.caption(NOTHING)
+        return
+    settings = translator.alignment
+    lead(how_made(settings))
+    word_links(
+        source,
+        target,
+        # `settings` are those of the checkpoint, and the trace is of one checkpoint
+        memo_per_trace(trace, "word pairs", lambda: align(translator, trace)),
+        made_by=_which_map(settings),
+        key="translate-words",
+        caption=origin_of(trace).caption(f"Words aligned by {settings.in_words()}."),
+    )
+
+
+def how_made(settings: AlignmentSettings) -> str:
+    """One sentence: what a link means, which map it is read from, and how well that does."""
+    if settings.links == "mutual":
+        rule = (
+            f"Each link joins the German and the English word that weigh most for each other, in "
+            f"the row that {settings.row} the German one"
+        )
+    else:
+        rule = (
+            f"Each link joins a German word to the English word that weighs most in the row that "
+            f"{settings.row} it"
+        )
+    return f"{rule}: {_which_map(settings)}; {_how_well(settings.gold)}."
+
+
+def _which_map(settings: AlignmentSettings) -> str:
+    part = "all heads" if settings.head is None else f"head {settings.head + 1}"
+    return f"layer {settings.layer + 1}, {part}, {LENSES[settings.lens]}"
+
+
+def _how_well(gold: GoldFigures | None) -> str:
+    if gold is None:
+        return "never measured on gold text for this checkpoint"
+    sentences = f"{gold.sentences:,} gold sentence{'s' if gold.sentences > 1 else ''}"
+    return f"AER {gold.aer:.1f} % on {sentences} ({_as_text(gold.name)})"
+
+
+def _as_text(name: str) -> str:
+    """A name from a checkpoint's file: text in Markdown, whatever its characters."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", name)

@@ -12,7 +12,7 @@ import torch
 from tqdm import tqdm
 
 from training.aer_result import Map, Maps, Result
-from training.checkpoint_files import add_to_checkpoint
+from training.beside import require_place, store
 from training.corpus import CorpusError, ParallelText
 from training.gold_links import Counts, Figures, GoldLinks, Link, Notation, read_gold
 from training.held_out import read_held_out
@@ -61,6 +61,8 @@ def run(options: argparse.Namespace) -> None:
         said = "link names a word that is" if dropped == 1 else "links name words that are"
         command.say(f"training.evaluate: {dropped:,} {said} not there: dropped.")
     translator = Translator.load(options.checkpoint)
+    if options.write:
+        require_place(translator.folder, None)
     result = Result(
         measure(translator, text, gold),
         baselines(text, gold),
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     print(json.dumps(result.to_dict()) if options.json else result.as_text())
     if options.write:
         best = result.best(options.write)
-        add_to_checkpoint(translator.folder, FILE, best.to_json())
+        store(translator.folder, {FILE: best.to_json().encode()})
         command.say(f"training.evaluate: {translator.folder / FILE} says: {best.in_words()}.")
 
 

@@ -1,4 +1,4 @@
-"""Scalar measures of a head's weights: entropy, offset, largest weight, alignedness.
+"""Scalar measures of a head's weights: entropy, offset, largest weight.
 
 Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
 """
@@ -16,7 +16,6 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.config import EOS
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL
-from transformer.trace import Weights
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -110,23 +109,6 @@ def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Sum
         offset=offset,
         spread=variance**0.5,
     )
-
-
-def alignedness(cross: Weights) -> Floats:
-    """How much the mean over heads of each layer looks like an alignment of words, `[layer]`.
-
-    High where each target token looks at few source tokens and each source token is looked at by
-    some target token. The second half matters: a layer that looks at the full stop alone is sharp,
-    too.
-
-    Args:
-        cross: `[layer, head, query, key]`, both ends with `</s>`, which is left out.
-    """
-    mean = cross.astype(np.float64).mean(1)[:, :-1, :-1]  # [layer, query, key]
-    if not mean.size:
-        return np.zeros(len(cross))
-    score: Floats = mean.max(-1).mean(-1) + mean.max(-2).mean(-1)
-    return score
 
 
 def _distances(weights: Floats, first: int) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import AXIS_TITLES, shown
+from viz.draw.labels import axis_titles, shown
 from viz.draw.palette import difference_table, table
 from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
@@ -70,7 +70,7 @@ def encode_map(
         "caption": list(caption),
         "kind": kind,
         "title": title,
-        **AXIS_TITLES[kind]._asdict(),
+        **axis_titles(kind, by_read=writes is not None)._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
         "queries": shown(labels.queries),
         "keys": shown(labels.keys),

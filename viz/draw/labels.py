@@ -43,6 +43,18 @@ AXIS_TITLES: dict[Kind, AxisTitles] = {
 }
 
 
+def axis_titles(kind: Kind, *, by_read: bool) -> AxisTitles:
+    """What the axes of a map hold.
+
+    Args:
+        by_read: whether a decoder row is named by what it reads, which is not usual in `cross`.
+    """
+    titles = AXIS_TITLES[kind]
+    if kind == "cross" and by_read:
+        return titles._replace(rows=AXIS_TITLES["decoder_self"].rows)
+    return titles
+
+
 def head_name(layer: int | None, head: int | None) -> str:
     """`L3 H5`, counted from 1 as on the screen; a dash stands for a mean over layers or heads."""
     return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"

@@ -13,7 +13,7 @@ from tests.transformer.analysis.planted import (
     looking_at,
 )
 from transformer.analysis.axes import LabelledWeights, without_special
-from transformer.analysis.measures import MEASURES, alignedness, measure, summarise
+from transformer.analysis.measures import MEASURES, measure, summarise
 from transformer.trace import Labels
 
 
@@ -56,18 +56,6 @@ def test_the_first_position_of_the_decoder_is_left_out() -> None:
     assert (found.query, found.key, found.largest) == (1, 0, 0.5)
     assert found.offset == pytest.approx((-0.5 - 1) / 2)
     assert summarise(weights[:1, :1], causal=True).largest == 1  # unless it is alone
-
-
-def test_an_alignment_beats_a_stare_and_a_blur() -> None:
-    diagonal = np.eye(6, dtype=np.float32)
-    stare = np.zeros((6, 6), np.float32)
-    stare[:, 3] = 1
-    scores = alignedness(np.stack([stare, uniform(6, 6), diagonal])[:, None])
-    assert scores.argmax() == 2
-
-
-def test_one_token_each_way_aligns_nothing() -> None:
-    assert alignedness(np.ones((2, 3, 1, 1), np.float32)).tolist() == [0, 0]
 
 
 def test_the_measures_are_those_of_one_head_after_another():

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
 
-ROWS = "Each row is a German piece as it is written; its weights on English sum to 1."
-READ_BELOW = "The links above take the next row, which reads the piece."
+WRITTEN = "Each row is a German piece as it is written; its weights on English sum to 1."
+READ = "Each row is a German piece as it is read; its weights on English sum to 1."
 
 
 def show() -> None:
@@ -50,9 +50,9 @@ def show() -> None:
     with beside:
         _choices(translator, trace)
         explain(
-            f"Each row of the decoder reads one token and writes the next, by which it is named in "
-            f"the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 "
-            f"in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
+            f"Each row of the decoder reads one token and writes the next; what names it stands "
+            f"over the map. The weights are $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of "
+            f"equation 1 in the encoder-decoder attention of §3.2.3, so each row sums to 1: "
             f"{code_line(attention_scores)}, {code_line(MultiHeadAttention.attend)}. "
             f"They say where the model looked, not why it chose a word. Links between words are "
             f"read from one such map by {code_line(align)}, as Garg et al. (2019) and Kobayashi "
@@ -70,7 +70,9 @@ def _map(trace: AttentionTrace, alignment: AlignmentSettings) -> None:
             MAP, layers, heads, layer=alignment.layer, head=alignment.head, mean=True
         )
     assert layer is not None  # this page offers the mean over heads alone
+    # where the links are taken from the row that reads a word, their map is named by what it reads
     is_aligning = (layer, head) == (alignment.layer, alignment.head)
+    by_read = is_aligning and alignment.row == "reads"
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
@@ -79,12 +81,13 @@ def _map(trace: AttentionTrace, alignment: AlignmentSettings) -> None:
         title = head_name(layer, head)
     attention_map(
         weights,
-        trace.labels("cross"),
+        trace.labels("cross", "reads" if by_read else "writes"),
         "cross",
         title=title,
-        reads=trace.decoder_tokens,
+        reads=None if by_read else trace.decoder_tokens,
+        writes=trace.target_tokens if by_read else None,
         key="translate-map",
-        note=f"{ROWS} {READ_BELOW}" if is_aligning and alignment.row == "reads" else ROWS,
+        note=READ if by_read else WRITTEN,
         caption=origin_of(trace).caption(of_head("cross", layer, head)),
     )
 

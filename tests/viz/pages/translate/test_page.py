@@ -58,6 +58,14 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert app.selectbox(key="map_layer").value == str(settings.layer + 1)
     head = "mean" if settings.head is None else str(settings.head + 1)
     assert app.selectbox(key="map_head").value == head
+    # and names its rows as the links are read, of another layer by what they write
+    meta, _ = drawn_map
+    assert meta["queries"] == shown(trace.labels("cross", settings.row).queries)
+    assert settings.row in meta["rows"]
+    app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
+    meta, _ = decode(app.get("bidi_component")[-1].proto.bytes)
+    assert meta["queries"] == shown(trace.target_tokens)
+    assert "writes" in meta["rows"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)

@@ -153,7 +153,9 @@ def _part(trace: AttentionTrace, of: Heads, controls: Controls, step: int | None
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
         values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, of.kind, sort))
-    return GridPart(of.kind, of.axes.weights, of.axes.labels, named, values)
+    return GridPart(
+        of.kind, of.axes.weights, of.axes.labels, named, values, together=not tells_heads(of.lens)
+    )
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
@@ -277,6 +279,7 @@ def _map(
         writes=one.writes,
         scale=controls.scale,
         threshold=controls.threshold,
+        amount=amount(one.lens),
         note=note,
         beside_difference=beside_difference,
         key=key,

@@ -26,7 +26,14 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
-from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, amount, row_note, tells_heads
+from viz.draw.lens_words import (
+    ALL_HEADS,
+    LENS_NAMES,
+    amount,
+    row_note,
+    tells_heads,
+    title_end,
+)
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.draw.wire import encode
 
@@ -241,7 +248,7 @@ def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray
         first,
         labels,
         of.kind,
-        title=KIND_TITLES[of.kind],
+        title=" · ".join([KIND_TITLES[of.kind], *title_end(of.lens)]),
         reads=reads,
         writes=writes,
         scale=view.scale,

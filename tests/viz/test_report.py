@@ -171,6 +171,7 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
         np.testing.assert_array_equal(arrays[f"{kind}.weights"], trace.weights(kind))
         said = header(arrays[f"{kind}.map"])
         assert "share" in said["note"]
+        assert said["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(said["caption"])
     assert f"The lens is {LENS_NAMES[lens]}" in page
     assert ("all heads together" in page) == (lens == "alti")

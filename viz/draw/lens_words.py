@@ -37,6 +37,11 @@ def tells_heads(lens: LensName) -> bool:
     return lens in HAS_HEADS
 
 
+def title_end(lens: LensName) -> list[str]:
+    """What the title of a map ends with: weights are what people expect, any other is named."""
+    return [] if lens == "weights" else [LENS_NAMES[lens]]
+
+
 def amount(lens: LensName) -> str:
     """What one square of a map holds, in a word."""
     return "weight" if lens == "weights" else "share"

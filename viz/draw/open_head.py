@@ -12,7 +12,7 @@ from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, with
 from transformer.analysis.lenses import LensName
 from transformer.trace import Labels, Weights
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
+from viz.draw.lens_words import ALL_HEADS, tells_heads, title_end
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,7 @@ def _title(of: Heads, layer: int | None, head: int | None) -> str:
         which = f"layer {layer + 1} · mean of {count} heads"
     else:
         which = head_name(layer, head)
-    # a map of weights is what people expect: any other says what it is
-    lens = [] if of.lens == "weights" else [LENS_NAMES[of.lens]]
-    return " · ".join([which, SCREEN_NAMES[of.kind], *lens])
+    return " · ".join([which, SCREEN_NAMES[of.kind], *title_end(of.lens)])
 
 
 def short_name(lens: LensName, layer: int, head: int) -> str:

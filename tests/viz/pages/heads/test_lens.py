@@ -63,7 +63,8 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
 
 
 def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="3", over="L1 H2")
+    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="2")
+    app.selectbox(key="head").set_value("3").run()
     app.selectbox(key="lens").set_value("ALTI").run()
     assert title(app) == "layer 2 · all heads · cross · ALTI"
     resting = app.selectbox(key="head-resting")

@@ -264,12 +264,12 @@ def _map(
 ) -> None:
     note = row_note(one.lens, controls.kind)
     if one.absorbed is not None:
-        # of weights alone a row needs no word more
-        note = "" if one.lens == "weights" else f"{note} "
-        note += (
+        left_out = (
             f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
             f"goes there."
         )
+        # rows without them do not sum to 1, as the note on weights says
+        note = left_out if one.lens == "weights" else f"{note} {left_out}"
     attention_map(
         one.weights,
         one.labels,

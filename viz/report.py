@@ -26,7 +26,14 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
-from viz.draw.lens_words import LENS_NAMES, row_note, tells_heads, title_end
+from viz.draw.lens_words import (
+    ALL_HEADS,
+    LENS_NAMES,
+    amount,
+    row_note,
+    tells_heads,
+    title_end,
+)
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.draw.wire import encode
 
@@ -197,6 +204,7 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
         "selected": [view.kind, view.layer, view.head if tells_heads(view.lens) else None],
         "title": first.title,
         "over": view.over,
+        "together": None if tells_heads(view.lens) else ALL_HEADS,
         "kinds": {kind: of.axes.weights.shape[:2] for kind, of in every.items()},
         "compared": len(compared),
     }
@@ -222,7 +230,14 @@ def _check_heads(trace: AttentionTrace, view: View) -> None:
 def _part(of: Heads, sort: str) -> GridPart:
     """As on the page: a head is named and sorted by all that it looks at, shown or not."""
     values = None if sort == LAYER_ORDER else measure(of.whole, of.kind, sort)
-    return GridPart(of.kind, of.axes.weights, of.axes.labels, head_roles(of.whole, of.kind), values)
+    return GridPart(
+        of.kind,
+        of.axes.weights,
+        of.axes.labels,
+        head_roles(of.whole, of.kind),
+        values,
+        together=not tells_heads(of.lens),
+    )
 
 
 def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray]:
@@ -238,6 +253,7 @@ def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray
         writes=writes,
         scale=view.scale,
         threshold=view.threshold,
+        amount=amount(view.lens),
         note=row_note(view.lens, of.kind, special=view.special),
         caption=caption,
     )
@@ -273,6 +289,7 @@ def _compared(first: OpenMap, view: View) -> list[bytes]:
             writes=second.writes,
             scale=view.scale,
             threshold=view.threshold,
+            amount=amount(second.lens),
             note=row_note(second.lens, view.kind, special=view.special),
         )
     ]

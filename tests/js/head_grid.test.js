@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellOf, notesOn, switched } from "../../viz/draw/js/head_grid/data.js";
+import { cellOf, labelOf, notesOn, switched } from "../../viz/draw/js/head_grid/data.js";
 import { gridMarks, isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
 import { nearest } from "../../viz/draw/js/head_grid/view.js";
@@ -92,4 +92,12 @@ test("arrows go straight on before askew and never leave their row", () => {
   assert.equal(nearest(cells, from, [0, 1]), below);
   assert.equal(nearest(cells, right, [0, 1]), askew);
   assert.equal(nearest(cells, from, [-1, 0]), null);
+});
+
+test("where a map is of all heads, no word of it names a single one", () => {
+  const parts = [gridPart("cross", 2, 1, 3, 3, { together: true })];
+  const { cells, texts } = planGrid({ parts, order: null }, 300, measure);
+  assert.deepEqual(cells.map(labelOf), ["cross, layer 1, all heads", "cross, layer 2, all heads"]);
+  assert.deepEqual(cells.map(({ name }) => name), ["L1", "L2"]);
+  assert.ok(texts.every(({ text }) => !/H\d/.test(text)));
 });

@@ -36,6 +36,7 @@ def encode_map(
     scale: Scale = "linear",
     threshold: float = 0.0,
     signed: bool = False,
+    amount: str = "weight",
     note: str | None = None,
     beside_difference: bool = False,
     paints: bool = False,
@@ -55,6 +56,7 @@ def encode_map(
             and bars are the weights themselves on each, and the legend says which it is.
         threshold: squares of less than this stay empty; on hover they still tell their weight.
         signed: the weights are a difference of two maps, -1 to 1, in colours of no kind.
+        amount: what a square holds, in a word.
         note: the sentence under the map, instead of the one that says what a row sums to.
         beside_difference: leave the bars as much room as a difference has, so that maps side by
             side stand level.
@@ -78,6 +80,7 @@ def encode_map(
         "scale": scale,
         "threshold": threshold,
         "signed": signed,
+        "amount": amount,
         "tallBars": signed or beside_difference,
         "paints": paints,
     }

@@ -36,6 +36,7 @@ class GridPart:
         labels: the tokens along both axes of every map.
         roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
+        together: whether there is one map for all heads of a layer.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class GridPart:
     labels: Labels
     roles: Sequence[Sequence[str]] = ()
     values: NDArray | None = None
+    together: bool = False
 
 
 def encode_grid(
@@ -136,6 +138,7 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
         "color": COLOR[part.kind],
         "layers": layers,
         "heads": heads,
+        "together": part.together,
         "queries": shown(part.labels.queries),
         "keys": shown(part.labels.keys),
         "block": block,

@@ -16,8 +16,10 @@ def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts
     first[..., 0] = 1
     second = first.copy()
     second[1, 0, 1] = [0, 1, 0]
-    np.testing.assert_allclose(head_distances(first, second, "cross"), [[0, 0], [1 / 3, 0]])
-    np.testing.assert_allclose(head_distances(first, second, "decoder_self"), [[0, 0], [0.5, 0]])
+    np.testing.assert_allclose(head_distances(first, second, "cross"), [[0.0, 0.0], [1 / 3, 0.0]])
+    np.testing.assert_allclose(
+        head_distances(first, second, "decoder_self"), [[0.0, 0.0], [0.5, 0.0]]
+    )
 
 
 def test_heads_are_compared_with_a_layer_by_their_mean() -> None:

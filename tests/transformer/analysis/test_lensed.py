@@ -34,4 +34,4 @@ def test_each_kind_holds_the_rows_of_its_own_lens(translator, trace, name) -> No
 
 def test_a_lens_that_is_not_there_is_said(translator, trace) -> None:
     with pytest.raises(InputError, match="no lens 'nonsense': choose one of weights, norm"):
-        lensed("nonsense", translator, trace)
+        lensed("nonsense", translator, trace)  # type: ignore[arg-type]

@@ -118,7 +118,7 @@ def pick_head(
     """Draw the menus of layer and head; that of the head rests where the lens tells none apart.
 
     Args:
-        names: under which the choice is kept, while that of the head rests, too.
+        names: under which the choice is kept; that of the head comes back when its menu does.
         layer: chosen at first, from 0.
 
     Returns:
@@ -126,9 +126,7 @@ def pick_head(
     """
     if tells_heads(lens):
         return pick(names, layers, heads, layer=layer, head=0, mean=True, mean_of_layers=True)
-    if names.head in st.session_state:
-        # Streamlit forgets what no widget holds
-        st.session_state[names.head] = st.session_state[names.head]
+    # Streamlit keeps what the menu of heads held, for it is bound to the address
     options = [MEAN, *(str(n + 1) for n in range(layers))]
     chosen = st.selectbox(
         "Layer",

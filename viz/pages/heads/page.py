@@ -153,7 +153,9 @@ def _part(trace: AttentionTrace, of: Heads, controls: Controls, step: int | None
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
         values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, of.kind, sort))
-    return GridPart(of.kind, of.axes.weights, of.axes.labels, named, values)
+    return GridPart(
+        of.kind, of.axes.weights, of.axes.labels, named, values, together=not tells_heads(of.lens)
+    )
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
@@ -262,12 +264,12 @@ def _map(
 ) -> None:
     note = row_note(one.lens, controls.kind)
     if one.absorbed is not None:
-        # of weights alone a row needs no word more
-        note = "" if one.lens == "weights" else f"{note} "
-        note += (
+        left_out = (
             f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
             f"goes there."
         )
+        # rows without them do not sum to 1, as the note on weights says
+        note = left_out if one.lens == "weights" else f"{note} {left_out}"
     attention_map(
         one.weights,
         one.labels,
@@ -277,6 +279,7 @@ def _map(
         writes=one.writes,
         scale=controls.scale,
         threshold=controls.threshold,
+        amount=amount(one.lens),
         note=note,
         beside_difference=beside_difference,
         key=key,

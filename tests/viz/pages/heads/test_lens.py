@@ -15,7 +15,6 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.disagreement import head_distances, row_distances
 from transformer.analysis.lensed import lensed
 from transformer.analysis.lenses import LensName, as_rows, lens
-from viz.app.cancellation import end_if_unwanted
 from viz.draw.lens_words import LENS_NAMES
 from viz.pages.heads import lens as page_lens
 
@@ -63,7 +62,8 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
 
 
 def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="3", over="L1 H2")
+    app = serve(heads_page, text=SENTENCE, kind="cross", layer="2", head="2")
+    app.selectbox(key="head").set_value("3").run()
     app.selectbox(key="lens").set_value("ALTI").run()
     assert title(app) == "layer 2 · all heads · cross · ALTI"
     resting = app.selectbox(key="head-resting")
@@ -98,17 +98,17 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     app = serve(
         heads_page, text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link
     )
-    by_lens = [lensed(name, translator, trace).cross for name in (first, second)]
-    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in by_lens]
+    one, other = (lensed(name, translator, trace).cross for name in (first, second))
+    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (one, other)]
     drawn = [arrays["weights"] for _, arrays in messages(app, "attention_map")]
     for found, expected in zip(drawn, [*maps, maps[0] - maps[1]], strict=True):
         np.testing.assert_array_equal(found, expected)
-    distances = head_distances(*by_lens, "cross")
+    distances = head_distances(one, other, "cross")
     far = np.unravel_index(distances.argmax(), distances.shape)
-    button = next(one for one in app.button if str(one.key).startswith("disagreeing-"))
+    button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))
     name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"
     assert button.label == f"{name} · {distances.max():.2f}"
-    rows = row_distances(*maps)
+    rows = row_distances(maps[0], maps[1])
     line = next(text for text in texts(app) if text.startswith("The row that reads"))
     assert f"writes “\u2068{trace.target_tokens[rows.argmax()].strip('▁')}\u2069”" in line
     assert line.endswith(f": {rows.max():.2f}")
@@ -121,8 +121,8 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
 def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
     serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[None] = []
-    monkeypatch.setattr(page_lens, "end_if_unwanted", lambda: asked.append(end_if_unwanted()))
+    asked: list[str] = []
+    monkeypatch.setattr(page_lens, "end_if_unwanted", lambda: asked.append("still wanted?"))
     app = serve(heads_page, text=SENTENCE, lens="value zeroing")
     layers = len(app.selectbox(key="layer").options) - 1  # one is the mean
     assert len(asked) == 3 * layers

@@ -13,6 +13,7 @@
  * @property {string[] | null} rowNames what the decoder reads and writes at each query
  * @property {import("./scale.js").ScaleName} scale
  * @property {number} threshold weights of less are not drawn
+ * @property {string} [amount] what a square holds, where it is no weight
  * @property {boolean} signed the weights are a difference of two maps
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
  * @property {boolean} [paints] a click on a square is told to the page

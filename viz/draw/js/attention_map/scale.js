@@ -51,7 +51,7 @@ export function leveller({ weights, queries, keys, scale, signed }) {
  * @param {import("../core/raster.js").Colors} colors
  * @returns {(string | import("../core/save.js").Sample)[]}
  */
-export function legend({ scale, threshold, signed }, colors) {
+export function legend({ scale, threshold, signed, amount = "weight" }, colors) {
   const { most, says } = SCALES[scale];
   /** @param {number} from @param {number} to @param {number} width */
   const bar = (from, to, width) => ({
@@ -63,7 +63,7 @@ export function legend({ scale, threshold, signed }, colors) {
   });
   const scaled = signed
     ? [`difference −${most}`, bar(1, 128, WIDE / 2), "0", bar(128, 255, WIDE / 2), `+${most}`]
-    : ["weight 0", bar(0, 255, WIDE), most];
+    : [`${amount} 0`, bar(0, 255, WIDE), most];
   const drawn = threshold > 0 ? `below ${Number(threshold.toPrecision(3))} not drawn` : "";
   const more = [says, drawn].filter(Boolean).join(" · ");
   return more ? [...scaled, `\u2002${more}`] : scaled; // a little apart

@@ -56,10 +56,11 @@ export class AttentionMap extends PictureView {
 
   /** The map in words: for each row what it looks at most, or where it differs most. */
   describe() {
-    const { queries, keys, title, rows, columns, signed } = this.data;
-    const [most, amount] = signed ? ["differs", "difference"] : ["looks", "weight"];
+    const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
+    const looks = amount === "weight" ? "each word looks most" : `each row's largest ${amount} is`;
+    const [most, held] = signed ? ["each word differs most", "difference"] : [looks, amount];
     this.table.replaceChildren(...tableOf(
-      `${title}: where each word ${most} most`, [rows, columns, amount],
+      `${title}: where ${most}`, [rows, columns, held],
       queries.map((token, row) => {
         const weights = rowOf(this.data, row);
         const sizes = weights.map(Math.abs);

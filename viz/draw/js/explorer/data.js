@@ -22,6 +22,7 @@ import { read as readView } from "../head_view/data.js";
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {Opened} selected which is open first
  * @property {string} title of that map
+ * @property {string | null} together what stands in the place of a head, where a map is of a layer
  * @property {[layer: number, head: number][]} over whose ribbons lie over its own
  * @property {import("../attention_map/data.js").MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
@@ -45,8 +46,8 @@ export function read({ meta, arrays }) {
   }]));
   const compared = Array.from({ length: meta.compared }, (_, n) =>
     readMap(decode(inner[`compared.${n}`])));
-  const { selected, title, over } = meta;
-  return { selected, title, over, grid, kinds, compared };
+  const { selected, title, over, together } = meta;
+  return { selected, title, over, together, grid, kinds, compared };
 }
 
 /**

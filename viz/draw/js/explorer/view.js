@@ -43,7 +43,7 @@ export class Explorer extends View {
   drawAll() {
     const { theme } = this.options;
     /** @type {import("../head_grid/data.js").GridData} */
-    const data = { ...this.data.grid, selected: outlined(this.selected) };
+    const data = { ...this.data.grid, selected: this.outlined() };
     const grid = mount(this.grid, HeadGrid, data,
       { theme, onSelect: (head) => this.select(head) });
     this.views = [grid, ...this.drawHead()];
@@ -60,13 +60,13 @@ export class Explorer extends View {
     const { data: { kinds, selected, title, over }, options: { theme } } = this;
     const [kind, layer, head] = this.selected;
     const ofKind = kinds[kind];
-    const name = layer == null || head == null ? title : nameOf(layer, head);
+    const name = layer == null || head == null ? title : this.nameOf(layer, head);
     const own = weightsOf(ofKind, layer, head);
     const others = (kind === selected[0] ? over : [])
       .filter(([otherLayer, otherHead]) => otherLayer !== layer || otherHead !== head);
     const stacked = [own, ...others.map((one) => weightsOf(ofKind, ...one))];
     const view = {
-      ...ofKind.view, heads: [name, ...others.map((one) => nameOf(...one))],
+      ...ofKind.view, heads: [name, ...others.map((one) => this.nameOf(...one))],
       weights: joined(stacked),
     };
     const mapTitle = name === title ? title : `${name} · ${ofKind.map.title}`;
@@ -75,6 +75,19 @@ export class Explorer extends View {
       ...this.drawCompared(),
       mount(this.view, HeadView, view, { theme }),
     ];
+  }
+
+  /** @param {number} layer @param {number} head */
+  nameOf(layer, head) {
+    const { together } = this.data;
+    return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
+  }
+
+  /** What the grid outlines: a mean is no head. @returns {Head | null} */
+  outlined() {
+    const [kind, layer, head] = this.selected;
+    const map = this.data.together ? 0 : head;
+    return layer == null || map == null ? null : [kind, layer, map];
   }
 
   /** The second map and the difference: they belong to the map that was open first. */
@@ -92,13 +105,6 @@ export class Explorer extends View {
     super.remove();
   }
 }
-
-/** @param {number} layer @param {number} head */
-const nameOf = (layer, head) => `L${layer + 1} H${head + 1}`;
-
-/** What the grid outlines: a mean is no head. @param {Opened} opened @returns {Head | null} */
-const outlined = ([kind, layer, head]) =>
-  (layer == null || head == null ? null : [kind, layer, head]);
 
 /** @param {Float32Array[]} parts of one length @returns {Float32Array} */
 function joined(parts) {

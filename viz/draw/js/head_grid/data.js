@@ -14,6 +14,7 @@ import { quote } from "../core/text.js";
  * @property {string} color
  * @property {number} layers
  * @property {number} heads
+ * @property {boolean} [together] a map is of all heads of a layer, so there is one for each
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {[rows: number, columns: number]} block tokens that share a cell
@@ -74,7 +75,7 @@ export function cellOf(part, layer, head) {
   return {
     part, layer, head,
     id: ident([part.kind, layer, head]),
-    name: `L${layer + 1} H${head + 1}`,
+    name: part.together ? `L${layer + 1}` : `L${layer + 1} H${head + 1}`,
     role: part.roles[layer][head],
     value: part.values[layer][head],
   };
@@ -99,7 +100,7 @@ export const titleOf = ({ name, part, role }) =>
 
 /** As a screen reader names it. @param {Cell} cell */
 export const labelOf = ({ part, layer, head }) =>
-  `${part.name}, layer ${layer + 1}, head ${head + 1}`;
+  `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
 /**
  * The heads that were switched off, or on again, in words; "" where nothing was.

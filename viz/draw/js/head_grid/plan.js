@@ -117,7 +117,8 @@ function layBlock(plan, rows, x, top, { before, side, under, role }) {
   const left = x + before;
   for (const { head } of rows[0]) {
     const middle = left + head * (side + GAP) + side / 2;
-    plan.texts.push(small(`H${head + 1}`, middle, top + TITLE + NAME - 6, "middle"));
+    const name = part.together ? "" : `H${head + 1}`;
+    plan.texts.push(small(name, middle, top + TITLE + NAME - 6, "middle"));
   }
   let y = top + TITLE + NAME;
   const laid = rows.map((heads) => {

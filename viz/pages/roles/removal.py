@@ -64,14 +64,14 @@ def take_away() -> None:
     with model:
         _translation(translation, changes, effect)
         _grid(controls, named, effect)
-    with by_importance:
-        remove_by_importance(translator, changes, choose_removed)
     with right:
         if controls.how == "rows":
             paint_rows(trace, controls.place, named, choose_removed)
         _map(controls, named, effect)
         _words(effect)
         _most_changed(effect)
+    with by_importance:  # after what a click changes
+        remove_by_importance(translator, changes, choose_removed)
     _explain()
 
 

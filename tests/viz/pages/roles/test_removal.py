@@ -21,8 +21,9 @@ from transformer import Translator
 from transformer.analysis import head_report
 from transformer.analysis.effect import effect, patched
 from transformer.analysis.head import Head, all_heads
-from transformer.analysis.head_report import Curve, CurvePoint, Figure, HeadFigures, HeadReport
+from transformer.analysis.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.removal import Removal, painted, removed
+from transformer.analysis.stored import Figure
 from transformer.kinds import KINDS
 from viz.app.candidates import mark_changed_words
 from viz.pages.roles.removal import most_changed

@@ -64,14 +64,14 @@ def take_away() -> None:
     with model:
         _translation(translation, changes, effect)
         _grid(controls, named, effect)
-    with by_importance:
-        remove_by_importance(translator, changes, choose_removed)
     with right:
         if controls.how == "rows":
             paint_rows(trace, controls.place, named, choose_removed)
         _map(controls, named, effect)
         _words(effect)
         _most_changed(effect)
+    with by_importance:  # after what a click changes
+        remove_by_importance(translator, changes, choose_removed)
     _explain()
 
 
@@ -150,8 +150,8 @@ def _headline(changes: Sequence[Change], effect: Effect) -> str:
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     if not changes:
         return f"All {total} heads are there: click one in the map to switch it off."
-    each = "head is" if len(changes) == 1 else "heads are"
-    return f"{len(changes)} of {total} {each} changed, and the model writes:"
+    changed = "is changed" if len(changes) == 1 else "are changed"
+    return f"{len(changes)} of {total} heads {changed}, and the model writes:"
 
 
 def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
@@ -178,6 +178,8 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         reads=axes.reads,
         writes=axes.writes,
         signed=signed,
+        # most differences are small, and the legend says how they are coloured
+        scale="square root" if signed else "linear",
         note=_note(controls),
         beside_difference=True,
         on_paint=on_paint if controls.how == "rows" else None,

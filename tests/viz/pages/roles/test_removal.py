@@ -21,8 +21,10 @@ from transformer import Translator
 from transformer.analysis import head_report
 from transformer.analysis.effect import effect, patched
 from transformer.analysis.head import Head, all_heads
-from transformer.analysis.head_report import Curve, CurvePoint, Figure, HeadFigures, HeadReport
+from transformer.analysis.head_report import Curve, CurvePoint, HeadFigures, HeadReport
 from transformer.analysis.removal import Removal, painted, removed
+from transformer.analysis.stored import Figure
+from transformer.kinds import KINDS
 from viz.app.candidates import mark_changed_words
 from viz.pages.roles.removal import most_changed
 from viz.pages.roles.removal_changes import parse_changes
@@ -54,7 +56,7 @@ def candidate(app: AppTest) -> str:
 
 
 def words_of(app: AppTest) -> dict[tuple[str, str], float]:
-    chart = app.get("vega_lite_chart")[-1].proto
+    chart = app.get("vega_lite_chart")[-1].proto  # the only one of a model without a report
     frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
     (long,) = [frame for frame in frames if "log_p" in frame]
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
@@ -85,7 +87,10 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     ):
         total = sum(value for (_, model), value in drawn.items() if model == name)
         assert total == pytest.approx(log_probs.sum(), abs=1e-4)
-    (first, distance), *_ = most_changed(found)
+    moved = [np.abs(found.difference(kind)).sum(-1).mean(-1).ravel() / 2 for kind in KINDS]
+    (first, distance), *others = most_changed(found)
+    named = [distance, *(other for _, other in others)]
+    assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
     assert buttons[0].label.endswith(f"{distance:.2f}")
     buttons[0].click().run()

@@ -40,7 +40,7 @@ def test_a_link_brings_back_what_was_there(translator: Translator) -> None:
     whole = parse_changes(
         format_changes([Change(CROSS, "pattern", pattern=PATTERN)]), translator.model
     )
-    np.testing.assert_array_equal(whole[0][0].pattern, np.float32(PATTERN))
+    np.testing.assert_array_equal(whole[0][0].pattern, np.array(PATTERN, dtype=np.float32))
     assert parse_changes(" ", translator.model) == ([], "")
 
 
@@ -92,9 +92,11 @@ def test_rows_are_painted_one_by_one_and_taken_off_again() -> None:
 
 
 def test_painted_rows_look_evenly_and_the_others_as_before() -> None:
-    weights = np.float32([[0.5, 0.5, 0], [0.1, 0.2, 0.7]])
+    weights = np.array([[0.5, 0.5, 0], [0.1, 0.2, 0.7]], dtype=np.float32)
     made = painted_map(((0, (1, 2)),), weights)
-    np.testing.assert_array_equal(made, np.float32([[0, 0.5, 0.5], [0.1, 0.2, 0.7]]))
+    np.testing.assert_array_equal(
+        made, np.array([[0, 0.5, 0.5], [0.1, 0.2, 0.7]], dtype=np.float32)
+    )
     assert weights[0, 0] == 0.5  # the trace is everybody's
 
 

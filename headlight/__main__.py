@@ -28,7 +28,7 @@ COMMANDS = {
     "download": Command("training.download", "fetch public English-German text"),
     "train": Command("training.train", "train a model on parallel text"),
     "average": Command("training.average", "average the last checkpoints of a run"),
-    "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses of a checkpoint"),
+    "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses"),
 }
 HELP = "\n".join(
     [

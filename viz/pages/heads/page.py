@@ -11,6 +11,8 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError, Kind
 from transformer.analysis.lenses import LensName
 from transformer.analysis.measures import measure
+from transformer.analysis.removal import Removal
+from transformer.analysis.removal_text import format_removals
 from transformer.analysis.roles import head_roles
 from viz.app import navigation, sentence_bar
 from viz.app.explanations import explain, lead
@@ -177,6 +179,9 @@ def _large(
     if controls.layer is not None and controls.head is not None:
         one = in_link(controls.kind, controls.layer, controls.head)
         navigation.link("inside", "how this head comes to its weights", one)
+        away = format_removals([Removal(controls.kind, controls.layer, controls.head)])
+        without = {**one, "roles_view": "Take away", "removed": away}
+        navigation.link("roles", "take this head away", without)
     st.subheader("Ribbons", anchor=False)
     over = _overlaid(controls, of)
     maps = [open_map(of, *at) for at in over]

@@ -23,7 +23,8 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-pytestmark = pytest.mark.browser
+# the walk stands beside whatever else holds both cores
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
 TYPED = "The cat sleeps."

@@ -32,23 +32,35 @@ ENTER = """(address) => {
     dispatchEvent(new PopStateEvent("popstate"));
 }"""
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+# a run for this address has come to its end
+ARRIVED = """(address) => {
+    const named = document.querySelector("[data-address]")?.dataset.address;
+    const app = document.querySelector("[data-testid=stApp]");
+    if (!named || app.dataset.testScriptState !== "notRunning") return false;
+    const [shown, wanted] = [named, address].map((one) => new URL(one, location.origin));
+    return shown.pathname === wanted.pathname
+        && `${shown.searchParams}` === `${wanted.searchParams}`;
+}"""
 
 
 def enter(page: Page, address: str) -> None:
     """Bring the app to one of its addresses, and load its scripts only where they are not there.
 
-    On the way the app has no sentence, and so no picture: nothing of the page before is left.
+    Nothing of the page before is left: where it is the same one, the app has no sentence on the
+    way, and so no picture.
     """
-    server = address.partition("?")[0].rpartition("/")[0]
+    path = address.partition("?")[0]
+    server = path.rpartition("/")[0]
     if not page.url.startswith(f"{server}/"):
         page.goto(address)
         return
-    rest, problem = page.locator(AT_REST), page.locator(".st-key-problem")
-    rest.wait_for()  # before its first run the app hears nothing
-    page.evaluate(ENTER, f"{server}/heads?text=+")
-    rest.filter(has=problem).wait_for()
-    page.evaluate(ENTER, address)
-    rest.filter(has_not=problem).wait_for()
+    page.locator(AT_REST).wait_for()  # before its first run the app hears nothing
+    steps = [address]
+    if page.url.partition("?")[0] == path:
+        steps.insert(0, f"{server}/heads?text=+")
+    for step in steps:
+        page.evaluate(ENTER, step)
+        page.wait_for_function(ARRIVED, arg=step, polling=50)
 
 
 def german(page: Page):

@@ -107,7 +107,7 @@ def serve_app(
         @functools.cache
         def serve(checkpoint: str) -> str:
             log = tmp_path_factory.mktemp("app") / "server.log"
-            address = servers.enter_context(_served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
+            address = servers.enter_context(served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
             logs[address] = log
             return address
 
@@ -164,7 +164,7 @@ def _scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, s
     """A folder of scripts, and the address of the one server that has each of them as a page."""
     folder = tmp_path_factory.mktemp("scripts")
     (folder / "host.py").write_text(HOST, encoding="utf-8")
-    with _served(folder / "host.py", folder / "server.log", {}) as address:
+    with served(folder / "host.py", folder / "server.log", {}) as address:
         yield folder, address
 
 
@@ -183,7 +183,7 @@ def serve_script(_scripts: tuple[Path, str]) -> Callable[[str], str]:
 
 
 @contextmanager
-def _served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
+def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
     """The address of a server that runs a script in the repository root until the block ends.
 
     So it reads the project's `.streamlit/config.toml` and can import its packages.

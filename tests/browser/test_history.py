@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from tests.browser.app_page import PATIENCE, until, url
-from tests.browser.conftest import APP, _served
+from tests.browser.conftest import APP, served
 from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 expect = sync_api.expect
 expect.set_options(timeout=45_000)  # ms; a training run may hold both cores
 
-pytestmark = pytest.mark.browser
+# the walk stands beside whatever else holds both cores
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 FIRST = {"text": "The dog sings.", "kind": "decoder", "layer": "1", "head": "2"}
 TYPED = "The cat sleeps."
@@ -64,12 +65,12 @@ ANSWERED = """() => {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[str]:
+def overloaded(tmp_path_factory: pytest.TempPathFactory, trained_folder: Path) -> Iterator[str]:
     """The app of `OVERLOADED`."""
     folder = tmp_path_factory.mktemp("overloaded")
     script, log = folder / "overloaded.py", folder / "server.log"
     script.write_text(OVERLOADED, encoding="utf-8")
-    with _served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
+    with served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
         yield address
     said = log.read_text("utf-8")
     assert "default value" not in said  # of a widget that a click elsewhere set, as it should
@@ -113,14 +114,14 @@ class Wire:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, served: str) -> Iterator[tuple[Page, Wire, list[str]]]:
+def opened(browser: Browser, overloaded: str) -> Iterator[tuple[Page, Wire, list[str]]]:
     """The app at a link to one head, and the addresses that were asked for and not there."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(PATIENCE)
     wire = Wire(page)
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status > 399 else None)
-    page.goto(f"{served}/heads?{urlencode(FIRST)}")
+    page.goto(f"{overloaded}/heads?{urlencode(FIRST)}")
     page.locator(".st-key-heads-map .hl canvas").first.wait_for()
     at_rest(page)
     yield page, wire, missing
@@ -251,20 +252,20 @@ def expect_agreement(page: Page, sentence: str, kind: str) -> None:
 
 
 def test_a_run_that_begins_late_does_not_change_what_the_newer_one_reads(
-    opened: tuple[Page, Wire, list[str]], served: str
+    opened: tuple[Page, Wire, list[str]], overloaded: str
 ) -> None:
     page, _, _ = opened
     late = {"text": "The cat sleeps.", "kind": "encoder", "sort": LATE}
-    go_to_entries(page, served, {"text": SLOW, "kind": "decoder"}, late, FIRST)
+    go_to_entries(page, overloaded, {"text": SLOW, "kind": "decoder"}, late, FIRST)
     page.evaluate("history.back(); setTimeout(() => history.back(), 100)")
     expect_agreement(page, SLOW, "decoder")
 
 
 def test_what_is_done_before_back_is_answered_is_done_there(
-    opened: tuple[Page, Wire, list[str]], served: str
+    opened: tuple[Page, Wire, list[str]], overloaded: str
 ) -> None:
     page, wire, _ = opened
-    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
     with wire.holding():
         page.go_back(wait_until="commit")
         page.get_by_role("radio", name="cross").click()
@@ -273,20 +274,36 @@ def test_what_is_done_before_back_is_answered_is_done_there(
 
 
 def test_letters_that_were_typed_before_back_are_not_lost(
-    opened: tuple[Page, Wire, list[str]], served: str
+    opened: tuple[Page, Wire, list[str]], overloaded: str
 ) -> None:
     page, _, _ = opened
-    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
     page.get_by_role("textbox", name="English").press("End")
     page.evaluate("document.execCommand('insertText', false, ' So.'); history.back()")
     expect_agreement(page, f"{TYPED} So.", "decoder")
 
 
 def test_back_is_asked_for_again_where_its_request_was_lost(
-    opened: tuple[Page, Wire, list[str]], served: str
+    opened: tuple[Page, Wire, list[str]], overloaded: str
 ) -> None:
     page, wire, _ = opened
-    go_to_entries(page, served, FIRST, {"text": TYPED, "kind": "encoder"})
+    go_to_entries(page, overloaded, FIRST, {"text": TYPED, "kind": "encoder"})
     wire.lost = 1
     page.go_back(wait_until="commit")
     expect_agreement(page, FIRST["text"], "decoder")
+
+
+def test_an_arrow_key_on_a_slider_is_an_action(
+    opened: tuple[Page, Wire, list[str]], overloaded: str
+) -> None:
+    page, _, _ = opened
+    first = {"text": FIRST["text"], "view": "step by step", "step": "2"}
+    go_to_entries(page, overloaded, first, FIRST)
+    page.go_back(wait_until="commit")
+    at_rest(page)
+    length = page.evaluate("history.length")
+    for step in ("3", "4"):
+        page.get_by_role("slider", name="Step of the decoder").press("ArrowRight")
+        expect_choices(page, {"step": step})
+        at_rest(page)
+    assert page.evaluate("history.length") == length + 1  # Forward is gone

@@ -43,11 +43,13 @@
   const target = (event) => event.composedPath()[0];
 
   /**
+   * Where each letter can change the address; on sliders, boxes and numbers a key is an action.
+   *
    * @param {EventTarget} element
    * @returns {element is HTMLInputElement | HTMLTextAreaElement}
    */
-  const isField = (element) =>
-    element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+  const isField = (element) => element instanceof HTMLTextAreaElement
+    || (element instanceof HTMLInputElement && element.type === "text");
 
   addEventListener("pointerdown", act, true);
   addEventListener("keydown", (event) => {

@@ -2,164 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
 import sys
-import time
-from pathlib import Path
 
-from tqdm import tqdm
+from training import bleu, heads
+from transformer import command
+from transformer.arguments import Parser
 
-from training.corpus import CorpusError, ParallelText, encode, read_files
-from training.moses import multi30k_bleu
-from training.validation import mean_loss, perplexity, score, translate_all
-from transformer import CheckpointError, Translator, command
-from transformer.arguments import MAX_BEAM_SIZE, Parser, number, whole_number
-from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
-
-MAX_ALPHA = 10
-"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
-
-Result = dict[str, float | int | str]
+SUBCOMMANDS = (bleu, heads)
+"""Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    return command.run("training.evaluate", lambda: _evaluate(options))
-
-
-def _evaluate(options: argparse.Namespace) -> None:
-    result = bleu(
-        options.checkpoint,
-        options.src,
-        options.ref,
-        beam_size=options.beam,
-        alpha=options.alpha,
-        multi30k=options.multi30k,
-    )
-    print(json.dumps(result) if options.json else _as_text(result))
-
-
-def bleu(
-    folder: Path | None,
-    src: Path,
-    ref: Path,
-    *,
-    beam_size: int = BEAM_SIZE,
-    alpha: float = ALPHA,
-    multi30k: bool = False,
-) -> Result:
-    """Translate a file and compare it with its reference, on all cores.
-
-    Args:
-        folder: the checkpoint, the bundled one if None.
-        src: English, one sentence a line.
-        ref: German, one sentence a line.
-        beam_size: of the search.
-        alpha: of the length penalty.
-        multi30k: also give the BLEU that papers on Multi30k report.
-
-    Raises:
-        HeadlightError: one sentence on what is wrong.
-    """
-    text = _read(src, ref)
-    translator = Translator.load(folder)
-    model, tokenizer = translator.model, translator.tokenizer
-    max_pieces = model.config.max_length - 1  # </s> takes one position
-    encoded = encode(text, tokenizer, model.config.max_length)
-    if encoded.left_out:
-        raise CorpusError(
-            f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
-            f"{max_pieces:,} pieces: remove them."
-        )
-    loss = mean_loss(model, encoded)
-    if not math.isfinite(loss):
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite: take another "
-            f"checkpoint."
-        )
-    started = time.perf_counter()
-    translations = translate_all(
-        encoded.source,
-        lambda batch: [
-            found[0] for found in beam_search(model, batch, beam_size=beam_size, alpha=alpha)
-        ],
-        tokenizer,
-        model.device,
-        progress=lambda batches: tqdm(batches, unit="batch", disable=None),
-    )
-    seconds = time.perf_counter() - started
-    measured = score(translations, text.target)
-    result: Result = {
-        "bleu": measured.bleu,
-        "signature": measured.signature,
-        "chrf": measured.chrf,
-        "loss": loss,
-        "perplexity": perplexity(loss),
-        "beam": beam_size,
-        "alpha": alpha,
-        "sentences": len(text),
-        "seconds": seconds,
-    }
-    if multi30k:
-        result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
-            translations, text.target
-        )
-    return result
-
-
-def _read(src: Path, ref: Path) -> ParallelText:
-    text = read_files(src, ref)
-    for path, lines in ((src, text.source), (ref, text.target)):
-        for n, line in enumerate(lines, start=1):
-            if not line.strip():
-                raise CorpusError(f"{path} line {n:,} is empty: remove it from both files.")
-    return text
-
-
-def _as_text(result: Result) -> str:
-    setting = f"|beam:{result['beam']}|alpha:{result['alpha']:g}"
-    lines = [
-        f"BLEU {result['bleu']:.2f}  chrF {result['chrf']:.2f}  loss {result['loss']:.3f}  "
-        f"perplexity {result['perplexity']:.2f}  "
-        f"{result['sentences']:,} sentences in {result['seconds']:.0f} s",
-        f"{result['signature']}{setting}",
-    ]
-    if "multi30k_bleu" in result:
-        lines += [
-            f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
-            f"{result['multi30k_signature']}{setting}",
-        ]
-    return "\n".join(lines)
+    return command.run("training.evaluate", lambda: options.run(options))
 
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m training.evaluate", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="bleu")
-    of_bleu = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
-    of_bleu.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    of_bleu.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
-    of_bleu.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    of_bleu.add_argument(
-        "--beam",
-        type=whole_number(1, MAX_BEAM_SIZE),
-        default=BEAM_SIZE,
-        help="beam size; 1 is greedy",
-    )
-    of_bleu.add_argument(
-        "--alpha",
-        type=number(0, MAX_ALPHA),
-        default=ALPHA,
-        help=f"length penalty, from 0 to {MAX_ALPHA}",
-    )
-    of_bleu.add_argument(
-        "--multi30k",
-        action="store_true",
-        help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
-    )
-    of_bleu.add_argument("--json", action="store_true", help="one JSON object")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for module in SUBCOMMANDS:
+        module.add_arguments(commands)
     return parser
 
 

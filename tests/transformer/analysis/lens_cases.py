@@ -1,0 +1,85 @@
+"""Models in float64 with a sentence pair each, as the tests of the lenses need them."""
+
+from __future__ import annotations
+
+import copy
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from tests.transformer.analysis.plain_model import PlainModel
+from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
+from transformer.config import BOS, EOS
+from transformer.trace import trace
+
+VOCABULARY = 30
+SHAPES = {
+    # h · d_v = 20 is not d_model, and d_k is neither
+    "uneven": (TransformerConfig(vocab_size=30, N=2, d_model=16, d_ff=24, h=4, d_k=3, d_v=5), 5, 4),
+    "one head, one word": (TransformerConfig(vocab_size=30, N=1, d_model=12, d_ff=8, h=1), 3, 1),
+    "learned": (
+        TransformerConfig(vocab_size=30, N=3, d_model=24, d_ff=16, h=3, positions="learned"),
+        4,
+        6,
+    ),
+}
+
+
+class Case(NamedTuple):
+    """A model, a pair of sentences, and the same computed by other code."""
+
+    model: Transformer
+    trace: AttentionTrace
+    plain: PlainModel
+    translator: SimpleNamespace
+
+
+def random_model(config: TransformerConfig, seed: int = 5) -> Transformer:
+    """Random weights in float64, in which no norm and no bias does nothing."""
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(seed)
+        model = Transformer(config).double().eval()
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+            elif "W_Q" in name:
+                parameter.mul_(3)
+    return model
+
+
+def case_of(model: Transformer, source: list[int], target: list[int]) -> Case:
+    pieces = [
+        [Piece(id_, f"▁{id_}", word) for word, id_ in enumerate(ids)] for ids in (source, target)
+    ]
+    return Case(
+        model,
+        trace(model, "", "", *pieces),
+        PlainModel(model, source, [BOS, *target[:-1]]),
+        SimpleNamespace(model=model, folder="here"),
+    )
+
+
+def random_case(name: str) -> Case:
+    config, source, target = SHAPES[name]
+    generator = torch.Generator().manual_seed(len(name))
+    ids = torch.randint(4, VOCABULARY, (source + target,), generator=generator).tolist()
+    return case_of(random_model(config), ids[:source], ids[source:])
+
+
+def bundled_case() -> Case:
+    """The bundled weights, in float64: three layers of eight heads."""
+    translator = Translator.load()
+    encoded = [translator.tokenizer.encode(text) for text in ("Two dogs.", "Zwei Hunde.")]
+    return case_of(copy.deepcopy(translator.model).double(), *([*ids, EOS] for ids in encoded))
+
+
+@pytest.fixture(scope="session", params=[*SHAPES, "bundled"])
+def case(request) -> Case:
+    return bundled_case() if request.param == "bundled" else random_case(request.param)
+
+
+@pytest.fixture(scope="session")
+def uneven() -> Case:
+    return random_case("uneven")

@@ -1,0 +1,212 @@
+"""One attention sub-layer with its Add & norm as a sum of what each key brings to each query.
+
+The output of a sub-layer is LayerNorm(x_i + Σ_h Σ_j α_ij f_h(x_j)) with f_h(x_j) = x_j W_V W_O of
+head h (Kobayashi et al. 2020, §3). With the mean and the variance that the norm has on this
+sentence held fixed, it is linear, and so a sum over the keys (Kobayashi et al. 2021, §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.teacher_forcing import (
+    LARGEST_TENSOR,
+    Array,
+    Progress,
+    forced_pair,
+    to_array,
+    values_at,
+)
+from transformer.kinds import Kind, attention_name
+from transformer.layers import AddAndNorm
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+EDITED = 0.01
+"""A head's z that lies further from αV, relative to both, was replaced by a hook."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionBlock:
+    """What happens in one attention sub-layer and its Add & norm, for one sentence.
+
+    Where a hook has replaced the z of a head, keys bring nothing through that head: its pattern
+    is 0 here, and what was put in its place belongs to `constant`.
+
+    Args:
+        kind: of attention.
+        pattern: `[head, query, key]`, the weights α.
+        values: `[head, key, d_model]`, f_h(x_j) = v_j W_O.
+        residual: `[query, d_model]`, x_i.
+        sublayer: `[query, d_model]`, the output of the attention.
+        added: `[query, d_model]`, the sum before the norm.
+        output: `[query, d_model]`, after the norm.
+        gain: `[d_model]`, γ of the norm.
+        bias: `[d_model]`, β of the norm.
+        eps: added to the variance, under the root.
+    """
+
+    kind: Kind
+    pattern: Tensor
+    values: Tensor
+    residual: Tensor
+    sublayer: Tensor
+    added: Tensor
+    output: Tensor
+    gain: Tensor
+    bias: Tensor
+    eps: float
+
+    @property
+    def deviation(self) -> Tensor:
+        """`[query, 1]`: √(variance + eps), by which the norm divides."""
+        return (self.added.var(-1, correction=0, keepdim=True) + self.eps).sqrt()
+
+    @property
+    def seen(self) -> Tensor:
+        """`[query, key]`: True where any head looks at the key at all."""
+        return (self.pattern > 0).any(0)
+
+    @property
+    def constant(self) -> Tensor:
+        """`[query, d_model]`: what the attention adds that comes from no key, such as a bias."""
+        z_W_O = torch.einsum("hqk,hkd->qd", self.pattern, self.values)
+        return self.sublayer - z_W_O
+
+    def from_keys(self, keys: slice = slice(None), first: int = 0) -> Tensor:
+        """Σ_h α_ij f_h(x_j), what these keys bring to the queries from `first` on.
+
+        Returns:
+            `[query, key, d_model]`.
+        """
+        pattern = self.pattern[:, first:, keys]
+        return torch.einsum("hqk,hkd->qkd", pattern, self.values[:, keys])
+
+    def transformed(self) -> Iterator[Tensor]:
+        """T_ij, what each key brings after the linearised norm, x_i with what i brings to itself.
+
+        In cross-attention, where no key is the query, x_i comes last as one more column.
+
+        Returns:
+            `[query, key, d_model]` in chunks of the keys.
+        """
+        for keys in self.chunks():
+            parts = self.from_keys(keys)
+            if self.kind != "cross":
+                own = torch.arange(keys.start, keys.stop, device=parts.device)
+                parts[own, own - keys.start] += self.residual[own]
+            yield self.linearised(parts)
+        if self.kind == "cross":
+            yield self.linearised(self.residual[:, None])
+
+    def linearised(self, x: Tensor) -> Tensor:
+        """The norm with its own mean and variance held fixed: γ (x − mean(x)) / deviation.
+
+        Args:
+            x: `[query, d_model]`, or `[query, key, d_model]` with parts of that sum.
+        """
+        deviation = self.deviation.view(-1, *[1] * (x.dim() - 1))
+        return (x - x.mean(-1, keepdim=True)) * (self.gain / deviation)
+
+    def chunks(self) -> Iterator[slice]:
+        """Slices of the keys, so many at once that `from_keys` stays below `LARGEST_TENSOR`."""
+        keys = self.pattern.size(2)
+        step = max(1, LARGEST_TENSOR // self.residual.numel())
+        yield from (slice(start, min(start + step, keys)) for start in range(0, keys, step))
+
+
+def block_points(kind: Kind, layer: int) -> dict[str, str]:
+    """The hook points that `block_of` reads, by what they hold."""
+    name = attention_name(kind, layer)
+    return {
+        "pattern": f"{name}.hook_pattern",
+        "v": f"{name}.hook_v",
+        "z": f"{name}.hook_z",
+        "residual": _residual_point(kind, layer),
+        "sublayer": f"{name}_norm.hook_sublayer",
+        "added": f"{name}_norm.hook_sum",
+        "output": f"{name}_norm.hook_normalised",
+    }
+
+
+def block_of(
+    model: Transformer, cache: Mapping[str, Tensor], kind: Kind, layer: int
+) -> AttentionBlock:
+    """Take one block out of the values at the hook points of one sentence."""
+    at = {part: cache[name][0] for part, name in block_points(kind, layer).items()}
+    name = attention_name(kind, layer)
+    add_and_norm = model.get_submodule(f"{name}_norm")
+    assert isinstance(add_and_norm, AddAndNorm)
+    norm = add_and_norm.norm
+    pattern = at["pattern"].to(at["v"].dtype)
+    replaced = _differs(at["z"], pattern @ at["v"])  # [head, query]
+    return AttentionBlock(
+        kind=kind,
+        pattern=pattern.masked_fill(replaced[..., None], 0),
+        values=torch.einsum("hkv,dhv->hkd", at["v"], head_W_O(model, kind, layer)),
+        residual=at["residual"],
+        sublayer=at["sublayer"],
+        added=at["added"],
+        output=at["output"],
+        gain=norm.weight.detach(),
+        bias=norm.bias.detach(),
+        eps=float(norm.eps),
+    )
+
+
+@torch.inference_mode()
+def attention_blocks(model: Transformer, trace: AttentionTrace, kind: Kind) -> list[AttentionBlock]:
+    """The block of each layer in one teacher-forced pass.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    layers = range(model.config.N)
+    names = {name for layer in layers for name in block_points(kind, layer).values()}
+    _, cache = values_at(model, forced_pair(model, trace), names)
+    return [block_of(model, cache, kind, layer) for layer in layers]
+
+
+@torch.inference_mode()
+def of_each_block(
+    of_block: Callable[[AttentionBlock], Tensor],
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    progress: Progress | None = None,
+) -> Array:
+    """What `of_block` makes of each layer, stacked: `[layer, ...]`."""
+    blocks = attention_blocks(model, trace, kind)
+    found = []
+    for done, block in enumerate(blocks, start=1):
+        found.append(of_block(block))
+        if progress:
+            progress(done, len(blocks))
+    return to_array(torch.stack(found))
+
+
+def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
+    """The part of W_O that each head has, `[d_model, head, d_v]` (§3.2.2)."""
+    W_O = model.get_parameter(f"{attention_name(kind, layer)}.W_O.weight")
+    return W_O.view(W_O.size(0), model.config.h, -1)
+
+
+def _residual_point(kind: Kind, layer: int) -> str:
+    """What the sub-layer reads and what is added to its output."""
+    if kind == "cross":
+        return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
+    stack = kind.removesuffix("_self")
+    if layer == 0:
+        return f"{stack}.embedding.hook_sum"
+    return f"{stack}.layers.{layer - 1}.feed_forward_norm.hook_normalised"
+
+
+def _differs(z: Tensor, attended: Tensor) -> Tensor:
+    """`[head, query]`: True where z, `[head, query, d_v]`, is not what the pattern gives."""
+    apart, *sizes = (torch.linalg.vector_norm(x, dim=-1) for x in (z - attended, z, attended))
+    replaced: Tensor = apart > EDITED * (sizes[0] + sizes[1])
+    return replaced

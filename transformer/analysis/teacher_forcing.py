@@ -1,0 +1,101 @@
+"""One teacher-forced pass over the pieces of a trace, which are compared with the model before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.analysis.batch import batch_traces
+from transformer.config import PAD
+from transformer.errors import InputError
+from transformer.kinds import Kind, attention_name
+from transformer.model import Transformer
+from transformer.tokenizer import Piece
+from transformer.trace import AttentionTrace
+
+Array: TypeAlias = npt.NDArray[np.floating]
+"""float64 of a model in float64, else float32."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called after each layer with the number of layers done and of all."""
+
+LARGEST_TENSOR = 2**22
+"""Elements of what is computed at once where every query meets every key: 16 MiB in float32."""
+
+
+class ForcedPair(NamedTuple):
+    """The token ids of one sentence pair, on the device of the model.
+
+    Args:
+        source: `[1, source]`, what the encoder reads.
+        target: `[1, target]`, what the decoder reads: `<s>`, then what was written before.
+        written: `[target]`, what the decoder is to write.
+    """
+
+    source: Tensor
+    target: Tensor
+    written: Tensor
+
+
+def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
+    """The pieces of a trace as the model reads them.
+
+    Raises:
+        InputError: if a side is empty, longer than the model accepts, or has a piece that is not
+            in its vocabulary.
+    """
+    _require_fitting(model, trace.source_pieces, "sentence")
+    _require_fitting(model, trace.target_pieces, "translation")
+    pair = batch_traces([trace])
+    return ForcedPair(
+        pair.source.to(model.device), pair.target.to(model.device), pair.written[0].to(model.device)
+    )
+
+
+def values_at(
+    model: Transformer, pair: ForcedPair, names: Collection[str]
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Run the model once: the logits `[target, vocab]`, and the values at these hook points."""
+    logits, cache = model.run_with_cache(pair.source, pair.target, names=names.__contains__)
+    return logits[0], cache
+
+
+@torch.inference_mode()
+def patterns(model: Transformer, trace: AttentionTrace, kind: Kind) -> Tensor:
+    """The weights of every head, `[layer, head, query, key]` (§3.2.1).
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    names = [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
+    _, cache = values_at(model, forced_pair(model, trace), names)
+    return torch.stack([cache[name][0] for name in names])
+
+
+def to_array(tensor: Tensor) -> Array:
+    """The tensor as NumPy has it: float64 stays what it is, all else becomes float32."""
+    tensor = tensor.detach().cpu()
+    array: Array = (tensor if tensor.dtype == torch.float64 else tensor.float()).numpy()
+    return array
+
+
+def _require_fitting(model: Transformer, pieces: tuple[Piece, ...], side: str) -> None:
+    config = model.config
+    if not pieces:
+        raise InputError(f"The {side} of this trace has no pieces: trace a sentence.")
+    if len(pieces) > config.max_length:
+        raise InputError(
+            f"The {side} of this trace has {len(pieces):,} pieces, but this model takes at most "
+            f"{config.max_length:,}: shorten it."
+        )
+    for position, piece in enumerate(pieces, start=1):
+        if not 0 <= piece.id < config.vocab_size or piece.id == PAD:
+            raise InputError(
+                f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
+                f"piece of this model: trace the sentence with this model."
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,23 @@ from pathlib import Path
 from transformer.atomic import replace_folder, write_file
 from transformer.checkpoint import MANIFEST
 from transformer.errors import CheckpointError, unwritable
+
+
+def require_place(folder: Path, out: Path | None) -> None:
+    """Make sure, before anything is measured, that the result can be stored.
+
+    Args:
+        folder: the checkpoint, beside which it is stored.
+        out: the file that is written instead, if any.
+
+    Raises:
+        CheckpointError: if the folder in which something is to be written is none, or read-only.
+    """
+    place = folder.resolve().parent if out is None else out.absolute().parent
+    if not os.path.isdir(place) or not os.access(place, os.W_OK):  # noqa: PTH112
+        raise CheckpointError(
+            f"Nothing can be written in {place}: make that folder, or choose a place with --out."
+        )
 
 
 def store(folder: Path, files: Mapping[str, bytes]) -> None:

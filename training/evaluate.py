@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from training import bleu, heads
+from training import bleu, faithfulness, heads
 from transformer import command
 from transformer.arguments import Parser
 
-SUBCOMMANDS = (bleu, heads)
+SUBCOMMANDS = (bleu, heads, faithfulness)
 """Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""
 
 

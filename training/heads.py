@@ -13,8 +13,8 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from training.beside import store, write
-from training.corpus import CorpusError, EncodedText, encode, read_files, read_lines
+from training.beside import require_place, store, write
+from training.corpus import EncodedText, encode, read_files
 from training.head_corpus import (
     CorpusMeasures,
     bleu,
@@ -22,36 +22,32 @@ from training.head_corpus import (
     measure_corpus,
     sample,
 )
+from training.head_examples import example_traces, examples_of_heads
 from transformer import CheckpointError, Translator, command
 from transformer.analysis import head_report
-from transformer.analysis.axes import by_pieces
 from transformer.analysis.bootstrap import Interval, interval, mean_interval, resampled_weights
 from transformer.analysis.corpus_roles import (
     LARGEST_OFFSET,
     corpus_role,
-    measure_sentence,
     most_frequent_offsets,
 )
 from transformer.analysis.head import Head, all_heads
 from transformer.analysis.head_report import (
     Curve,
     CurvePoint,
-    Example,
     HeadFigures,
     HeadReport,
 )
 from transformer.analysis.importance import normalised_by_layer
 from transformer.analysis.stored import Figure, checksum_of_weights
 from transformer.arguments import whole_number
-from transformer.errors import InputError
-from transformer.kinds import KINDS, Kind
-from transformer.tokenizer import Tokenizer
+from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 
 Floats = npt.NDArray[np.float64]
 
 SENTENCES, BLEU_SENTENCES = 600, 200
-CURVE_POINTS, EXAMPLES_OF_A_HEAD = 24, 3
+CURVE_POINTS = 24
 ORDERS = ("gradient", "loss without")
 """The measures of importance by which the curves take heads away."""
 
@@ -88,6 +84,7 @@ def add_arguments(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
     translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out)
     if torch.cuda.is_available():
         translator.model.to("cuda")
     text = read_files(options.src, options.ref)
@@ -95,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
     if encoded.left_out:
         command.say(f"{encoded.left_out:,} pairs are empty or too long, and are left out.")
     encoded = sample(encoded, options.sentences, options.seed)
-    traces = _traces(translator, options.examples) if options.examples else []
+    traces = example_traces(translator, options.examples) if options.examples else []
     measures = measure_corpus(translator.model, translator.tokenizer, encoded)
     if not np.isfinite(measures.losses).all():
         raise CheckpointError(
@@ -125,20 +122,6 @@ def run(options: argparse.Namespace) -> None:
     print(content.strip() if options.json else as_text(report))
 
 
-def _traces(translator: Translator, path: Path) -> list[AttentionTrace]:
-    """Those of the model's own translations of the example sentences."""
-    lines = [line for line in read_lines(path) if line.strip()]
-    if not lines:
-        raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")
-    traces = []
-    for number, line in enumerate(tqdm(lines, "examples", disable=None), start=1):
-        try:
-            traces.append(translator.trace(line))
-        except InputError as error:
-            raise InputError(f"{path} sentence {number:,}: {error}") from error
-    return traces
-
-
 def _report(
     translator: Translator,
     text: EncodedText,
@@ -160,7 +143,7 @@ def _report(
         place: corpus_role({n: f.value for n, f in values.items()}, place.kind, offsets[place])
         for place, values in figures.items()
     }
-    examples = _examples(traces, translator.tokenizer, roles, offsets)
+    examples = examples_of_heads(traces, translator.tokenizer, roles, offsets)
     curves = {}
     for order in ORDERS:
         ranked = sorted(heads, key=lambda place: figures[place][order].value)
@@ -248,44 +231,6 @@ def _curve(
         for count in tqdm(counts, "curve", unit="point", disable=None)
     ]
     return Curve(tuple(order), tuple(points))
-
-
-def _examples(
-    traces: Sequence[AttentionTrace],
-    tokenizer: Tokenizer,
-    roles: dict[Head, str],
-    offsets: dict[Head, int],
-) -> dict[Head, tuple[Example, ...]]:
-    """For each head the sentences on which it does most what its role says."""
-    counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    for trace in traces:
-        np.add.at(counts, [p.id for p in (*trace.source_pieces, *trace.target_pieces)], 1)
-    scores: dict[Head, list[float]] = {place: [] for place in roles}
-    for trace in traces:
-        for kind in KINDS:
-            found = measure_sentence(by_pieces(trace, kind), kind, _key_counts(trace, kind, counts))
-            at_offset = found.offset_counts / found.rows
-            for place, role in roles.items():
-                if place.kind != kind:
-                    continue
-                if role == "positional":
-                    score = at_offset[place.layer, place.head, offsets[place] + LARGEST_OFFSET]
-                else:
-                    score = found.values[role or "confidence"][place.layer, place.head]
-                scores[place].append(float(score))
-    return {
-        place: tuple(
-            Example(traces[n].source, traces[n].target, found[n])
-            for n in np.argsort(np.negative(found), kind="stable")[:EXAMPLES_OF_A_HEAD]
-        )
-        for place, found in scores.items()
-    }
-
-
-def _key_counts(trace: AttentionTrace, kind: Kind, counts: npt.NDArray[np.int64]) -> list[int]:
-    if kind == "decoder_self":  # reads <s> first, which is no word
-        return [0, *counts[[piece.id for piece in trace.target_pieces[:-1]]].tolist()]
-    return [int(counts[piece.id]) for piece in trace.source_pieces]
 
 
 def as_text(report: HeadReport) -> str:

@@ -72,10 +72,12 @@ def lens_faithfulness(
     trace: AttentionTrace,
     name: LensName,
     without_each: Floats | None = None,
+    targets: Numbers | None = None,
 ) -> LensFaithfulness:
     """Test the ranking of the source words that a lens reads off cross-attention.
 
     Args:
+        targets: the positions whose written pieces erasing is measured on; all unless given.
         without_each: `drops_without_each_word` of this trace, where it is known.
 
     Raises:
@@ -86,19 +88,23 @@ def lens_faithfulness(
         without_each = drops_without_each_word(translator.model, trace)
     order = np.argsort(-scores, axis=-1, kind="stable")
     return LensFaithfulness(
-        erase(translator.model, trace, order),
+        erase(translator.model, trace, order, targets),
         kendall(scores, without_each),
         spearman(scores, without_each),
     )
 
 
 def random_erasing(
-    model: Transformer, trace: AttentionTrace, seed: int = 0, orders: int = RANDOM_ORDERS
+    model: Transformer,
+    trace: AttentionTrace,
+    seed: int = 0,
+    orders: int = RANDOM_ORDERS,
+    targets: Numbers | None = None,
 ) -> Erasing:
     """The same with the words in random orders, the mean over several of them."""
     words, draw = len(source_words(trace)), np.random.default_rng(seed)
     some = np.argsort(draw.random((orders, len(trace.target_pieces), words)), axis=-1)
-    found = [erase(model, trace, order) for order in some]
+    found = [erase(model, trace, order, targets) for order in some]
     return Erasing(
         np.mean([one.comprehensiveness for one in found], axis=0),
         np.mean([one.sufficiency for one in found], axis=0),
@@ -136,26 +142,33 @@ def word_scores(
     return np.stack([mean[:, positions].sum(-1) for positions in source_words(trace)], axis=-1)
 
 
-def erase(model: Transformer, trace: AttentionTrace, order: Numbers) -> Erasing:
+def erase(
+    model: Transformer, trace: AttentionTrace, order: Numbers, targets: Numbers | None = None
+) -> Erasing:
     """Erase the first words of an order, and all others, for each written piece by itself.
 
     Args:
         order: `[target, word]`, numbers of `source_words`, the most important first.
+        targets: which rows of it; all unless given.
+
+    Returns:
+        `[target, fraction]`, of these rows.
     """
     words = source_words(trace)
+    targets = np.arange(len(order)) if targets is None else np.asarray(targets)
     counts = [max(1, round(fraction * len(words))) for fraction in FRACTIONS]
-    targets, levels = len(order), sorted(set(counts))
+    levels = sorted(set(counts))
     of_word = np.zeros((len(words), len(trace.source_pieces)), dtype=bool)
     for number, positions in enumerate(words):
         of_word[number, positions] = True
     first = np.stack(
-        [[of_word[row[:count]].any(0) for count in levels] for row in order]
+        [[of_word[row[:count]].any(0) for count in levels] for row in order[targets]]
     )  # [target, level, source]
     others = of_word.any(0) & ~first
     cases = np.concatenate([first, others], axis=1).reshape(-1, first.shape[-1])
-    rows = np.repeat(np.arange(targets), 2 * len(levels))
-    log_p = erased_log_probs(model, trace, cases, rows).reshape(targets, 2, len(levels))
-    whole = erased_log_probs(model, trace, np.zeros_like(cases[:1]))[0]
+    rows = np.repeat(targets, 2 * len(levels))
+    log_p = erased_log_probs(model, trace, cases, rows).reshape(-1, 2, len(levels))
+    whole = _log_probs(model, trace)[targets]
     at = [levels.index(count) for count in counts]
     drops = whole[:, None, None] - log_p
     return Erasing(drops[:, 0, at], drops[:, 1, at])

@@ -43,7 +43,8 @@ def sentence_losses(
     """
     mask = padding_mask(source)
     memory = model.encode(source, mask) if memory is None else memory
-    logits = model.logits(model.decode(target, memory, mask)).float()
+    logits = model.logits(model.decode(target, memory, mask))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     nats = F.cross_entropy(
         logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction="none"
     )

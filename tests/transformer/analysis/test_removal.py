@@ -171,9 +171,7 @@ def test_two_threads_that_take_away_different_heads_never_meet(translator, trace
     wrong: list[int] = []
 
     def work(number: int) -> None:
-        for _ in range(4):
-            if result(lists[number]) != alone[number]:
-                wrong.append(number)
+        wrong.extend(number for _ in range(4) if result(lists[number]) != alone[number])
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(len(lists))]
     for thread in threads:

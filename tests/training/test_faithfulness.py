@@ -1,0 +1,91 @@
+"""The command `evaluate faithfulness`: means over sentences, stored beside the checkpoint."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from training.evaluate import main
+from transformer import CheckpointError
+from transformer.analysis import faithfulness_report
+from transformer.analysis.faithfulness import FRACTIONS, uniform_changes
+from transformer.analysis.lenses import NAMES
+from transformer.kinds import KINDS
+
+ENGLISH = ["The old cat sits beside the river.", "The baker eats.", "Her"]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory, checkpoint_folder) -> Path:
+    folder = tmp_path_factory.mktemp("faithfulness")
+    shutil.copytree(checkpoint_folder, folder / "model")
+    (folder / "in.en").write_text("\n".join([*ENGLISH, ""]) + "\n", "utf-8")
+    (folder / "ref.de").write_text("Die alte Katze sitzt.\nDer Bäcker frisst.\nIhr\n\n", "utf-8")
+    assert run(folder, "--ref", str(folder / "ref.de")) == 0
+    return folder
+
+
+def run(folder: Path, *more: str) -> int:
+    checkpoint = ["--checkpoint", str(folder / "model")]
+    return main(["faithfulness", *checkpoint, "--src", str(folder / "in.en"), *more])
+
+
+def test_every_lens_has_its_curves_and_its_agreement(measured, translator) -> None:
+    report = faithfulness_report.read(measured / "model")
+    assert report is not None
+    assert (report.sentences, report.left_out, report.forced) == (2, 2, True)
+    assert report.fractions == FRACTIONS
+    assert set(report.lenses) == set(NAMES)
+    for one in report.lenses.values():
+        assert len(one.curves.comprehensiveness) == len(one.curves.sufficiency) == len(FRACTIONS)
+        assert -1 <= one.kendall.low <= one.kendall.value <= one.kendall.high <= 1
+    references = (measured / "ref.de").read_text("utf-8").splitlines()
+    traces = [translator.trace(*pair) for pair in zip(ENGLISH[:2], references[:2], strict=True)]
+    for kind in KINDS:
+        changes = np.concatenate([uniform_changes(translator.model, t, kind) for t in traces])
+        assert report.attention[kind]["uniform"].value == pytest.approx(changes.mean(), rel=1e-3)
+
+
+def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None:
+    out = ("--ref", str(measured / "ref.de"), "--out", str(tmp_path / "again.json"), "--json")
+    assert run(measured, *out) == 0
+    printed = capsys.readouterr()
+    stored = (measured / "model" / faithfulness_report.FILE).read_text()
+    assert (tmp_path / "again.json").read_text() == stored
+    assert json.loads(printed.out) == json.loads(stored)
+    assert "2 sentences are empty, too long or of one word" in printed.err
+
+
+def test_what_is_wrong_is_one_sentence(measured, tmp_path, capsys) -> None:
+    (tmp_path / "one.en").write_text("Her\n")
+    (tmp_path / "empty.en").write_text("")
+    for more, said in (
+        (["--src", str(tmp_path / "one.en")], "has no sentence of two words or more"),
+        (["--src", str(tmp_path / "empty.en")], "is empty: give at least one sentence"),
+        (["--ref", str(tmp_path / "one.en")], "each line must stand beside its translation"),
+        (["--out", str(tmp_path / "none" / "x.json")], "Nothing can be written in"),
+    ):
+        capsys.readouterr()
+        assert run(measured, *more) == 2
+        assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"format": 1', '"format": null', "is no report that was written here"),
+        ('"comprehensiveness": [', '"comprehensiveness": [[0, 0, 0],', "is no report"),
+        ('"weights": "', '"weights": "0', "was measured on other weights"),
+    ],
+)
+def test_a_foreign_report_is_refused(measured, tmp_path, old, new, said) -> None:
+    folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
+    content = (folder / faithfulness_report.FILE).read_text()
+    assert old in content
+    (folder / faithfulness_report.FILE).write_text(content.replace(old, new, 1))
+    with pytest.raises(CheckpointError, match=said):
+        faithfulness_report.read(folder)

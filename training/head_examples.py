@@ -1,0 +1,75 @@
+"""Sentences on which each head does most what its role says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from training.corpus import CorpusError, read_lines
+from transformer import Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus_roles import LARGEST_OFFSET, measure_sentence
+from transformer.analysis.head import Head
+from transformer.analysis.head_report import Example
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind
+from transformer.tokenizer import Tokenizer
+from transformer.trace import AttentionTrace
+
+EXAMPLES_OF_A_HEAD = 3
+
+
+def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
+    """Those of the model's own translations of the example sentences."""
+    lines = [line for line in read_lines(path) if line.strip()]
+    if not lines:
+        raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")
+    traces = []
+    for number, line in enumerate(tqdm(lines, "examples", disable=None), start=1):
+        try:
+            traces.append(translator.trace(line))
+        except InputError as error:
+            raise InputError(f"{path} sentence {number:,}: {error}") from error
+    return traces
+
+
+def examples_of_heads(
+    traces: Sequence[AttentionTrace],
+    tokenizer: Tokenizer,
+    roles: dict[Head, str],
+    offsets: dict[Head, int],
+) -> dict[Head, tuple[Example, ...]]:
+    """For each head the sentences on which it does most what its role says."""
+    counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    for trace in traces:
+        np.add.at(counts, [p.id for p in (*trace.source_pieces, *trace.target_pieces)], 1)
+    scores: dict[Head, list[float]] = {place: [] for place in roles}
+    for trace in traces:
+        for kind in KINDS:
+            found = measure_sentence(by_pieces(trace, kind), kind, _key_counts(trace, kind, counts))
+            at_offset = found.offset_counts / found.rows
+            for place, role in roles.items():
+                if place.kind != kind:
+                    continue
+                if role == "positional":
+                    score = at_offset[place.layer, place.head, offsets[place] + LARGEST_OFFSET]
+                else:
+                    score = found.values[role or "confidence"][place.layer, place.head]
+                scores[place].append(float(score))
+    return {
+        place: tuple(
+            Example(traces[n].source, traces[n].target, found[n])
+            for n in np.argsort(np.negative(found), kind="stable")[:EXAMPLES_OF_A_HEAD]
+        )
+        for place, found in scores.items()
+    }
+
+
+def _key_counts(trace: AttentionTrace, kind: Kind, counts: npt.NDArray[np.int64]) -> list[int]:
+    if kind == "decoder_self":  # reads <s> first, which is no word
+        return [0, *counts[[piece.id for piece in trace.target_pieces[:-1]]].tolist()]
+    return [int(counts[piece.id]) for piece in trace.source_pieces]

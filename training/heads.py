@@ -47,7 +47,7 @@ from transformer.trace import AttentionTrace
 Floats = npt.NDArray[np.float64]
 
 SENTENCES, BLEU_SENTENCES = 600, 200
-CURVE_POINTS = 24
+CURVE_POINTS = 18
 ORDERS = ("gradient", "loss without")
 """The measures of importance by which the curves take heads away."""
 
@@ -109,10 +109,10 @@ def run(options: argparse.Namespace) -> None:
 
     report = _report(translator, encoded, measures, statistics, traces, options.seed)
     content = head_report.to_json(report)
-    means = {kind: values.contiguous() for kind, values in measures.mean_z.items()}
+    means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in measures.mean_z.items()}
     files = {
         head_report.FILE: content.encode(),
-        head_report.MEANS_FILE: safetensors.torch.save(dict(means)),
+        head_report.MEANS_FILE: safetensors.torch.save(means),
     }
     if options.out is None:
         store(translator.folder, files)

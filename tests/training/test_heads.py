@@ -86,6 +86,7 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
 def test_the_figures_are_those_of_single_sentences(measured, translator, text) -> None:
     model = translator.model
     report = head_report.read(measured / "model", model.config)
+    assert report is not None
     traces = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
     written = sum(len(trace.target_pieces) for trace in traces)
     assert report.loss.value == pytest.approx(
@@ -109,6 +110,7 @@ def test_the_figures_are_those_of_single_sentences(measured, translator, text) -
 def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
     model = translator.model
     means = head_report.read_means(measured / "model", model.config)
+    assert means is not None
     seen: list[torch.Tensor] = []
     name = f"{attention_name('cross', 1)}.hook_z"
     with model.hooks({name: lambda z, _: seen.append(z[0])}):

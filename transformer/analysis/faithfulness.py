@@ -285,4 +285,6 @@ def permuted_changes(
 
 
 def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
-    return erased_log_probs(model, trace, np.zeros((1, len(trace.source_pieces)), dtype=bool))[0]
+    nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
+    found: Floats = erased_log_probs(model, trace, nothing)[0]
+    return found

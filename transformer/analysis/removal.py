@@ -65,7 +65,8 @@ class Removal:
             raise InputError(
                 f"{quoted(self.kind)} is no kind of attention: choose one of {', '.join(KINDS)}."
             )
-        for name, value in (("layer", self.layer), ("head", self.head)):
+        numbers: tuple[tuple[str, object], ...] = (("layer", self.layer), ("head", self.head))
+        for name, value in numbers:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"A {name} counts from 0, and {quoted(value)} is no such number.")
         if self.how not in get_args(How):

@@ -72,4 +72,4 @@ def test_a_head_that_is_taken_away_is_there_again_for_who_takes_its_loss(model) 
 
 def test_importance_is_scaled_within_each_layer() -> None:
     scaled = normalised_by_layer(np.array([[3.0, 4.0], [0.0, 0.0], [1.0, 0.0]]))
-    np.testing.assert_allclose(scaled, [[0.6, 0.8], [0, 0], [1, 0]])
+    np.testing.assert_allclose(scaled, np.array([[0.6, 0.8], [0, 0], [1, 0]]))

@@ -56,7 +56,7 @@ def test_log_p_is_that_of_a_model_whose_columns_of_W_O_are_zero(translator, trac
     changed = Transformer(config)
     changed.load_state_dict(translator.model.state_dict())
     with torch.no_grad():
-        W_O = changed.get_submodule(attention_name(kind, 1)).W_O.weight
+        W_O = changed.get_parameter(f"{attention_name(kind, 1)}.W_O.weight")
         W_O[:, 2 * config.d_v : 3 * config.d_v] = 0
     found = effect(translator, trace, [Removal(kind, 1, 2)])
     np.testing.assert_allclose(found.after.log_probs, log_probs(changed.eval(), trace), atol=1e-5)
@@ -218,14 +218,17 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
         for name, parameter in planted.named_parameters():
             if "W_O" in name or "W_2" in name or name.endswith("bias"):
                 parameter.zero_()
-        cross = planted.get_submodule(attention_name("cross", 1))
         # rows of mean 0 and length 1: each is nearest to itself
         table = planted.shared_embedding
-        table -= table.mean(-1, keepdim=True)
-        table /= table.norm(dim=-1, keepdim=True)
+        table.sub_(table.mean(-1, keepdim=True))
+        table.div_(table.norm(dim=-1, keepdim=True))
         # h = 4 heads of 8: four heads together copy all 32 dimensions
-        cross.W_V.weight.copy_(torch.eye(config.d_model))
-        cross.W_O.weight.copy_(50 * torch.eye(config.d_model))
+        planted.get_parameter(f"{attention_name('cross', 1)}.W_V.weight").copy_(
+            torch.eye(config.d_model)
+        )
+        planted.get_parameter(f"{attention_name('cross', 1)}.W_O.weight").copy_(
+            50 * torch.eye(config.d_model)
+        )
     source = torch.tensor([[*COPIED, EOS]])
     diagonal = np.eye(len(COPIED) + 1, dtype=np.float32)
     heads = [painted(Head("cross", 1, head), diagonal) for head in range(config.h)]

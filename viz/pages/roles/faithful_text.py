@@ -10,6 +10,7 @@ from transformer.analysis.stored import Figure
 from viz.app.formatting import format_number
 from viz.draw.labels import KIND_TITLES
 from viz.pages.roles.faithful_sentence import Erased, mean, screen_name
+from viz.pages.roles.measured_text import per_cent
 
 
 def corpus_said(report: FaithfulnessReport) -> list[str]:
@@ -130,9 +131,7 @@ def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figur
 def _at(name: str, shares: Sequence[float], count: int) -> str:
     if len(shares) == count:
         return f"{screen_name(name)} at every share"
-    return (
-        f"{screen_name(name)} at {_listed([f'{share:.0%}'.replace('%', ' %') for share in shares])}"
-    )
+    return f"{screen_name(name)} at {_listed(list(map(per_cent, shares)))}"
 
 
 def _mean(curve: Sequence[Figure]) -> float:

@@ -14,6 +14,7 @@ from viz.pages.roles.measured_quantities import roles_on
 from viz.pages.roles.measured_text import (
     LOOKS,
     importance_said,
+    per_cent,
     role_name,
     role_said,
     sureness,
@@ -43,7 +44,7 @@ def on_sentence(trace: AttentionTrace, place: Head) -> str:
     """What the head does on the sentence in the bar."""
     one = roles_on(trace, place.kind)[place]
     of = "of the largest possible entropy" if one.nearest == "spread" else "beyond chance"
-    score = f"{100 * one.score:.0f} % {of}"
+    score = f"{per_cent(one.score)} {of}"
     if not one.role:
         return f"On the sentence in the bar nothing dominates: nearest is “{one.nearest}”, {score}."
     looks = LOOKS[one.role]
@@ -69,4 +70,6 @@ def _links(place: Head) -> None:
 
 def _take_away(place: Head) -> None:
     st.session_state[VIEW] = TAKE_AWAY
-    st.session_state[REMOVED] = format_changes([Change(place)])
+    removed = format_changes([Change(place)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address
+    st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed

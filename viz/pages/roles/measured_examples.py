@@ -14,7 +14,7 @@ from viz.app import sentence_bar
 from viz.app.memory import memo
 from viz.draw.labels import head_name, shown
 from viz.draw.palette import COLOR
-from viz.figures.colors import GREY
+from viz.pages.roles.measured_text import per_cent
 
 _SIDE = 170  # CSS pixels of a small map
 
@@ -23,8 +23,8 @@ def examples(translator: Translator, figures: HeadFigures) -> None:
     """Draw the examples of a head, or nothing where its report has none."""
     if not figures.examples:
         return
-    doing = f"“{figures.role}”" if figures.role else "looks at few tokens, having no one role"
-    st.subheader(f"Where it does this most: {doing}", anchor=False)
+    most = "it does this most" if figures.role else "it is most confident, having no one role"
+    st.subheader(f"Where {most}", anchor=False)
     for number, (column, example) in enumerate(
         zip(st.columns(len(figures.examples), gap="small"), figures.examples, strict=True)
     ):
@@ -45,7 +45,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         alt=f"Where {head_name(layer, head)} looks in an example sentence.",
     )
     st.text(example.source)
-    st.caption(f"{100 * example.score:.0f} %")
+    st.caption(f"{figures.role or 'confidence'} {per_cent(example.score)}")
     st.button(
         "Put into the bar",
         key=f"measured-show-{number}",
@@ -76,8 +76,8 @@ def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.C
     plain = alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=None)
     scale = alt.Scale(padding=0)
     return (
-        alt.Chart(table, height=_SIDE, view=alt.ViewConfig(stroke=GREY, strokeOpacity=0.4))
-        .mark_rect(color=COLOR[kind])
+        alt.Chart(table, height=_SIDE)
+        .mark_rect(color=COLOR[kind], aria=False)
         .encode(
             alt.X("column:O", axis=plain, scale=scale),
             alt.Y("row:O", axis=plain, scale=scale),

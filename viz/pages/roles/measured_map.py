@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -27,6 +28,7 @@ LESS, MORE = "#888800", "#A64AC4"
 PALEST, DEEPEST = 0.05, 0.6
 """Opacity of nothing and of the most: words in the page's ink are read on both."""
 
+_FAINT = 0.68  # opacity of words that stand back: they can still be read
 _ROW, _TOP = 30, 28  # CSS pixels of a layer, and of what stands above the first
 
 
@@ -39,12 +41,14 @@ class Cell:
         value: 0 to 1 of the most that is coloured, or -1 to 1; None for a head that has none.
         text: in the cell.
         says: on hover, and to who hears the page.
+        faint: whether the text stands back.
     """
 
     place: Head
     value: float | None
     text: str
     says: str
+    faint: bool = False
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
@@ -64,10 +68,17 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
             "says": [cell.says for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
             "color": [_color(cell.value, kind, signed) for cell in cells],
+            "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
             "opened": [cell.place == opened for cell in cells],
         }
     )
-    plain = {"domain": False, "ticks": False, "grid": False, "labelAngle": 0, "labelPadding": 6}
+    plain: dict[str, Any] = {
+        "domain": False,
+        "ticks": False,
+        "grid": False,
+        "labelAngle": 0,
+        "labelPadding": 6,
+    }
     x = alt.X(
         "head:O",
         title=None,
@@ -84,16 +95,16 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     base = alt.Chart(table, height=_TOP + _ROW * int(table["layer"].nunique())).encode(x, y)
     color = alt.Color("color:N", scale=None)
     cell = (
-        base.mark_rect(cornerRadius=2, cursor="pointer")
+        base.mark_rect(cornerRadius=2, cursor="pointer", aria=False)
         .encode(color, opacity=alt.Opacity("opacity:Q", scale=None), tooltip=tooltip)
         .add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     )
-    text = base.mark_text(color=INK, fontSize=12, cursor="pointer").encode(
-        text="text:N", tooltip=tooltip
+    text = base.mark_text(color=INK, fontSize=12, cursor="pointer", aria=False).encode(
+        text="text:N", opacity=alt.Opacity("ink:Q", scale=None), tooltip=tooltip
     )
     outline = (
         base.transform_filter("datum.opened")
-        .mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, tooltip=None)
+        .mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False)
         .encode()
     )
     return cell + outline + text

@@ -21,9 +21,9 @@ from viz.pages.roles.measured_text import (
     SHORT,
     SIGNED,
     as_text,
-    interval_text,
     naming,
-    role_name,
+    per_cent,
+    with_interval,
 )
 
 ROLE = "role"
@@ -71,8 +71,8 @@ def meaning(quantity: str) -> str:
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
-            "What each head does most; the deeper, the more of its weight or of its rows. A head "
-            "where nothing dominates has no name."
+            "What each head does most; the deeper, the more of its weight or of its rows. A faint "
+            "name on a pale cell only comes nearest: there nothing dominates."
         )
     about = (MEASURES | IMPORTANCE)[measure]
     return f"{about[:1].upper()}{about[1:]}."
@@ -95,8 +95,9 @@ def cells_of_sentence(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
             Cell(
                 place,
                 one.score if one.role else 0.0,
-                SHORT.get(one.role, one.role),
-                f"{role_name(one.role)} on this sentence",
+                SHORT.get(one.nearest, one.nearest),
+                f"{_named(one.role, one.nearest)} {per_cent(one.score)} on this sentence",
+                faint=not one.role,
             )
             for place, one in roles_on(trace, kind).items()
         ]
@@ -126,17 +127,21 @@ def roles_on(trace: AttentionTrace, kind: Kind) -> dict[Head, OnSentence]:
 
 def _role_cell(figures: HeadFigures) -> Cell:
     measure, figure, _ = naming(figures)
-    name = role_name(figures.role)
-    says = f"{name}, {measure} {as_text(measure, figure.value)}"
+    nearest = figures.role or measure
     value = figure.value if figures.role else 0.0
-    return Cell(figures.place, value, SHORT.get(figures.role, figures.role), says)
+    says = f"{_named(figures.role, measure)} {with_interval(measure, figure)}"
+    return Cell(figures.place, value, SHORT.get(nearest, nearest), says, faint=not figures.role)
+
+
+def _named(role: str, nearest: str) -> str:
+    return role or f"no one role, nearest {nearest}"
 
 
 def _measure_cell(figures: HeadFigures, measure: str, most: float) -> Cell:
     figure = figures.measures.get(measure)
     if figure is None:
         return Cell(figures.place, None, "", "not measured for this kind")
-    says = f"{as_text(measure, figure.value)} ({interval_text(measure, figure)})"
+    says = with_interval(measure, figure)
     if measure in SHARES:
         text = f"{100 * figure.value:.0f}".replace("-", "−")
     else:

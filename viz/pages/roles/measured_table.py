@@ -8,7 +8,7 @@ import streamlit as st
 from transformer.analysis.corpus_roles import MEASURES
 from transformer.analysis.head_report import HeadFigures
 from transformer.analysis.importance import IMPORTANCE
-from viz.pages.roles.measured_text import as_text, interval_text
+from viz.pages.roles.measured_text import with_interval
 
 
 def measures_table(figures: HeadFigures) -> None:
@@ -22,8 +22,8 @@ def table(figures: HeadFigures) -> pd.DataFrame:
     about = MEASURES | IMPORTANCE
     return pd.DataFrame(
         [
-            (name, as_text(name, one.value), interval_text(name, one), about.get(name, ""))
+            (name, with_interval(name, one), about.get(name, ""))
             for name, one in figures.measures.items()
         ],
-        columns=["measure", "value", "95 %", "what it is"],
+        columns=["measure", "mean (95 %)", "what it is"],
     )

@@ -80,7 +80,7 @@ def role_name(role: str) -> str:
 def role_said(figures: HeadFigures) -> str:
     """What the head does, with the figure and the threshold that it is measured against."""
     measure, figure, least = naming(figures)
-    value, bound = as_text(measure, figure.value), f"{least:.0%}".replace("%", " %")
+    value, bound = as_text(measure, figure.value), per_cent(least)
     if not figures.role:
         return (
             f"Nothing dominates on this corpus: the nearest is “{measure}” with {value}, and the "
@@ -110,7 +110,8 @@ def role_said(figures: HeadFigures) -> str:
 def sureness(figures: HeadFigures, sentences: int) -> str:
     """Whether another sample of sentences would have given the same name."""
     measure, figure, least = naming(figures)
-    bounds = f"The 95 % interval over {sentences:,} sentences, {interval_text(measure, figure)},"
+    interval = interval_text(measure, figure)
+    bounds = f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval},"
     if figures.role:
         if figure.low >= least:
             return f"{bounds} lies above that."
@@ -150,19 +151,29 @@ def measured_on(report: HeadReport) -> str:
     )
 
 
+def per_cent(share: float) -> str:
+    """`93 %`, never broken between two lines."""
+    return f"{format_number(100 * share, 0)}\u00a0%"
+
+
 def as_text(measure: str, value: float) -> str:
     """The value of a measure with its unit."""
     if measure in SHARES:
-        return f"{format_number(100 * value, 0)} %"
+        return per_cent(value)
     digits, unit = UNITS[measure]
     return format_number(value, digits, sign=measure in SIGNED) + unit
 
 
 def interval_text(measure: str, figure: Figure) -> str:
     """`91 to 95 %`."""
-    unit = " %" if measure in SHARES else UNITS[measure][1]
+    unit = "\u00a0%" if measure in SHARES else UNITS[measure][1]
     low, high = as_text(measure, figure.low), as_text(measure, figure.high)
     return f"{low.removesuffix(unit)} to {high}"
+
+
+def with_interval(measure: str, figure: Figure) -> str:
+    """`93 % (91 to 95 %)`."""
+    return f"{as_text(measure, figure.value)} ({interval_text(measure, figure)})"
 
 
 def _at_offset(offset: int) -> str:
@@ -178,8 +189,8 @@ def _not_positional(figures: HeadFigures) -> str:
     share = as_text("positional", figures.measures["positional"].value)
     return (
         f" At one offset ({format_number(figures.offset, 0, sign=True)}) lie {share} of its "
-        f"largest weights: fewer than the {POSITIONAL:.0%}".replace("%", " %").replace("  %", " %")
-        + " from which Voita et al. 2019 call a head positional."
+        f"largest weights: fewer than the {per_cent(POSITIONAL)} from which Voita et al. 2019 call "
+        f"a head positional."
     )
 
 

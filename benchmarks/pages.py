@@ -69,6 +69,15 @@ CONTROLS = (
     Control("inside", {}, "another kind", _buttons("kind")),
     Control("masks", {}, "another use of attention", _buttons("kind")),
     Control(
+        "roles",
+        {"roles_view": "Take away"},
+        "another head switched off or on",
+        (
+            ".st-key-roles-grid [role=gridcell] >> nth=3",
+            ".st-key-roles-grid [role=gridcell] >> nth=19",
+        ),
+    ),
+    Control(
         "masks",
         {"mask-view": "take it away"},
         "another mask removed",

@@ -30,7 +30,7 @@ VIEWS: dict[str, tuple[Query, ...]] = {
         {"view": "compare", "with": "another sentence"},
     ),
     "inside": ({},),
-    "roles": ({},),
+    "roles": ({}, {"removed_how": "painted"}, {"removed_how": "patched z"}),
     "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "take it away"}),
     "positions": (
         {},

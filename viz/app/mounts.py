@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from streamlit.errors import StreamlitAPIException
 
 from viz.draw.architecture import DrawnBox, encode_architecture
-from viz.draw.attention_map import Scale, encode_map
+from viz.draw.attention_map import Scale, encode_map, square_of
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
 from viz.draw.head_view import encode_view
 from viz.draw.inside_head import Step, encode_inside, step_of
@@ -58,9 +58,13 @@ def attention_map(
     signed: bool = False,
     note: str | None = None,
     beside_difference: bool = False,
+    on_paint: Callable[[int, int], None] | None = None,
     caption: Sequence[str] = (),
 ) -> None:
-    """Draw one head large: queries down, keys across, each weight a hover away."""
+    """Draw one head large: queries down, keys across, each weight a hover away.
+
+    Where `on_paint` is given, a click tells it the row and the column of a square.
+    """
     data = encode_map(
         weights,
         labels,
@@ -73,9 +77,18 @@ def attention_map(
         signed=signed,
         note=note,
         beside_difference=beside_difference,
+        paints=on_paint is not None,
         caption=caption,
     )
-    _mount(key, data)
+    if on_paint is None:
+        _mount(key, data)
+        return
+
+    def picked(value: object) -> None:
+        if (square := square_of(value, labels)) is not None:
+            on_paint(*square)
+
+    _mount(key, data, picked)
 
 
 def head_view(

@@ -38,6 +38,7 @@ def encode_map(
     signed: bool = False,
     note: str | None = None,
     beside_difference: bool = False,
+    paints: bool = False,
     caption: Sequence[str] = (),
 ) -> bytes:
     """One head: queries down, keys across.
@@ -57,6 +58,7 @@ def encode_map(
         note: the sentence under the map, instead of the one that says what a row sums to.
         beside_difference: leave the bars as much room as a difference has, so that maps side by
             side stand level.
+        paints: whether a click on a square is told to the page, instead of keeping its row.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -77,6 +79,7 @@ def encode_map(
         "threshold": threshold,
         "signed": signed,
         "tallBars": signed or beside_difference,
+        "paints": paints,
     }
     colors = difference_table if signed else partial(table, kind)
     arrays: dict[str, NDArray] = {
@@ -85,3 +88,13 @@ def encode_map(
         "dark": colors("dark"),
     }
     return encode(meta, arrays)
+
+
+def square_of(value: object, labels: Labels) -> tuple[int, int] | None:
+    """The row and column that this is, or None: what a browser sends can be anything."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return None
+    for index, tokens in zip(value, labels, strict=True):
+        if type(index) is not int or not 0 <= index < len(tokens):
+            return None
+    return value[0], value[1]

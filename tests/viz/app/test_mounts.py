@@ -97,6 +97,23 @@ def test_a_step_of_the_walk_is_heard(sent) -> None:
     assert heard == [0, 2]
 
 
+@pytest.mark.parametrize(
+    "value", [NOTHING, [0], [0, 2], [2, 0], [-1, 0], [0, 1.0], [True, 0], "01"]
+)
+def test_a_painted_square_is_one_of_the_map_or_nothing(sent, value: object) -> None:
+    heard: list[tuple[int, int]] = []
+    sent(lambda: painted_map(heard), value)
+    assert heard == []
+    sent(lambda: painted_map(heard), [1, 0])
+    assert heard == [(1, 0)]
+
+
+def painted_map(heard: list[tuple[int, int]]) -> None:
+    mounts.attention_map(
+        WEIGHTS, LABELS, "cross", title="", key="map", on_paint=lambda *at: heard.append(at)
+    )
+
+
 def inside_head(heard: list[int]) -> None:
     mounts.inside_head(
         NUMBERS, ["▁Two"], "Zwei", "cross",

@@ -46,7 +46,7 @@ const COMPONENTS = {
 export const render = (element, bytes, options) => renderMessage(element, decode(bytes), options);
 
 /** @param {Message} message */
-export const sends = ({ meta }) => Boolean(COMPONENTS[meta.component].sends);
+export const sends = ({ meta }) => Boolean(COMPONENTS[meta.component].sends || meta.paints);
 
 /**
  * @param {Element | ShadowRoot} element

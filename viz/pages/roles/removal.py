@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from transformer import HeadlightError, Kind, Translation, Translator
+from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.distance import total_variation
 from transformer.analysis.effect import Effect, patched
 from transformer.analysis.head import Head
+from transformer.analysis.head_report import MEANS_FILE
 from transformer.analysis.removal import removed
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
@@ -28,16 +29,16 @@ from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles import removal_controls as menus
 from viz.pages.roles.removal_changes import (
     Change,
+    fitting_changes,
     format_changes,
     parse_changes,
-    require_fitting,
     switched,
 )
 from viz.pages.roles.removal_charts import word_log_probs, words_chart
-from viz.pages.roles.removal_controls import REMOVED, Controls
+from viz.pages.roles.removal_controls import Controls, choose_removed
 from viz.pages.roles.removal_effect import effect_of
 from viz.pages.roles.removal_importance import remove_by_importance
-from viz.pages.roles.removal_painting import paint_rows
+from viz.pages.roles.removal_painting import paint_rows, painted_square
 
 MOST_CHANGED = 8
 """Heads that are named."""
@@ -50,49 +51,51 @@ def take_away() -> None:
     found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, translation = found
-    controls = menus.draw(translator)
+    row = st.container(
+        key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    )
+    above = st.container()
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        model, by_importance, link = st.container(), st.container(), st.container()
+    controls = menus.draw(translator, row, link)
+    with above:
+        named, changes, effect = _effect(translator, translation, trace, controls)
+    with model:
+        _translation(translation, changes, effect)
+        _grid(controls, named, effect)
+    with right:
+        if controls.how == "rows":
+            paint_rows(trace, controls.place, named, choose_removed)
+        _map(controls, named, effect)
+        _words(effect)
+        _most_changed(effect)
+    with by_importance:  # after what a click changes
+        remove_by_importance(translator, changes, choose_removed)
+    _explain()
+
+
+def _effect(
+    translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
+) -> tuple[list[Change], list[Change], Effect]:
+    """The heads that the link names, those of them that are away, and what that changes.
+
+    Says what is wrong with the others.
+    """
     named, wrong = parse_changes(controls.removed, translator.model)
     donor, no_donor = menus.second_sentence(translator, controls, named)
-    changes, unfitting = require_fitting(named, trace, donor)
-    effect = Effect(trace, trace, translation)
-    failed = ""
+    measured = (translator.folder / MEANS_FILE).exists()
+    changes, unfitting = fitting_changes(named, trace, donor, measured=measured)
+    effect, failed = Effect(trace, trace, translation), ""
     try:
-        effect = effect_of(
-            translator, translation, trace, donor, changes, st.session_state[sentence_bar.BEAM]
-        )
+        beam_size = st.session_state[sentence_bar.BEAM]
+        effect = effect_of(translator, translation, trace, donor, changes, beam_size)
     except HeadlightError as error:
         changes, failed = [], str(error)
     if problem := wrong or no_donor or unfitting or failed:
         with st.container(key="no-picture"):
             st.text(problem)
-    _draw(translator, translation, controls, named, changes, effect)
-
-
-def _draw(
-    translator: Translator,
-    translation: Translation,
-    controls: Controls,
-    named: Sequence[Change],
-    changes: Sequence[Change],
-    effect: Effect,
-) -> None:
-    grid, picture = st.columns([5, 7], gap="medium")
-    with grid:
-        _grid(controls, named, effect)
-        remove_by_importance(translator, changes, choose_removed)
-    with picture:
-        _translation(translation, changes, effect)
-        if controls.how == "rows":
-            paint_rows(effect.before, controls.place, named, choose_removed)
-        _map(controls, effect)
-        _most_changed(effect)
-        _words(effect)
-    _explain()
-
-
-def choose_removed(text: str) -> None:
-    """Set the heads that are away in the next run of the page."""
-    st.session_state[REMOVED] = text
+    return named, changes, effect
 
 
 def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
@@ -147,12 +150,13 @@ def _headline(changes: Sequence[Change], effect: Effect) -> str:
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     if not changes:
         return f"All {total} heads are there: click one in the map to switch it off."
-    return f"{len(changes)} of {total} heads changed; the model now writes:"
+    changed = "is changed" if len(changes) == 1 else "are changed"
+    return f"{len(changes)} of {total} heads {changed}, and the model writes:"
 
 
-def _map(controls: Controls, effect: Effect) -> None:
+def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     """The open head after, before, or the difference."""
-    which = menus.pick_map()
+    which = controls.which
     kind, layer, head = controls.place
     axes = by_pieces(effect.before, kind)
     at = layer, head
@@ -162,6 +166,10 @@ def _map(controls: Controls, effect: Effect) -> None:
         "difference": effect.after.weights(kind)[at] - effect.before.weights(kind)[at],
     }[which]
     signed = which == "difference"
+
+    def on_paint(row: int, key: int) -> None:
+        choose_removed(painted_square(named, controls.place, weights.shape, row, key))
+
     attention_map(
         weights,
         axes.labels,
@@ -170,11 +178,22 @@ def _map(controls: Controls, effect: Effect) -> None:
         reads=axes.reads,
         writes=axes.writes,
         signed=signed,
-        note="Each square is after minus before; rows sum to 0." if signed else None,
+        # most differences are small, and the legend says how they are coloured
+        scale="square root" if signed else "linear",
+        note=_note(controls),
         beside_difference=True,
+        on_paint=on_paint if controls.how == "rows" else None,
         key="roles-map",
         caption=origin_of(effect.before).caption(of_head(kind, layer, head), f"{which}."),
     )
+
+
+def _note(controls: Controls) -> str | None:
+    if controls.which == "difference":
+        return "Each square is after minus before; rows sum to 0."
+    if controls.how == "rows":
+        return "A click paints a square; a painted row looks evenly at its painted squares."
+    return None
 
 
 def _most_changed(effect: Effect) -> None:

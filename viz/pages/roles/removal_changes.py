@@ -16,6 +16,7 @@ import numpy as np
 
 from transformer import AttentionTrace, HeadlightError, Transformer
 from transformer.analysis.head import Head, require_heads
+from transformer.analysis.head_report import COMMAND
 from transformer.analysis.removal import Pattern, Removal, painted
 from transformer.analysis.removal_text import format_removals, parse_removals
 from transformer.errors import InputError
@@ -106,15 +107,31 @@ def with_row(
     return [change if one is before else one for one in changes if one is not before or rows]
 
 
-def require_fitting(
-    changes: Sequence[Change], trace: AttentionTrace, donor: AttentionTrace | None
+def fitting_changes(
+    changes: Sequence[Change],
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    *,
+    measured: bool,
 ) -> tuple[list[Change], str]:
-    """The changes that fit this sentence, and what is wrong with the first that does not, or ""."""
+    """The changes that fit this sentence, and what is wrong with the first that does not, or "".
+
+    Args:
+        changes: of a link.
+        trace: of the sentence.
+        donor: that of the second sentence, where there is one.
+        measured: whether the mean output of each head is known.
+    """
     fitting: list[Change] = []
     problem = ""
     for change in changes:
         try:
             _require_fitting(change, trace, donor)
+            if change.how == "mean" and not measured:
+                raise InputError(
+                    f"The mean output of {change.name} over a corpus was not measured for this "
+                    f"model: run {COMMAND}, or choose another way."
+                )
             fitting.append(change)
         except InputError as error:
             problem = problem or str(error)

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.floating]
 
 BEFORE, AFTER = "before", "with heads taken away"
 
-_HEIGHT = 190  # CSS pixels, without legend and words
+_HEIGHT = 240  # CSS pixels, without legend and words
 _ALL_LABELS = 30  # words up to which each has its label on the axis
 
 
@@ -122,7 +122,7 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     base = alt.Chart(table, height=_HEIGHT)
     band = base.mark_area(color=VIOLET, opacity=0.2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
     line = base.mark_line(
-        color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True)
+        color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
     ).encode(x, y, tooltip=tooltip)
     if at is None:
         return band + line

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.head import Head
@@ -22,9 +23,9 @@ HOWS: dict[str, How] = {
     "zero": "zero",
     "uniform": "uniform",
     "mean": "mean",
-    "painted rows": "rows",
-    "z of a sentence": "z",
-    "weights of a sentence": "weights",
+    "painted": "rows",
+    "patched z": "z",
+    "patched map": "weights",
 }
 """By the name on the screen and in the URL."""
 
@@ -34,8 +35,9 @@ _HELP = "  \n".join(
         "**zero**: its output z is 0",
         "**uniform**: each row looks evenly at all that it may see",
         "**mean**: z is its mean over a corpus, where that was measured",
-        "**painted rows**: the open head looks where you say",
-        "**z**, **weights of a sentence**: what it has on a second sentence of the same shape",
+        "**painted**: rows of the open head look where you say",
+        "**patched z**, **patched map**: its z, or its weights, on a second sentence of the same "
+        "shape",
     )
 )
 
@@ -50,49 +52,53 @@ class Controls:
         place: the open head.
         how: a head is switched off by the next click.
         removed: the heads that are off, as the link has them.
+        which: of the maps of the open head is drawn.
     """
 
     place: Head
     how: How
     removed: str
+    which: Which
 
 
-def draw(translator: Translator) -> Controls:
-    """Draw the controls in one row."""
+def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
+    """Draw the controls.
+
+    Args:
+        translator: of this page.
+        row: takes all but one.
+        below: takes the heads that are off, as the link has them.
+    """
     layers, heads = translator.model.config.N, translator.model.config.h
+    with below:
+        removed = st.text_input(
+            "Heads that are off, as in the link",
+            key=REMOVED,
+            bind="query-params",
+            help="c1.3 is head 3 of layer 1 of cross-attention, counted from 0, with e for the "
+            "encoder and d for the decoder; u after it is uniform, m the mean, z and w patched.",
+            placeholder="none",
+            autocomplete="off",
+        )
     history = removal_history.of_session()
-    with st.container(
-        key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    history.see(removed or "")
+    with row:
         kind = pick_kind()
         layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
         assert layer is not None  # no mean is offered
         assert head is not None
-        how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=230, help=_HELP)
-        history.see(st.session_state.get(REMOVED) or _linked())
-        removal_history.buttons(history, _choose)
-        with st.popover("Link", width="content"):
-            removed = st.text_input(
-                "Heads that are off",
-                key=REMOVED,
-                bind="query-params",
-                help="As the link has them: c1.3 is head 3 of layer 1 of cross-attention, counted "
-                "from 0, with e for the encoder and d for the decoder.",
-                autocomplete="off",
-            )
-    return Controls(Head(kind, layer, head), HOWS[how], (removed or "").strip())
+        how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
+        removal_history.buttons(history, choose_removed)
+        which = _pick_map()
+    return Controls(Head(kind, layer, head), HOWS[how], (removed or "").strip(), which)
 
 
-def _linked() -> str:
-    return st.query_params.get(REMOVED, "")
-
-
-def _choose(text: str) -> None:
+def choose_removed(text: str) -> None:
+    """Set the heads that are off in the next run of the page, as the link has them."""
     st.session_state[REMOVED] = text
 
 
-def pick_map() -> Which:
-    """Draw the choice among the three maps of the open head."""
+def _pick_map() -> Which:
     which: Which | None = st.segmented_control(
         "Map",
         ["after", "before", "difference"],

@@ -64,14 +64,12 @@ def buttons(history: History, choose: Callable[[str], None]) -> None:
     st.button(
         "Undo",
         key="removal-undo",
-        icon=":material/undo:",
         disabled=not history.before,
         on_click=lambda: choose(history.undo()),
     )
     st.button(
         "Redo",
         key="removal-redo",
-        icon=":material/redo:",
         disabled=not history.undone,
         on_click=lambda: choose(history.redo()),
     )

@@ -69,3 +69,14 @@ def painted_rows(
         if change.place == place and change.how == "rows" and change.shape == shape
         for row, keys in change.rows
     }
+
+
+def painted_square(
+    changes: Sequence[Change], place: Head, shape: tuple[int, ...], row: int, key: int
+) -> str:
+    """The link after a click on a square: it joins its row's painted keys, or leaves them."""
+    queries, keys = shape
+    if place.kind == "decoder_self" and key > row:  # its mask hides what comes later
+        return format_changes(changes)
+    before = set(painted_rows(changes, place, (queries, keys)).get(row, ()))
+    return format_changes(with_row(changes, place, (queries, keys), row, sorted(before ^ {key})))

@@ -15,6 +15,7 @@
  * @property {number} threshold weights of less are not drawn
  * @property {boolean} signed the weights are a difference of two maps
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
+ * @property {boolean} [paints] a click on a square is told to the page
  * @property {Float32Array} weights `[query, key]`
  * @property {import("../core/raster.js").Palette} palette
  */

@@ -17,6 +17,7 @@ import { HIGH, legend } from "./scale.js";
 /** @typedef {import("../core/picture_view.js").Visible} Visible */
 
 const HELP = "Arrow keys move over the squares, Enter keeps a row, Escape lets it go.";
+const PAINT_HELP = "Arrow keys move over the squares, Enter paints one or lets it go.";
 
 /** @extends {PictureView<MapData, MapAt, MapPlan>} */
 export class AttentionMap extends PictureView {
@@ -44,7 +45,7 @@ export class AttentionMap extends PictureView {
     this.words = words;
     this.title.textContent = data.title;
     this.root.setAttribute("aria-label", data.title);
-    this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
+    this.scroll.setAttribute("aria-label", `${data.title}. ${data.paints ? PAINT_HELP : HELP}`);
     this.axes.replaceChildren(...axes(data).map(([name, text]) =>
       make("div", {}, make("span", {}, name), make("span", {}, text))));
     this.note.textContent = data.note;
@@ -121,7 +122,11 @@ export class AttentionMap extends PictureView {
   }
 
   /** @param {MapAt} at */
-  pick({ row }) {
+  pick({ row, key }) {
+    if (this.data.paints) {
+      if (key != null) this.options.onSelect?.([row, key]);
+      return;
+    }
     this.pinned = this.pinned === row ? null : row;
     this.draw();
     this.options.onSelect?.(this.pinned);
@@ -133,6 +138,7 @@ export class AttentionMap extends PictureView {
     const to = moved(at, key, this.data.queries.length, this.data.keys.length);
     if (key === "Enter" || key === " ") {
       this.pick(at);
+      if (this.data.paints) return true; // the page says what it painted
       this.live.textContent = this.pinned == null ? "row let go"
         : `row ${quote(this.data.queries[at.row])} kept`;
     } else if (key === "Escape") {

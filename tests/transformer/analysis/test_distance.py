@@ -1,0 +1,14 @@
+"""How far apart the weights of heads are."""
+
+import numpy as np
+
+from transformer.analysis.distance import total_variation
+
+
+def test_it_is_the_weight_that_was_moved() -> None:
+    before = np.array(
+        [[[1, 0, 0], [0.5, 0.5, 0]], [[0, 1, 0], [0, 0, 1]]], dtype=np.float32
+    )  # two heads
+    after = np.array([[[0.75, 0.25, 0], [0.5, 0, 0.5]], [[1, 0, 0], [0, 1, 0]]], dtype=np.float32)
+    np.testing.assert_allclose(total_variation(after, before), [(0.25 + 0.5) / 2, 1])
+    assert (total_variation(before, before) == 0).all()

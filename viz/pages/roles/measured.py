@@ -19,6 +19,7 @@ from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, choose, pick, pick_kind
 from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
+from viz.draw.palette import COLOR
 from viz.pages.roles.measured_card import card, card_of_sentence
 from viz.pages.roles.measured_examples import examples
 from viz.pages.roles.measured_map import Cell, kind_chart, picked, spoken_table
@@ -36,7 +37,6 @@ from viz.pages.roles.measured_text import measured_on
 
 MEASURE = "roles_measure"
 """Name in the URL of what the map is coloured by."""
-_INK = {"encoder_self": "green", "decoder_self": "blue", "cross": "orange"}
 
 
 def measured() -> None:
@@ -111,7 +111,8 @@ def _opened(translator: Translator) -> Head:
 def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:
     """The three tables; a click opens a head."""
     for kind in KINDS:
-        st.markdown(f":{_INK[kind]}[●] {KIND_TITLES[kind]}")
+        # one element with what only who hears the page gets, which then takes no room
+        st.html(_title(kind) + spoken_table(cells[kind], kind, quantity))
         places = [cell.place for cell in cells[kind]]
         shape = 1 + max(p.layer for p in places), 1 + max(p.head for p in places)
         # a click on the head that was clicked last would only take its selection away: what is
@@ -128,10 +129,14 @@ def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> N
             kind_chart(cells[kind], kind, opened, signed=is_signed(quantity)),
             key=key,
             on_select=clicked,
-            alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same follows, and "
-            f"the menus above open a head.",
+            alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands "
+            f"before it, and the menus above open a head.",
         )
-        st.html(spoken_table(cells[kind], kind, quantity))
+
+
+def _title(kind: Kind) -> str:
+    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    return f"<div>{dot} {KIND_TITLES[kind]}</div>"
 
 
 def _head(

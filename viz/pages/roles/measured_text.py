@@ -112,13 +112,14 @@ def sureness(figures: HeadFigures, sentences: int) -> str:
     measure, figure, least = naming(figures)
     interval = interval_text(measure, figure)
     bounds = f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval},"
+    bound = per_cent(least)
     if figures.role:
         if figure.low >= least:
-            return f"{bounds} lies above that."
-        return f"{bounds} reaches below that: another sample could name the head otherwise."
+            return f"{bounds} lies above {bound}."
+        return f"{bounds} reaches below {bound}: another sample could name the head otherwise."
     if figure.high < least:
-        return f"{bounds} lies below that."
-    return f"{bounds} reaches above that: another sample could give the head this name."
+        return f"{bounds} lies below {bound}."
+    return f"{bounds} reaches above {bound}: another sample could give the head this name."
 
 
 def importance_said(report: HeadReport, figures: HeadFigures) -> str:
@@ -127,13 +128,16 @@ def importance_said(report: HeadReport, figures: HeadFigures) -> str:
     gradient = figures.measures["gradient"]
     every = [one.measures["loss without"].value for one in report.heads]
     rank = 1 + sum(value > loss.value for value in every)
-    verb = "raises" if loss.value >= 0 else "lowers"
+    amount = format_number(abs(loss.value), 3)
+    changes = f"{'raises' if loss.value >= 0 else 'lowers'} the loss by {amount} nats a piece"
+    if float(amount) == 0:
+        changes = "leaves the loss where it is"
     layer = [
         one.measures["gradient"].value for one in report.heads if one.place[:2] == figures.place[:2]
     ]
     own = 1 + sum(value > gradient.value for value in layer)
     return (
-        f"Taking it away {verb} the loss by {format_number(abs(loss.value), 3)} nats a piece "
+        f"Taking it away {changes} "
         f"({interval_text('loss without', loss)}{_nothing(loss)}), rank {rank} of {len(every)}. "
         f"BLEU changes by {as_text('BLEU without', bleu.value)} "
         f"({interval_text('BLEU without', bleu)}{_nothing(bleu)}). By its gradient it has rank "
@@ -173,7 +177,8 @@ def interval_text(measure: str, figure: Figure) -> str:
 
 def with_interval(measure: str, figure: Figure) -> str:
     """`93 % (91 to 95 %)`."""
-    return f"{as_text(measure, figure.value)} ({interval_text(measure, figure)})"
+    unit = UNITS[measure][1] if measure in UNITS else ""
+    return f"{as_text(measure, figure.value)} ({interval_text(measure, figure).removesuffix(unit)})"
 
 
 def _at_offset(offset: int) -> str:

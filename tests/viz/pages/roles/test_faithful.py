@@ -38,7 +38,7 @@ from viz.pages.roles.faithful_text import attention_said, corpus_said
 
 @pytest.fixture
 def opened(serve, translator: Translator, trained_folder: Path, tmp_path: Path):
-    folder = folder_with(trained_folder, tmp_path / "tested", faithfulness_of(translator))
+    folder = folder_with(trained_folder, tmp_path / "tested", faithfulness_of(translator, norm=1.5))
 
     def open_(test: str, text: str = SENTENCE, **url: str) -> AppTest:
         url = {"roles_view": "Faithful?", "faithful_test": test, **url}
@@ -118,10 +118,11 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
 
 def test_the_stored_curves_are_those_of_the_report(opened, translator: Translator) -> None:
     app = opened(ERASE)
-    for rows, value in zip(charts(app), (1.0, 1.0), strict=True):
+    for rows, of_norm in zip(charts(app), (1.5, 0.5), strict=True):
         for name in NAMES:
+            value = of_norm if name == "norm" else 1.0
             assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
-    assert set(corpus_said(faithfulness_of(translator))) <= set(texts(app))
+    assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
 
 
 def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(

@@ -100,10 +100,10 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
 @pytest.mark.parametrize(
     ("value", "low", "high", "said"),
     [
-        (0.45, 0.41, 0.5, "41 to 50 %, lies above that."),
-        (0.45, 0.39, 0.5, "another sample could name the head otherwise."),
-        (0.35, 0.3, 0.39, "30 to 39 %, lies below that."),
-        (0.35, 0.3, 0.41, "another sample could give the head this name."),
+        (0.45, 0.41, 0.5, "41 to 50 %, lies above 40 %."),
+        (0.45, 0.39, 0.5, "reaches below 40 %: another sample could name the head otherwise."),
+        (0.35, 0.3, 0.39, "30 to 39 %, lies below 40 %."),
+        (0.35, 0.3, 0.41, "reaches above 40 %: another sample could give the head this name."),
     ],
 )
 def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, said) -> None:

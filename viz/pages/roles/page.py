@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viz.app.view_choice import choose_view
+from viz.pages.roles.faithful import faithful
+from viz.pages.roles.measured import measured
 from viz.pages.roles.removal import take_away
-
-VIEW = "roles_view"
-"""Name in the URL."""
+from viz.pages.roles.view_names import FAITHFUL, ROLES, TAKE_AWAY, VIEW
 
 VIEWS: dict[str, Callable[[], None]] = {
-    "Take away": take_away,
+    ROLES: measured,
+    TAKE_AWAY: take_away,
+    FAITHFUL: faithful,
 }
 
 

@@ -1,0 +1,106 @@
+"""Reports with figures that were made up, beside a checkpoint that is there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from transformer import KINDS, Translator
+from transformer.analysis import faithfulness_report, head_report
+from transformer.analysis.corpus_roles import MEASURES, corpus_role
+from transformer.analysis.faithfulness import FRACTIONS
+from transformer.analysis.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.head import Head, all_heads
+from transformer.analysis.head_report import (
+    Curve,
+    CurvePoint,
+    Example,
+    HeadFigures,
+    HeadReport,
+)
+from transformer.analysis.importance import IMPORTANCE
+from transformer.analysis.lenses import NAMES
+from transformer.analysis.stored import Figure, checksum_of_weights
+
+SENTENCE = "The dog sleeps in the garden."
+EXAMPLE = "My *brother* eats."
+OTHER_KINDS = {"aligns": ("cross",), "previous": KINDS[:2], "next": KINDS[:2], "itself": KINDS[:2]}
+
+
+def roles_page() -> None:
+    """AppTest cannot walk to a page; this is the way there."""
+    from viz.app import sentence_bar
+    from viz.pages import roles
+
+    sentence_bar.show("page")
+    roles.show()
+
+
+def charts(app: AppTest) -> list[list[dict]]:
+    """The rows of the first data set of each chart, in the order of the page."""
+    return [
+        convert_arrow_bytes_to_pandas_df(chart.proto.datasets[0].data.data).to_dict("records")
+        for chart in app.get("vega_lite_chart")
+    ]
+
+
+def near(value: float, apart: float = 0.02) -> Figure:
+    return Figure(value, value - apart, value + apart)
+
+
+def made_figures(place: Head, **values: float) -> HeadFigures:
+    """A head that does nothing much but what is given."""
+    own = {
+        name: near(0.1 if name != "offset" else -1.0)
+        for name in (*MEASURES, *IMPORTANCE)
+        if place.kind in OTHER_KINDS.get(name, KINDS)
+    }
+    own |= {name.replace("_", " "): near(value) for name, value in values.items()}
+    offset = int(own["offset"].value)
+    plain = {name: one.value for name, one in own.items()}
+    role = corpus_role(plain, place.kind, offset)
+    return HeadFigures(place, role, offset, own, (Example(EXAMPLE, "Mein Bruder frisst.", 0.5),))
+
+
+def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
+    """All heads of a model, each with other figures."""
+    draw = np.random.default_rng(seed)
+    heads = tuple(
+        made_figures(place, **{name: draw.random() for name in ("same word", "sink", "gradient")},
+                     **{"loss without": draw.normal(), "positional": draw.random()})
+        for place in all_heads(translator.model)
+    )  # fmt: skip
+    curve = Curve(tuple(one.place for one in heads), (CurvePoint(0, near(30.0)),))
+    weights = checksum_of_weights(translator.folder)
+    return HeadReport(weights, 60, 2, 20, near(1.5), near(30.0), heads, {"gradient": curve})
+
+
+def faithfulness_of(translator: Translator, **falls: float) -> FaithfulnessReport:
+    """All lenses with the same fall at every share: 1 unless given, and random words 0.5."""
+    lenses: dict[str, LensFigures] = {
+        name: LensFigures(_curves(falls.get(name, 1.0)), near(0.3), near(0.4)) for name in NAMES
+    }
+    attention: dict[str, dict[str, Figure]] = {
+        kind: {"uniform": near(-1.0 - n), "permuted": near(0.015 * n)}
+        for n, kind in enumerate(KINDS)
+    }
+    weights = checksum_of_weights(translator.folder)
+    random = _curves(falls.get("random", 0.5))
+    return FaithfulnessReport(weights, 50, 1, False, FRACTIONS, lenses, random, attention)
+
+
+def folder_with(source: Path, target: Path, *reports: HeadReport | FaithfulnessReport) -> Path:
+    """A copy of a checkpoint with reports beside it."""
+    shutil.copytree(source, target)
+    for report in reports:
+        module = head_report if isinstance(report, HeadReport) else faithfulness_report
+        (target / module.FILE).write_text(module.to_json(report), encoding="utf-8")
+    return target
+
+
+def _curves(fall: float) -> Curves:
+    return Curves((near(fall),) * len(FRACTIONS), (near(2 - fall),) * len(FRACTIONS))

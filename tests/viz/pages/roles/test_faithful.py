@@ -1,0 +1,212 @@
+"""The tests of faithfulness on the page: computed on the sentence, read from the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import texts
+from tests.viz.pages.roles.made_reports import (
+    SENTENCE,
+    charts,
+    faithfulness_of,
+    folder_with,
+    near,
+    roles_page,
+)
+from transformer import KINDS, Translator
+from transformer.analysis.faithfulness import (
+    FRACTIONS,
+    lens_faithfulness,
+    permuted_changes,
+    random_erasing,
+)
+from transformer.analysis.faithfulness_report import COMMAND, Curves
+from transformer.analysis.lenses import NAMES
+from viz.app.formatting import format_number
+from viz.pages.roles import faithful_sentence
+from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM
+from viz.pages.roles.faithful_charts import RANDOM
+from viz.pages.roles.faithful_sentence import MOST_WORDS, screen_name
+from viz.pages.roles.faithful_text import attention_said, corpus_said
+
+
+@pytest.fixture
+def opened(serve, translator: Translator, trained_folder: Path, tmp_path: Path):
+    folder = folder_with(trained_folder, tmp_path / "tested", faithfulness_of(translator, norm=1.5))
+
+    def open_(test: str, text: str = SENTENCE, **url: str) -> AppTest:
+        url = {"roles_view": "Faithful?", "faithful_test": test, **url}
+        app = serve(roles_page, checkpoint=folder, text=text, **url)
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def curves(rows: list[dict]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(row["lens"], []).append(row["value"])
+    return found
+
+
+def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
+    report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
+    most, random, least = corpus_said(report)
+    assert most.startswith("The words that norm ranks first")
+    assert "fell by 1.50 nats, mean over the shares, and by 0.50 with random words" in most
+    assert "overlaps at every share with ALTI: this sample does not put it before it" in most
+    assert random == (
+        "Not to be told from random words by the 95 % intervals: rollout at every share. "
+        "Below random words: gradient at every share."
+    )
+    assert least.startswith("With its first words alone norm loses least, not to be told from ALTI")
+    most, random, _ = corpus_said(faithfulness_of(translator, gradient=2.0))
+    assert most.startswith("The words that gradient ranks first")
+    assert "No other lens has an interval that overlaps with its own at every share." in most
+    assert random == (
+        "Every lens lies above random words at every share, beyond the 95 % intervals."
+    )
+
+
+def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
+    translator: Translator,
+) -> None:
+    report = faithfulness_of(translator)
+    falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
+    one = replace(report.lenses["weights"], curves=Curves(falls, falls))
+    random = corpus_said(replace(report, lenses={**report.lenses, "weights": one}))[1]
+    said = random.replace("\u00a0", " ")
+    assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in said
+
+
+def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
+    opened, translator: Translator
+) -> None:
+    app = opened(ERASE, faithful_seed="3")
+    assert len(charts(app)) == 2  # of the corpus
+    app.button(key="faithful-erase").click().run()
+    assert not app.exception
+    first, others = charts(app)[:2]
+    trace = translator.trace(SENTENCE)
+    targets = faithful_sentence.measured_pieces(trace)
+    best: dict[str, float] = {}
+    for name in NAMES:
+        found = lens_faithfulness(translator, trace, name, targets=targets)
+        falls = found.erasing.comprehensiveness.mean(0)
+        np.testing.assert_allclose(curves(first)[screen_name(name)], falls, atol=1e-4)
+        np.testing.assert_allclose(
+            curves(others)[screen_name(name)], found.erasing.sufficiency.mean(0), atol=1e-4
+        )
+        best[screen_name(name)] = falls.mean()
+        tau = format_number(float(np.nanmean(found.kendall)))
+        assert tau in list(app.dataframe[0].value["Kendall's τ"])
+    random = random_erasing(translator.model, trace, 3, targets=targets)
+    np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)
+    (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    assert f"the first words of {max(best, key=lambda name: best[name])} are erased" in said
+    # another sentence is asked for anew
+    app.text_area(key="text").set_value("Her horse waits.").run()
+    assert len(charts(app)) == 2
+
+
+def test_the_stored_curves_are_those_of_the_report(opened, translator: Translator) -> None:
+    app = opened(ERASE)
+    for rows, of_norm in zip(charts(app), (1.5, 0.5), strict=True):
+        for name in NAMES:
+            value = of_norm if name == "norm" else 1.0
+            assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
+    assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
+
+
+def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Short:
+        """Time for two lenses that were not yet computed."""
+
+        def __init__(self) -> None:
+            self.left = 2 + len(asked)
+
+        def __call__(self) -> bool:
+            self.left -= 1
+            return self.left < 0
+
+    as_ever = lens_faithfulness
+
+    def counted(*args, **more):
+        asked.append(args[2])
+        return as_ever(*args, **more)
+
+    monkeypatch.setattr(faithful_sentence, "Budget", Short)
+    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", counted)
+    app = opened(ERASE, text="The old cat sleeps under the table.")
+    app.button(key="faithful-erase").click().run()
+    assert asked == [*NAMES[:2]]
+    (said,) = [text for text in texts(app) if "time for one go" in text]
+    assert all(screen_name(name) in said for name in NAMES[2:])
+    app.button(key="faithful-erase").click().run()
+    assert asked == [*NAMES[:4]]  # what was computed is remembered
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("Dog", "fewer than two words"),
+    ("dog " * (MOST_WORDS + 1), f"tests up to {MOST_WORDS}"),
+])  # fmt: skip
+def test_a_sentence_that_cannot_be_tested_is_said_so_before_it_is_asked_for(
+    opened, text: str, said: str
+) -> None:
+    app = opened(ERASE, text=text)
+    assert any(said in line for line in texts(app))
+    app.button(key="faithful-erase").click().run()
+    assert any(said in line for line in texts(app))
+
+
+def test_uniform_attention_is_an_even_row_in_every_head(opened, translator: Translator) -> None:
+    app = opened(UNIFORM, kind="encoder", faithful_layers="2")
+    trace = translator.trace(SENTENCE)
+    even = {
+        "encoder.layers.1.self_attention.hook_pattern": lambda x, _: torch.full_like(
+            x, 1 / x.size(-1)
+        )
+    }
+    with translator.model.hooks(even):
+        changed = translator.trace(SENTENCE, target=trace.target).log_probs
+    total = float((changed - trace.log_probs).sum())
+    rows = charts(app)[0]
+    assert sum(row["change"] for row in rows) == pytest.approx(total, abs=1e-3)
+    assert any(format_number(total, sign=True) in text for text in texts(app))
+    app.selectbox(key="faithful_layers").set_value("all").run()
+    assert sum(row["change"] for row in charts(app)[0]) != pytest.approx(total, abs=1e-3)
+
+
+def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
+    opened, translator: Translator
+) -> None:
+    app = opened(PERMUTED, kind="cross", faithful_seed="5")
+    trace = translator.trace(SENTENCE)
+    for seed in (5, 6):
+        changes = permuted_changes(translator.model, trace, "cross", seed=seed)
+        drawn = sum(row["change"] for row in charts(app)[0])
+        assert drawn == pytest.approx(changes.sum(), abs=1e-3)
+        app.number_input(key="faithful_seed").set_value(6).run()
+    attention = faithfulness_of(translator).attention
+    stored = {kind: attention[kind]["permuted"] for kind in KINDS}
+    said = attention_said(stored, "permuted")
+    assert said in texts(app)
+    assert said.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
+    assert [row["value"] for row in charts(app)[1]] == [stored[kind].value for kind in KINDS]
+
+
+def test_without_a_measurement_the_command_is_named(serve, trained_folder: Path) -> None:
+    app = serve(roles_page, checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
+    (said,) = [text for text in texts(app) if COMMAND in text]
+    assert str(trained_folder) in said

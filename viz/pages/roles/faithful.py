@@ -1,0 +1,274 @@
+"""Is a lens faithful? Words erased, weights made uniform or permuted, and what changes then."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from transformer import AttentionTrace, CheckpointError, HeadlightError, Kind, Translator
+from transformer.analysis import faithfulness_report
+from transformer.analysis.faithfulness import (
+    FRACTIONS,
+    drops_without_each_word,
+    erase,
+    permuted_changes,
+    uniform_changes,
+    word_scores,
+)
+from transformer.analysis.faithfulness_report import COMMAND, FaithfulnessReport
+from transformer.analysis.rank_correlation import kendall
+from transformer.analysis.stored import Figure
+from transformer.kinds import KINDS
+from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
+from viz.app.head_picker import pick_kind
+from viz.app.memory import memo_per_trace
+from viz.draw.labels import KIND_TITLES
+from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
+from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name
+from viz.pages.roles.faithful_text import attention_said, corpus_said, measured_on, sentence_said
+from viz.pages.roles.removal_charts import word_log_probs
+
+TEST, SEED, LAYERS = "faithful_test", "faithful_seed", "faithful_layers"
+"""Names in the URL."""
+ERASE, UNIFORM, PERMUTED = "erase words", "uniform attention", "permuted attention"
+TESTS = (ERASE, UNIFORM, PERMUTED)
+ALL = "all"
+MOST_SEED = 9_999
+
+FIRST = "Comprehensiveness: how much log P of a piece falls with the first words erased"
+OTHERS = "Sufficiency: how much log P of a piece falls with all others erased"
+
+_ASKED = "faithful.asked"
+
+
+def faithful() -> None:
+    """The view: a test on the sentence in the bar, and the same as measured on a corpus."""
+    if (trace := sentence_bar.trace()) is None:
+        return
+    found = sentence_bar.translated()
+    assert found is not None  # there is a trace
+    translator, _ = found
+    report, missing = _report(translator)
+    with st.container(
+        key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        test = st.segmented_control(
+            "Test", TESTS, default=ERASE, required=True, key=TEST, bind="query-params",
+            label_visibility="collapsed",
+        ) or ERASE  # fmt: skip
+        kind, layer = (None, None) if test == ERASE else _whose(translator)
+        seed = 0 if test == UNIFORM else _seed()
+        asked = test == ERASE and _asked(translator, trace)
+    yours, corpus = st.columns(2, gap="medium")
+    with yours:
+        st.subheader("On the sentence in the bar", anchor=False)
+        try:
+            if kind is None:
+                _erase(translator, trace, seed, asked=asked)
+            else:
+                _replace(translator, trace, test, kind, layer, seed)
+        except HeadlightError as error:
+            st.text(str(error))
+    with corpus:
+        st.subheader("On a development set", anchor=False)
+        if report is None:
+            st.text(missing)
+        elif kind is None:
+            _stored_erasing(report)
+        else:
+            _stored_attention(report, test)
+    _explain(test)
+
+
+def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
+    try:
+        report = faithfulness_report.read(translator.folder)
+    except CheckpointError as error:
+        return None, str(error)
+    return report, (
+        f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
+        f"{translator.folder} --src FILE, with English text line by line."
+    )
+
+
+def _whose(translator: Translator) -> tuple[Kind, int | None]:
+    """Whose weights are replaced: a kind, and a layer from 0 or None for all."""
+    kind = pick_kind()
+    layers = [ALL, *(str(n + 1) for n in range(translator.model.config.N))]
+    chosen = st.selectbox("Layers", layers, key=LAYERS, bind="query-params", width=130)
+    return kind, None if chosen == ALL else int(chosen) - 1
+
+
+def _seed() -> int:
+    return int(st.number_input("Seed", 0, MOST_SEED, 0, key=SEED, bind="query-params", width=160))
+
+
+def _asked(translator: Translator, trace: AttentionTrace) -> bool:
+    """Erasing takes seconds, so it waits for its button; each sentence asks anew."""
+    sentence = (translator.checksum, trace.source, trace.target)
+    if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
+        st.session_state[_ASKED] = sentence
+    return bool(st.session_state.get(_ASKED) == sentence)
+
+
+def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, asked: bool) -> None:
+    measured_pieces(trace)  # says what cannot be tested before it is asked for
+    if not asked:
+        st.text(
+            "For each written piece the words that a lens ranks first are erased from the source, "
+            "then all others, and so for random words. This takes some seconds: press the button "
+            "above."
+        )
+        return
+    bar = st.progress(0.0)
+
+    def progress(done: int, steps: int, what: str) -> None:
+        bar.progress(done / steps, text=f"Erasing: {what}")
+
+    erased = erase_by_lenses(translator, trace, seed, progress)
+    bar.empty()
+    if erased.missing:
+        names = ", ".join(map(screen_name, erased.missing))
+        st.text(f"The time for one go is up: press the button again to go on with {names}.")
+    if erased.lenses:
+        _draw_erased(erased)
+
+
+def _draw_erased(erased: Erased) -> None:
+    assert erased.random is not None  # it comes before the lenses
+    first = {screen_name(name): _plain(o.comprehensiveness) for name, o in erased.lenses.items()}
+    others = {screen_name(name): _plain(one.sufficiency) for name, one in erased.lenses.items()}
+    random = erased.random
+    _curves("yours", first, _plain(random.comprehensiveness), FRACTIONS, FIRST)
+    _curves("yours", others, _plain(random.sufficiency), FRACTIONS, OTHERS)
+    st.text(sentence_said(erased))
+    agreement = {
+        screen_name(name): "all words alike" if one.kendall is None else format_number(one.kendall)
+        for name, one in erased.lenses.items()
+    }
+    _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
+    some, every = erased.pieces
+    if some < every:
+        st.caption(f"Erasing was measured on {some} of the {every} written pieces, evenly spaced.")
+
+
+def _stored_erasing(report: FaithfulnessReport) -> None:
+    first = {screen_name(n): one.curves.comprehensiveness for n, one in report.lenses.items()}
+    others = {screen_name(n): one.curves.sufficiency for n, one in report.lenses.items()}
+    _curves("corpus", first, report.random.comprehensiveness, report.fractions, FIRST)
+    _curves("corpus", others, report.random.sufficiency, report.fractions, OTHERS)
+    for said in corpus_said(report):
+        st.text(said)
+    _agreement(
+        "corpus",
+        {
+            "lens": [screen_name(name) for name in report.lenses],
+            "Kendall's τ": [_with_interval(one.kendall) for one in report.lenses.values()],
+            "Spearman's ρ": [_with_interval(one.spearman) for one in report.lenses.values()],
+        },
+    )
+    st.caption(measured_on(report))
+
+
+def _curves(
+    whose: str,
+    lenses: dict[str, tuple[Figure, ...]],
+    random: tuple[Figure, ...],
+    fractions: tuple[float, ...],
+    title: str,
+) -> None:
+    most = largest(random, *lenses.values())
+    st.caption(title)
+    st.altair_chart(
+        erasing_chart(lenses, random, fractions, most, legend=title == FIRST),
+        key=f"faithful-{whose}-{'first' if title == FIRST else 'others'}",
+        alt=f"{title}, over the share of words, by lens and for random words.",
+    )
+
+
+def _agreement(whose: str, columns: dict[str, list[str]]) -> None:
+    st.caption("Agreement of the lens's order with what erasing each word by itself says")
+    st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{whose}-agreement")
+
+
+def _replace(
+    translator: Translator,
+    trace: AttentionTrace,
+    test: str,
+    kind: Kind,
+    layer: int | None,
+    seed: int,
+) -> None:
+    """Uniform or permuted weights: a few passes, at once."""
+    layers = None if layer is None else (layer,)
+    model = translator.model
+    changes = memo_per_trace(
+        trace,
+        ("faithful", test, kind, layer, seed),
+        lambda: (
+            uniform_changes(model, trace, kind, layers)
+            if test == UNIFORM
+            else permuted_changes(model, trace, kind, layers, seed=seed)
+        ),
+    )
+    words, by_word = word_log_probs(trace, changes)
+    where = "all layers" if layer is None else f"layer {layer + 1}"
+    st.text(
+        f"With {test} in all heads of {KIND_TITLES[kind]}, {where}, log P of the translation in "
+        f"the bar changes by {format_number(changes.sum(), sign=True)}, "
+        f"{format_number(changes.mean(), sign=True)} a piece."
+    )
+    st.altair_chart(
+        changes_chart(words, by_word, kind),
+        key="faithful-words",
+        alt=f"How log P of each word of the translation in the bar changes with {test}.",
+    )
+
+
+def _stored_attention(report: FaithfulnessReport, test: str) -> None:
+    what = "uniform" if test == UNIFORM else "permuted"
+    changes = {kind: report.attention[kind][what] for kind in KINDS}
+    st.text(attention_said(changes, what))
+    st.altair_chart(
+        kinds_chart(changes),
+        key="faithful-kinds",
+        alt=f"Change of log P of a written piece with {what} weights, by kind of attention.",
+    )
+    st.caption(measured_on(report))
+
+
+def _plain(curve: tuple[float, ...]) -> tuple[Figure, ...]:
+    """Figures without an interval."""
+    return tuple(Figure(value, value, value) for value in curve)
+
+
+def _with_interval(one: Figure) -> str:
+    value, low, high = map(format_number, one)
+    return f"{value} ({low} to {high})"
+
+
+def _explain(test: str) -> None:
+    if test == ERASE:
+        explain(
+            r"Comprehensiveness is $\log P(y_t \mid x) - \log P(y_t \mid x \setminus r)$ and "
+            r"sufficiency $\log P(y_t \mid x) - \log P(y_t \mid r)$, where $r$ are the source "
+            r"words that a lens ranks first in the row that writes $y_t$, mean over layers and "
+            r"heads of cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with "
+            f"probabilities): {code_line(word_scores)}, {code_line(erase)}. High is good for the "
+            f"first and low for the second. Erased words are hidden from encoder and decoder by "
+            f"their masks. Kendall's τ compares the lens with the fall of log P without each word: "
+            f"{code_line(drops_without_each_word)}, {code_line(kendall)}. A word that can be "
+            f"erased without loss may still be one that the model used: others can take its place."
+        )
+        return
+    explain(
+        "If other weights give the same output, the weights alone do not explain it (Jain & "
+        "Wallace 2019, §4.2); whether that makes them no explanation is disputed, since a model "
+        "that must do without its own weights is another model (Wiegreffe & Pinter 2019). Uniform "
+        f"weights spread each row evenly over all that it may see: {code_line(uniform_changes)}; "
+        f"permuted ones deal a row's weights to other keys at random, mean over three deals: "
+        f"{code_line(permuted_changes)}. The words are those in the bar, all forced: only their "
+        f"probabilities change."
+    )

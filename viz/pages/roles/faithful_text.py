@@ -1,0 +1,146 @@
+"""What a measurement of faithfulness says, and what it does not: computed from its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from transformer import Kind
+from transformer.analysis.faithfulness_report import Curves, FaithfulnessReport
+from transformer.analysis.stored import Figure
+from viz.app.formatting import format_number
+from viz.draw.labels import KIND_TITLES
+from viz.pages.roles.faithful_sentence import Erased, mean, screen_name
+from viz.pages.roles.measured_text import per_cent
+
+
+def corpus_said(report: FaithfulnessReport) -> list[str]:
+    """Which lens picks the words whose removal matters most, and which no better than chance."""
+    curves = {name: one.curves for name, one in report.lenses.items()}
+    first = {name: one.comprehensiveness for name, one in curves.items()}
+    others = {name: one.sufficiency for name, one in curves.items()}
+    return [
+        _strongest(first, report.random.comprehensiveness),
+        _against_random(first, report.random, report.fractions),
+        _least_needed(others, report.random.sufficiency),
+    ]
+
+
+def sentence_said(erased: Erased) -> str:
+    """The same on one sentence, which has no interval."""
+    if not erased.lenses or erased.random is None:
+        return ""
+    falls = {name: mean(one.comprehensiveness) for name, one in erased.lenses.items()}
+    best = max(falls, key=lambda name: falls[name])
+    random = mean(erased.random.comprehensiveness)
+    below = [screen_name(name) for name, fall in falls.items() if fall <= random]
+    less = f" Not more than random words: {_listed(below)}." if below else ""
+    return (
+        f"On this sentence log P of a piece falls most where the first words of "
+        f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
+        f"shares); with random words by {format_number(random)}.{less} One sentence tells little "
+        f"of a lens: see beside it."
+    )
+
+
+def attention_said(changes: Mapping[Kind, Figure], what: str) -> str:
+    """What uniform or permuted weights change on the corpus."""
+    parts = []
+    for kind, one in changes.items():
+        within = one.low <= 0 <= one.high
+        parts.append(
+            f"{KIND_TITLES[kind]} by {_signed(one.value)} ({_signed(one.low)} to "
+            f"{_signed(one.high)}{', which holds 0' if within else ''})"
+        )
+    return f"With {what} weights in all heads of one kind log P of a written piece changes: " + (
+        f"{'; '.join(parts)}."
+    )
+
+
+def measured_on(report: FaithfulnessReport) -> str:
+    """On what all of it was measured."""
+    left_out = f", {report.left_out:,} left out" if report.left_out else ""
+    whose = "the reference" if report.forced else "the model's own"
+    return (
+        f"Measured on {report.sentences:,} sentences{left_out}, over pieces of {whose} "
+        f"translations, with 95 % bootstrap intervals over the sentences."
+    )
+
+
+def overlap(one: Figure, other: Figure) -> bool:
+    """Whether two intervals have a point in common."""
+    return one.low <= other.high and other.low <= one.high
+
+
+def _strongest(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
+    falls = {name: _mean(curve) for name, curve in lenses.items()}
+    best = max(falls, key=lambda name: falls[name])
+    equal = [
+        screen_name(name)
+        for name, curve in lenses.items()
+        if name != best and all(map(overlap, curve, lenses[best]))
+    ]
+    alike = (
+        f" Its interval overlaps at every share with {_listed(equal)}: this sample does not put it "
+        f"before {'them' if len(equal) > 1 else 'it'}."
+        if equal
+        else " No other lens has an interval that overlaps with its own at every share."
+    )
+    return (
+        f"The words that {screen_name(best)} ranks first are those whose removal changed most: "
+        f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
+        f"shares, and by {format_number(_mean(random))} with random words.{alike}"
+    )
+
+
+def _against_random(
+    lenses: Mapping[str, Sequence[Figure]], random: Curves, fractions: Sequence[float]
+) -> str:
+    chance = random.comprehensiveness
+    same, less = [], []
+    for name, curve in lenses.items():
+        pairs = [*zip(fractions, curve, chance, strict=True)]
+        if shares := [fraction for fraction, one, other in pairs if overlap(one, other)]:
+            same.append(_at(name, shares, len(fractions)))
+        if shares := [fraction for fraction, one, other in pairs if one.high < other.low]:
+            less.append(_at(name, shares, len(fractions)))
+    if not same and not less:
+        return "Every lens lies above random words at every share, beyond the 95 % intervals."
+    parts = []
+    if same:
+        parts.append(f"Not to be told from random words by the 95 % intervals: {_listed(same)}.")
+    if less:
+        parts.append(f"Below random words: {_listed(less)}.")
+    return " ".join(parts)
+
+
+def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
+    falls = {name: _mean(curve) for name, curve in lenses.items()}
+    best = min(falls, key=lambda name: falls[name])
+    equal = [
+        screen_name(name)
+        for name, curve in lenses.items()
+        if name != best and all(map(overlap, curve, lenses[best]))
+    ]
+    alike = f", not to be told from {_listed(equal)}" if equal else ""
+    return (
+        f"With its first words alone {screen_name(best)} loses least{alike}: "
+        f"{format_number(falls[best])} nats, and {format_number(_mean(random))} with random words."
+    )
+
+
+def _at(name: str, shares: Sequence[float], count: int) -> str:
+    if len(shares) == count:
+        return f"{screen_name(name)} at every share"
+    return f"{screen_name(name)} at {_listed(list(map(per_cent, shares)))}"
+
+
+def _mean(curve: Sequence[Figure]) -> float:
+    return mean([one.value for one in curve])
+
+
+def _signed(value: float) -> str:
+    return format_number(value, sign=True)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

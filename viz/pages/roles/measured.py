@@ -1,0 +1,165 @@
+"""What each head does, measured on a corpus: a map of the model, and a card of one head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from transformer import AttentionTrace, CheckpointError, Kind, Translator
+from transformer.analysis import head_report
+from transformer.analysis.corpus_roles import corpus_role, measure_sentence
+from transformer.analysis.head import Head
+from transformer.analysis.head_report import COMMAND, HeadReport
+from transformer.analysis.importance import gradient_importance, losses_without
+from transformer.analysis.roles import head_roles
+from transformer.analysis.similar_heads import nearest_by_measures
+from transformer.kinds import KINDS
+from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain
+from viz.app.head_picker import HEAD, KIND, choose, pick, pick_kind
+from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
+from viz.draw.palette import COLOR
+from viz.pages.roles.measured_card import card, card_of_sentence
+from viz.pages.roles.measured_examples import examples
+from viz.pages.roles.measured_map import Cell, kind_chart, picked, spoken_table
+from viz.pages.roles.measured_quantities import (
+    QUANTITIES,
+    ROLE,
+    cells_of_report,
+    cells_of_sentence,
+    is_signed,
+    meaning,
+)
+from viz.pages.roles.measured_similar import like_this_one
+from viz.pages.roles.measured_table import measures_table
+from viz.pages.roles.measured_text import measured_on
+
+MEASURE = "roles_measure"
+"""Name in the URL of what the map is coloured by."""
+
+
+def measured() -> None:
+    """The view: every head by what was measured of it, and one head in words."""
+    if (trace := sentence_bar.trace()) is None:
+        return
+    found = sentence_bar.translated()
+    assert found is not None  # there is a trace
+    translator, _ = found
+    report, missing = report_of(translator)
+    with st.container(
+        key="measured-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        opened = _opened(translator)
+        quantity = ROLE
+        if report is not None:
+            quantity = st.selectbox(
+                "Colour", list(QUANTITIES), key=MEASURE, bind="query-params", width=290
+            )
+    if missing:
+        st.text(missing)
+    model, head = st.columns([5, 7], gap="medium")
+    with model:
+        cells = cells_of_sentence(trace) if report is None else cells_of_report(report, quantity)
+        _map(cells, opened, quantity)
+        st.caption(meaning(quantity) if report is not None else _ON_SENTENCE)
+    with head:
+        _head(translator, trace, report, opened)
+    similar, every = st.columns([5, 7], gap="medium")
+    with similar:
+        like_this_one(report, trace, opened, open_head)
+    if report is not None:
+        with every:
+            measures_table(report.head(opened))
+            st.caption(measured_on(report))
+    _explain()
+
+
+_ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
+
+
+def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
+    """The report beside the checkpoint, and what to say where there is none."""
+    try:
+        report = head_report.read(translator.folder, translator.model.config)
+    except CheckpointError as error:
+        return None, str(error)
+    if report is None:
+        return None, (
+            f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
+            f"{translator.folder} --src FILE --ref FILE --examples FILE, with English and German "
+            f"text line by line. Until then the page shows the sentence in the bar alone."
+        )
+    return report, ""
+
+
+def open_head(place: Head) -> None:
+    """Let the menus follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[place.kind]
+    choose(HEAD, place.layer, place.head)
+
+
+def _opened(translator: Translator) -> Head:
+    layers, heads = translator.model.config.N, translator.model.config.h
+    kind = pick_kind()
+    layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+    assert layer is not None  # no mean is offered
+    assert head is not None
+    return Head(kind, layer, head)
+
+
+def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:
+    """The three tables; a click opens a head."""
+    for kind in KINDS:
+        # one element with what only who hears the page gets, which then takes no room
+        st.html(_title(kind) + spoken_table(cells[kind], kind, quantity))
+        places = [cell.place for cell in cells[kind]]
+        shape = 1 + max(p.layer for p in places), 1 + max(p.head for p in places)
+        # a click on the head that was clicked last would only take its selection away: what is
+        # open elsewhere gives the chart a new key, and with it no selection
+        own = f"{opened.layer}.{opened.head}" if opened.kind == kind else ""
+        key = f"measured-{kind}-{own}"
+
+        def clicked(key: str = key, kind: Kind = kind, shape: tuple[int, int] = shape) -> None:
+            at = picked(st.session_state.get(key), shape)
+            if at is not None:
+                open_head(Head(kind, *at))
+
+        st.altair_chart(
+            kind_chart(cells[kind], kind, opened, signed=is_signed(quantity)),
+            key=key,
+            on_select=clicked,
+            alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands "
+            f"before it, and the menus above open a head.",
+        )
+
+
+def _title(kind: Kind) -> str:
+    dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
+    return f"<div>{dot} {KIND_TITLES[kind]}</div>"
+
+
+def _head(
+    translator: Translator, trace: AttentionTrace, report: HeadReport | None, opened: Head
+) -> None:
+    """The open head in words, and where it does most what its role says."""
+    if report is None:
+        card_of_sentence(trace, opened)
+        return
+    figures = report.head(opened)
+    card(report, figures, trace)
+    examples(translator, figures)
+
+
+def _explain() -> None:
+    explain(
+        f"Each measure is the mean over the rows of one head on a corpus, "
+        f"{code_line(measure_sentence)}; the strongest, by its threshold, names the head: "
+        f"{code_line(corpus_role)}, and on one sentence {code_line(head_roles)}. Positional heads, "
+        f"rare words and confidence are those of Voita et al. 2019; importance is |∂L/∂ξ| of a "
+        f"gate ξ on the head (Michel et al. 2019), {code_line(gradient_importance)}, and the loss "
+        f"with the head's output at 0, {code_line(losses_without)}. Heads are alike by the root "
+        f"mean square of their differences in standard deviations: "
+        f"{code_line(nearest_by_measures)}. All of it says where a head looked and what changed "
+        f"when it was removed, never why the model decided."
+    )

@@ -1,0 +1,75 @@
+"""The card of one head: its role in plain words, how sure, and how much depends on it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import AttentionTrace
+from transformer.analysis.head import Head
+from transformer.analysis.head_report import HeadFigures, HeadReport
+from viz.app import navigation
+from viz.app.head_picker import in_link
+from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.pages.roles.measured_quantities import roles_on
+from viz.pages.roles.measured_text import (
+    LOOKS,
+    importance_said,
+    per_cent,
+    role_name,
+    role_said,
+    sureness,
+)
+from viz.pages.roles.removal_changes import Change, format_changes
+from viz.pages.roles.removal_controls import REMOVED
+from viz.pages.roles.view_names import TAKE_AWAY, VIEW
+
+
+def card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> None:
+    """Draw the card of a head that was measured on a corpus."""
+    _title(figures.place, figures.role)
+    st.text(f"{role_said(figures)} {sureness(figures, report.sentences)}")
+    st.text(importance_said(report, figures))
+    st.text(on_sentence(trace, figures.place))
+    _links(figures.place)
+
+
+def card_of_sentence(trace: AttentionTrace, place: Head) -> None:
+    """Draw the card of a head of which only the sentence in the bar is known."""
+    _title(place, roles_on(trace, place.kind)[place].role)
+    st.text(on_sentence(trace, place))
+    _links(place)
+
+
+def on_sentence(trace: AttentionTrace, place: Head) -> str:
+    """What the head does on the sentence in the bar."""
+    one = roles_on(trace, place.kind)[place]
+    of = "of the largest possible entropy" if one.nearest == "spread" else "beyond chance"
+    score = f"{per_cent(one.score)} {of}"
+    if not one.role:
+        return f"On the sentence in the bar nothing dominates: nearest is “{one.nearest}”, {score}."
+    looks = LOOKS[one.role]
+    return f"On the sentence in the bar it {looks[:1].lower()}{looks[1:]} ({score})."
+
+
+def _title(place: Head, role: str) -> None:
+    st.subheader(
+        f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · {role_name(role)}", anchor=False
+    )
+
+
+def _links(place: Head) -> None:
+    """The same head on other pages and in another view."""
+    with st.container(
+        key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        chosen = in_link(*place)
+        navigation.link("heads", "its map on the sentence in the bar", chosen)
+        navigation.link("inside", "how it comes to its weights", chosen)
+        st.button("Take it away", key="measured-take-away", on_click=_take_away, args=(place,))
+
+
+def _take_away(place: Head) -> None:
+    st.session_state[VIEW] = TAKE_AWAY
+    removed = format_changes([Change(place)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address
+    st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed

@@ -1,0 +1,158 @@
+"""The map of the model: one small table for each kind, a cell for each head, coloured by a figure.
+
+Pale is little and deep is much, in the hue of the kind; figures around 0 are olive below and purple
+above. Opacity and not a scheme: pale is nothing on a light page as on a dark one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from transformer import Kind
+from transformer.analysis.head import Head
+from viz.draw.labels import KIND_TITLES, head_name
+from viz.draw.palette import COLOR
+from viz.figures.colors import INK
+
+PICKED = "picked"
+"""The selection that a click makes."""
+LESS, MORE = "#888800", "#A64AC4"
+"""Olive below 0 and purple above, as the signed maps have them; no kind of attention."""
+PALEST, DEEPEST = 0.05, 0.6
+"""Opacity of nothing and of the most: words in the page's ink are read on both."""
+
+_FAINT = 0.68  # opacity of words that stand back: they can still be read
+_ROW, _TOP = 30, 28  # CSS pixels of a layer, and of what stands above the first
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the map shows of one head.
+
+    Args:
+        place: which.
+        value: 0 to 1 of the most that is coloured, or -1 to 1; None for a head that has none.
+        text: in the cell.
+        says: on hover, and to who hears the page.
+        faint: whether the text stands back.
+    """
+
+    place: Head
+    value: float | None
+    text: str
+    says: str
+    faint: bool = False
+
+
+def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
+    """The heads of one kind, layers down and heads across; a click gives `PICKED`.
+
+    Args:
+        cells: of this kind alone.
+        opened: is outlined.
+        signed: whether values lie around 0.
+    """
+    table = pd.DataFrame(
+        {
+            "layer": [cell.place.layer for cell in cells],
+            "head": [cell.place.head for cell in cells],
+            "name": [head_name(*cell.place[1:]) for cell in cells],
+            "text": [cell.text for cell in cells],
+            "says": [cell.says for cell in cells],
+            "opacity": [_opacity(cell.value) for cell in cells],
+            "color": [_color(cell.value, kind, signed) for cell in cells],
+            "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
+            "opened": [cell.place == opened for cell in cells],
+        }
+    )
+    plain: dict[str, Any] = {
+        "domain": False,
+        "ticks": False,
+        "grid": False,
+        "labelAngle": 0,
+        "labelPadding": 6,
+    }
+    x = alt.X(
+        "head:O",
+        title=None,
+        axis=alt.Axis(orient="top", labelExpr="'H' + (datum.value + 1)", **plain),
+        scale=alt.Scale(paddingInner=0.06, paddingOuter=0.03),
+    )
+    y = alt.Y(
+        "layer:O",
+        title=None,
+        axis=alt.Axis(labelExpr="'L' + (datum.value + 1)", **plain),
+        scale=alt.Scale(paddingInner=0.08, paddingOuter=0.04),
+    )
+    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("says:N", title="measured")]
+    base = alt.Chart(table, height=_TOP + _ROW * int(table["layer"].nunique())).encode(x, y)
+    color = alt.Color("color:N", scale=None)
+    cell = (
+        base.mark_rect(cornerRadius=2, cursor="pointer", aria=False)
+        .encode(color, opacity=alt.Opacity("opacity:Q", scale=None), tooltip=tooltip)
+        .add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
+    )
+    text = base.mark_text(color=INK, fontSize=12, cursor="pointer", aria=False).encode(
+        text="text:N", opacity=alt.Opacity("ink:Q", scale=None), tooltip=tooltip
+    )
+    outline = (
+        base.transform_filter("datum.opened")
+        .mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=2, aria=False)
+        .encode()
+    )
+    return cell + outline + text
+
+
+def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
+    """The same as an HTML table for who hears the page."""
+    layers = sorted({cell.place.layer for cell in cells})
+    heads = sorted({cell.place.head for cell in cells})
+    said = {cell.place[1:]: escape(cell.says) for cell in cells}
+    top = "".join(f'<th scope="col">head {head + 1}</th>' for head in heads)
+    rows = "".join(
+        f'<tr><th scope="row">layer {layer + 1}</th>'
+        + "".join(f"<td>{said.get((layer, head), '')}</td>" for head in heads)
+        + "</tr>"
+        for layer in layers
+    )
+    caption = escape(f"{KIND_TITLES[kind]}: {what} of each head")
+    return (
+        f'<table class="headlight-unseen"><caption>{caption}</caption>'
+        f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def picked(state: object, shape: tuple[int, int]) -> tuple[int, int] | None:
+    """Layer and head of a click; None where the browser sends anything else.
+
+    Args:
+        state: what Streamlit holds under the key of the chart.
+        shape: layers and heads.
+    """
+    selection = state.get("selection") if isinstance(state, dict) else None
+    points = selection.get(PICKED) if isinstance(selection, dict) else None
+    if not (isinstance(points, list) and points and isinstance(points[0], dict)):
+        return None
+    layer, head = points[0].get("layer"), points[0].get("head")
+    if type(layer) is not int or type(head) is not int:
+        return None
+    return (layer, head) if 0 <= layer < shape[0] and 0 <= head < shape[1] else None
+
+
+def _opacity(value: float | None) -> float:
+    if value is None:
+        return 0.0
+    return float(PALEST + (DEEPEST - PALEST) * np.clip(abs(value), 0, 1))
+
+
+def _color(value: float | None, kind: Kind, signed: bool) -> str:
+    if not signed:
+        return COLOR[kind]
+    return LESS if (value or 0) < 0 else MORE

@@ -1,0 +1,8 @@
+"""The views of the page as the screen and the URL name them."""
+
+from __future__ import annotations
+
+VIEW = "roles_view"
+"""Name in the URL of the choice among them."""
+
+ROLES, TAKE_AWAY, FAITHFUL = "Roles", "Take away", "Faithful?"

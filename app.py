@@ -3,7 +3,17 @@
 import streamlit as st
 
 from viz.app import address, first_page, navigation, sentence_bar
-from viz.pages import architecture, heads, inside, masks, positions, schedule, training, translate
+from viz.pages import (
+    architecture,
+    heads,
+    inside,
+    masks,
+    positions,
+    roles,
+    schedule,
+    training,
+    translate,
+)
 
 ABOUT = (
     "**Headlight** shows what every attention head of a Transformer looks at, on your own "
@@ -19,6 +29,7 @@ def main() -> None:
             navigation.page("translate", translate.show, default=True),
             navigation.page("heads", heads.show),
             navigation.page("inside", inside.show),
+            navigation.page("roles", roles.show),
             navigation.page("masks", masks.show),
             navigation.page("positions", positions.show),
             navigation.page("schedule", schedule.show),

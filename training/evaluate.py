@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from training import aer, bleu
+from training import aer, bleu, heads
 from transformer import command
 from transformer.arguments import Parser
 
-SUBCOMMANDS = (bleu, aer)
+SUBCOMMANDS = (bleu, aer, heads)
 """Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""
 
 

@@ -30,6 +30,7 @@ VIEWS: dict[str, tuple[Query, ...]] = {
         {"view": "compare", "with": "another sentence"},
     ),
     "inside": ({},),
+    "roles": ({},),
     "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "take it away"}),
     "positions": (
         {},
@@ -50,7 +51,7 @@ UNBOUND = {"inside": ("at",)}
 """Parameters that belong to no widget."""
 
 ALONE = frozenset({"text", "more", "text2", "view", "with", "mask-view", "pe_view"}) | {
-    *("training_view", "arch_view")
+    *("training_view", "arch_view", "roles_view")
 }
 """Tried one at a time: they decide whether the other parameters are read."""
 

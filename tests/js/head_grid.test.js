@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellOf, notesOn } from "../../viz/draw/js/head_grid/data.js";
-import { isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
+import { cellOf, notesOn, switched } from "../../viz/draw/js/head_grid/data.js";
+import { gridMarks, isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
 import { nearest } from "../../viz/draw/js/head_grid/view.js";
-import { gridPart, measure } from "./samples.js";
+import { gridPart, measure, theme } from "./samples.js";
 
 const PARTS = ["encoder_self", "decoder_self", "cross"].map((kind) => gridPart(kind, 3, 8, 9, 9));
 
@@ -59,6 +59,29 @@ test("the note says what is joined and what is folded", () => {
     isFolded(plan, 1));
   assert.deepEqual(notes.map((note) => note.split(" ")[0]), ["Step", "Small", "More"]);
   assert.ok(!isFolded(plan, 2));
+});
+
+test("a head that is switched off is crossed out from corner to corner, and no other", () => {
+  const plan = planGrid({ parts: PARTS, order: null }, 900, measure);
+  const plain = gridMarks(plan, theme, 1);
+  const marks = gridMarks(plan, theme, 1, new Set(["cross 2 1"]));
+  const [{ x, y, wide, high }] = plan.cells.filter(({ id }) => id === "cross 2 1");
+  const added = marks.filter((mark) => !plain.some((one) => one.type === mark.type
+    && JSON.stringify(one) === JSON.stringify(mark)));
+  const paths = added.flatMap((mark) => (mark.type === "path" ? [mark] : []));
+  const corners = `M${x} ${y}L${x + wide} ${y + high}M${x + wide} ${y}L${x} ${y + high}`;
+  assert.deepEqual(paths.map(({ d, stroke }) => [d, stroke]),
+    [[corners, theme.paper], [corners, theme.ink]]);
+  assert.equal(marks.length, plain.length + 4);
+});
+
+test("what was switched is said once, by name or by number", () => {
+  /** @param {string[]} before @param {string[]} now */
+  const said = (before, now) => switched(new Set(before), new Set(now), (id) => id.toUpperCase());
+  assert.equal(said([], ["a"]), "A is switched off");
+  assert.equal(said(["a"], []), "A is on again");
+  assert.equal(said(["a"], ["b", "c"]), "2 heads are switched off; A is on again");
+  assert.equal(said(["a"], ["a"]), "");
 });
 
 test("arrows go straight on before askew and never leave their row", () => {

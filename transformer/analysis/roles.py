@@ -47,30 +47,45 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     Returns:
         `[layer][head]`.
     """
+    scores = {
+        name: values / (SPREAD_THRESHOLD if name == "spread" else ROLE_THRESHOLDS[name])
+        for name, values in role_scores(axes, kind).items()
+    }
+    scores[""] = np.ones(axes.weights.shape[:2])  # below 1 no pattern dominates
+    strongest = np.stack([*scores.values()]).argmax(0)  # [layer, head]
+    return [[[*scores][number] for number in layer] for layer in strongest]
+
+
+def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
+    """How much each head does of what each role says, `[layer, head]` each.
+
+    Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
+    pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
+    """
     first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
     seen = np.ones(axes.weights.shape[2:], dtype=bool)  # [query, key]
     if kind == "decoder_self":
         seen = np.tril(seen)
-    patterns = {name: (cells & seen)[first:] for name, cells in _patterns(axes, kind).items()}
-    layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
-    return [_strongest(layer, kind, patterns, seen[first:]) for layer in layers]
+    patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
+    layers = [
+        _layer_scores(layer[:, first:].astype(np.float64), kind, patterns, seen[first:])
+        for layer in axes.weights
+    ]
+    return {name: np.stack([scores[name] for scores in layers]) for name in layers[0]}
 
 
-def _strongest(weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Cells) -> list[str]:
-    """The strongest pattern of each head of a layer, each measured by its threshold."""
-    scores = {
-        name: _beyond_chance(weights, cells, seen) / ROLE_THRESHOLDS[name]
-        for name, cells in patterns.items()
-    }
+def _layer_scores(
+    weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Cells
+) -> dict[str, Floats]:
+    """The scores of the heads of one layer, `[head]` each."""
+    scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
     if kind == "cross":
-        scores["aligns"] = _alignment(weights) / ROLE_THRESHOLDS["aligns"]
-    scores["spread"] = _evenness(weights, seen) / SPREAD_THRESHOLD
-    scores[""] = np.ones(len(weights))  # below 1 no pattern dominates
-    strongest = np.stack([*scores.values()]).argmax(0)
-    return [[*scores][number] for number in strongest]
+        scores["aligns"] = _alignment(weights)
+    scores["spread"] = _evenness(weights, seen)
+    return scores
 
 
-def _patterns(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
+def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     """The cells `[query, key]` of each pattern."""
     queries, keys = axes.labels
     shape = (len(queries), len(keys))

@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-FREE_TEXTS = frozenset({"text", "more", "text2"})
+FREE_TEXTS = frozenset({"text", "more", "text2", "donor"})
 """Names under which anything may be typed, “Infinity” too."""
 
 LARGEST = 2.0**53
@@ -28,6 +28,7 @@ _LAYER, _HEAD, _KIND = "layer", "head", "kind"
 SHARED: dict[str, dict[str, str]] = {
     "heads": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "inside": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
+    "roles": {"kind": _KIND, "layer": _LAYER, "head": _HEAD},
     "masks": {"kind": _KIND},
     "training": {"kind": _KIND},
     "architecture": {"arch_layer": _LAYER},

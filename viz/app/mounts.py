@@ -116,6 +116,8 @@ def head_grid(
     opens: str | None = None,
     key: str,
     order: Sequence[Head] | None = None,
+    crossed: Sequence[Head] = (),
+    switches: bool = False,
     step: int | None = None,
     caption: Sequence[str] = (),
 ) -> None:
@@ -126,7 +128,16 @@ def head_grid(
         if (head := head_of(value, shapes)) is not None:
             on_pick(head)
 
-    data = encode_grid(parts, key=key, opens=opens, order=order, step=step, caption=caption)
+    data = encode_grid(
+        parts,
+        key=key,
+        opens=opens,
+        order=order,
+        crossed=crossed,
+        switches=switches,
+        step=step,
+        caption=caption,
+    )
     _mount(key, data, picked)
     _mount(f"{key}-selection", encode_selection(key, selected))
 

@@ -12,6 +12,7 @@ TITLES = {
     "translate": "Translate",
     "heads": "Heads",
     "inside": "Inside a head",
+    "roles": "What heads do",
     "masks": "Masks",
     "positions": "Positions",
     "schedule": "Schedule",

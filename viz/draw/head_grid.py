@@ -52,6 +52,8 @@ def encode_grid(
     opens: str | None = None,
     selected: Head | None = None,
     order: Sequence[Head] | None = None,
+    crossed: Sequence[Head] = (),
+    switches: bool = False,
     step: int | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
@@ -65,18 +67,20 @@ def encode_grid(
             heads has layer or head -1), nothing is.
         order: the heads in one row after another instead of blocks; heads that it does not name
             are not drawn.
+        crossed: heads that are switched off; their maps are crossed out.
+        switches: whether a click switches a head off and on, instead of opening it.
         step: the decoder's step from 0; rows after it are left blank.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
         ValueError: if there is no part, or a kind twice; if a label, role or value is missing or
-            too many; if a weight is not a number; if `order` names a head or `step` a row that no
-            part has.
+            too many; if a weight is not a number; if `order` or `crossed` names a head or `step` a
+            row that no part has.
     """
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
     if not parts or len(shapes) < len(parts):
         raise ValueError("the grid takes each kind once, and at least one")
-    for head in order or ():
+    for head in (*(order or ()), *crossed):
         if head_of(head, shapes) is None:
             raise ValueError(f"no head {head} in the grid")
     packed = [_pack(part, step) for part in parts]
@@ -87,6 +91,8 @@ def encode_grid(
         "opens": opens,
         "selected": selected,
         "order": order if order is None else list(order),
+        "crossed": list(crossed),
+        "switches": switches,
         "step": step,
         "parts": [said for said, _ in packed],
     }

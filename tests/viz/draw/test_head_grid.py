@@ -104,10 +104,13 @@ def test_roles_and_values_travel_as_they_are_read():
     roles = [["", "aligns", ""], ["", "", "<b>"]]
     part = part_of(roles=roles, values=values)
     order: list[tuple[Kind, int, int]] = [("cross", 1, 2), ("cross", 0, 1)]
-    header, _, _ = unpack(encode_grid([part], selected=("cross", 0, 0), order=order, step=1))
+    header, _, _ = unpack(
+        encode_grid([part], selected=("cross", 0, 0), order=order, crossed=order[:1], step=1)
+    )
     assert header["parts"][0]["roles"] == roles
     assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
     assert header["order"] == [list(head) for head in order]
+    assert header["crossed"] == [["cross", 1, 2]]
     assert header["step"] == 1
 
 
@@ -121,6 +124,7 @@ def test_roles_and_values_travel_as_they_are_read():
         ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
         ([part_of()], {"order": [("encoder_self", 0, 0)]}, "no head"),
         ([part_of()], {"order": [("cross", 2, 0)]}, "no head"),
+        ([part_of()], {"crossed": [("cross", 0, 3)]}, "no head"),
         ([part_of()], {"step": 3}, "no step 3 in 3 rows"),
         ([part_of()], {"step": -1}, "no step -1"),
         ([GridPart("cross", part_of().weights.swapaxes(2, 3), CROSS)], {}, "2 keys"),

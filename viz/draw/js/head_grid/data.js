@@ -33,6 +33,8 @@ import { quote } from "../core/text.js";
  * @property {string} key under which Python says which head is selected
  * @property {Head | null} selected
  * @property {Head[] | null} order
+ * @property {Head[]} [crossed] switched off
+ * @property {boolean} [switches] a click switches a head off and on, and does not open it
  * @property {number | null} step
  * @property {Part[]} parts
  */
@@ -98,6 +100,22 @@ export const titleOf = ({ name, part, role }) =>
 /** As a screen reader names it. @param {Cell} cell */
 export const labelOf = ({ part, layer, head }) =>
   `${part.name}, layer ${layer + 1}, head ${head + 1}`;
+
+/**
+ * The heads that were switched off, or on again, in words; "" where nothing was.
+ * @param {ReadonlySet<string>} before their `ident`s
+ * @param {ReadonlySet<string>} now
+ * @param {(id: string) => string} nameOf
+ */
+export function switched(before, now, nameOf) {
+  /** @param {string[]} ids @param {string} how */
+  const say = (ids, how) => (ids.length === 1 ? [`${nameOf(ids[0])} is ${how}`]
+    : ids.length ? [`${ids.length} heads are ${how}`] : []);
+  return [
+    ...say([...now].filter((id) => !before.has(id)), "switched off"),
+    ...say([...before].filter((id) => !now.has(id)), "on again"),
+  ].join("; ");
+}
 
 /** A small map in words. @param {Cell} cell */
 export function describe({ part, layer, head, role, value }) {

@@ -16,9 +16,10 @@ const LINE = 17;
  * @param {import("./data.js").Head | null} selected
  * @param {string[]} notes what the grid says under itself, a line for each sentence
  * @param {import("../core/theme.js").Measure} measure
+ * @param {ReadonlySet<string>} [crossed] heads that are switched off
  * @returns {import("../core/save.js").Drawing}
  */
-export function gridDrawing(plan, theme, selected, notes, measure) {
+export function gridDrawing(plan, theme, selected, notes, measure, crossed) {
   const wide = Math.max(plan.width, ...notes.map((note) => Math.ceil(measure(note, NOTE, 400))));
   const high = plan.height + (notes.length && 13 + notes.length * LINE);
   const [width, height] = [wide + 2 * MARGIN, high + 2 * MARGIN];
@@ -33,7 +34,7 @@ export function gridDrawing(plan, theme, selected, notes, measure) {
     name: "headlight-heads", width, height, theme,
     marks: [
       rect({ x: 0, y: 0, width, height, fill: theme.paper }),
-      group([...gridMarks(plan, theme, SHARP), ...wordMarks(words, theme), ...outline],
+      group([...gridMarks(plan, theme, SHARP, crossed), ...wordMarks(words, theme), ...outline],
         { x: MARGIN, y: MARGIN }),
     ],
   };

@@ -2,7 +2,7 @@
 
 import { hidden } from "../core/attention.js";
 import { blank, setPixel } from "../core/raster.js";
-import { circle, picture, rect, text } from "../core/scene.js";
+import { circle, path, picture, rect, text } from "../core/scene.js";
 import { labelOf, weightsOf } from "./data.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
@@ -11,18 +11,23 @@ import { labelOf, weightsOf } from "./data.js";
 /** @typedef {import("../core/theme.js").Theme} Theme */
 
 const FADED = 140; // of 255: rows that the decoder has left behind
+const VEIL = 0.55; // of the paper, over a map that is crossed out
+/** @type {ReadonlySet<string>} */
+const NONE = new Set();
 
 /**
  * @param {GridPlan} plan
  * @param {Theme} theme
  * @param {number} ratio pixels for one unit of the plan
+ * @param {ReadonlySet<string>} [crossed] `ident`s of the heads that are switched off
  * @returns {Mark[]}
  */
-export const gridMarks = (plan, theme, ratio) => [
+export const gridMarks = (plan, theme, ratio, crossed = NONE) => [
   ...plan.cells.map((cell) => picture({
     x: cell.x, y: cell.y, width: cell.wide, height: cell.high, exact: true, title: labelOf(cell),
     raster: tileOf(cell, theme.name, ratio),
   })),
+  ...plan.cells.filter(({ id }) => crossed.has(id)).flatMap((cell) => crossMarks(cell, theme)),
   ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
   ...plan.frames.map(({ x, y, wide, high }) =>
     rect({ x, y, width: wide, height: high, stroke: theme.line })),
@@ -30,6 +35,23 @@ export const gridMarks = (plan, theme, ratio) => [
     rect({ x, y, width: wide, height: high, fill: theme.ink })),
   ...wordMarks(plan.texts, theme),
 ];
+
+/**
+ * A veil of paper and two lines from corner to corner, which lie clear of the dark cells.
+ * @param {import("./plan.js").Place} place
+ * @param {Theme} theme
+ * @returns {Mark[]}
+ */
+function crossMarks({ x, y, wide, high }, theme) {
+  const [right, low] = [x + wide, y + high];
+  const d = `M${x} ${y}L${right} ${low}M${right} ${y}L${x} ${low}`;
+  return [
+    rect({ x, y, width: wide, height: high, fill: theme.paper, opacity: VEIL }),
+    path({ d, stroke: theme.paper, line: 4 }),
+    path({ d, stroke: theme.ink, line: 2 }),
+    rect({ x: x + 0.5, y: y + 0.5, width: wide - 1, height: high - 1, stroke: theme.quiet }),
+  ];
+}
 
 /**
  * @param {import("./plan.js").Words[]} texts

@@ -6,7 +6,7 @@ import { make } from "../core/dom.js";
 import { placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
-import { describe, ident, labelOf, notesOn, titleOf } from "./data.js";
+import { describe, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
 import { gridDrawing } from "./drawing.js";
 import { gridMarks, isFolded } from "./marks.js";
 import { planGrid } from "./plan.js";
@@ -34,6 +34,8 @@ export class HeadGrid extends View {
     this.pointed = null;
     /** @type {Head | null} */
     this.selected = null;
+    /** @type {ReadonlySet<string>} */
+    this.crossed = new Set(); // `ident`s of the heads that are switched off
     /** @type {string[]} */
     this.notes = [];
     /** @type {import("./plan.js").GridPlan} */
@@ -72,6 +74,16 @@ export class HeadGrid extends View {
       this.key = key;
     }
     this.selected = selected ?? getValue(key) ?? null;
+    this.cross((this.data.crossed ?? []).map(ident));
+  }
+
+  /** @param {string[]} ids all heads that are switched off now */
+  cross(ids) {
+    const names = new Map([...this.cells.values()].map((cell) => [cell.id, labelOf(cell)]));
+    const before = this.crossed;
+    this.crossed = new Set(ids);
+    const said = switched(before, this.crossed, (id) => names.get(id) ?? id);
+    if (said && names.size) this.live.textContent = said;
   }
 
   /** @param {number} width */
@@ -85,7 +97,7 @@ export class HeadGrid extends View {
     const { width, height } = this.plan;
     const context = sized(this.canvas, width, height);
     const ratio = this.canvas.width / width;
-    paint(context, gridMarks(this.plan, this.theme, ratio), this.theme.font);
+    paint(context, gridMarks(this.plan, this.theme, ratio, this.crossed), this.theme.font);
     this.notes = notesOn(this.data, isFolded(this.plan, ratio));
     const note = this.notes.join(" ");
     if (note !== this.note.textContent) this.note.textContent = note; // it is read out on change
@@ -93,7 +105,8 @@ export class HeadGrid extends View {
   }
 
   drawing() {
-    return gridDrawing(this.plan, this.theme, this.selected, this.notes, this.measure);
+    return gridDrawing(
+      this.plan, this.theme, this.selected, this.notes, this.measure, this.crossed);
   }
 
   /** A grid cell over each map; those that stay are the same elements as before. */
@@ -108,11 +121,18 @@ export class HeadGrid extends View {
     for (const cell of cells) {
       const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
       this.cells.set(node, cell);
-      node.setAttribute("aria-label", labelOf(cell));
       node.setAttribute("aria-description", describe(cell));
       const { x, y, wide, high } = cell;
       Object.assign(node.style,
         { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` });
+    }
+    this.nameCells();
+  }
+
+  nameCells() {
+    for (const [node, cell] of this.cells) {
+      const off = this.crossed.has(cell.id) ? ", switched off" : "";
+      /** @type {HTMLElement} */ (node).setAttribute("aria-label", labelOf(cell) + off);
     }
   }
 
@@ -169,8 +189,16 @@ export class HeadGrid extends View {
     if (!cell) return;
     /** @type {Head} */
     const head = [cell.part.kind, cell.layer, cell.head];
-    this.select(head); // at once: the answer from Python would be a moment late
-    this.live.textContent = `${labelOf(cell)} is open`;
+    // at once: the answer from Python would be a moment late
+    if (this.data.switches) {
+      const others = [...this.crossed].filter((id) => id !== cell.id);
+      this.cross(this.crossed.has(cell.id) ? others : [...others, cell.id]);
+      this.draw();
+      this.nameCells();
+    } else {
+      this.select(head);
+      this.live.textContent = `${labelOf(cell)} is open`;
+    }
     this.options.onSelect?.(head);
   }
 
@@ -200,7 +228,8 @@ export class HeadGrid extends View {
     this.tip.hidden = !cell;
     if (!cell) return;
     const { x, y, wide, high, value } = cell;
-    this.tip.replaceChildren(titleOf(cell), ...(value ? [make("strong", {}, value)] : []));
+    const off = this.crossed.has(cell.id) ? " · switched off" : "";
+    this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []));
     placeTip(this.tip, this.box, { left: x, top: y, right: x + wide, bottom: y + high });
   }
 }

@@ -1,0 +1,226 @@
+"""The view “Take away” shows what the model itself does without these heads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import in_url, texts
+from tests.viz.draw.message import decode
+from tests.viz.pages.roles.test_page import SENTENCE, roles_page
+from transformer import Translator
+from transformer.analysis import head_report
+from transformer.analysis.effect import effect, patched
+from transformer.analysis.head import Head, all_heads
+from transformer.analysis.head_report import Curve, CurvePoint, Figure, HeadFigures, HeadReport
+from transformer.analysis.removal import Removal, painted, removed
+from viz.app.candidates import mark_changed_words
+from viz.pages.roles.removal import most_changed
+from viz.pages.roles.removal_changes import parse_changes
+from viz.pages.roles.removal_effect import effect_of
+
+TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
+LINK = "c1.3,e0.0u"
+
+
+@pytest.fixture
+def opened(serve):
+    def open_(**url: Any) -> AppTest:
+        app = serve(roles_page, **{"text": SENTENCE, "roles_view": "Take away"} | url)
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    found = [decode(one.proto.bytes) for one in app.get("bidi_component")]
+    (only,) = [one for one in found if one[0]["component"] == component]
+    return only
+
+
+def candidate(app: AppTest) -> str:
+    (body,) = [h.proto.body for h in app.get("html") if "headlight-candidate" in h.proto.body]
+    return body
+
+
+def words_of(app: AppTest) -> dict[tuple[str, str], float]:
+    chart = app.get("vega_lite_chart")[-1].proto
+    frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
+    (long,) = [frame for frame in frames if "log_p" in frame]
+    return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
+
+
+def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
+    opened, translator: Translator
+) -> None:
+    url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
+    app = opened(**url)
+    trace = translator.trace(SENTENCE)
+    found = effect(translator, trace, TWO)
+    assert np.abs(found.changes).max() > 0.01
+    new = mark_changed_words(found.translation.text, translator.translate(SENTENCE).text)
+    assert new in candidate(app)
+    grid, levels = message(app, "head_grid")
+    assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
+    assert grid["switches"] is True
+    for kind in ("encoder_self", "decoder_self", "cross"):
+        after = np.rint(found.after.weights(kind) * 255)
+        np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
+    _, arrays = message(app, "attention_map")
+    np.testing.assert_allclose(arrays["weights"], found.difference("cross")[1, 3], atol=1e-5)
+    drawn = words_of(app)
+    for name, log_probs in (
+        ("before", trace.log_probs),
+        ("with heads taken away", found.after.log_probs),
+    ):
+        total = sum(value for (_, model), value in drawn.items() if model == name)
+        assert total == pytest.approx(log_probs.sum(), abs=1e-4)
+    (first, distance), *_ = most_changed(found)
+    buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
+    assert buttons[0].label.endswith(f"{distance:.2f}")
+    buttons[0].click().run()
+    assert app.selectbox(key="layer").value == str(first.layer + 1)
+    assert app.selectbox(key="head").value == str(first.head + 1)
+
+
+def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> None:
+    app = opened(removed_map="difference")
+    assert not message(app, "attention_map")[1]["weights"].any()
+    assert "<b>" not in candidate(app)
+    assert "<del>" not in candidate(app)
+    drawn = words_of(app)
+    words = {word for word, _ in drawn}
+    assert all(drawn[word, "before"] == drawn[word, "with heads taken away"] for word in words)
+
+
+def test_each_change_can_be_undone_and_done_again(opened) -> None:
+    app = opened(removed="c1.3")
+    app.text_input(key="removed").set_value(LINK).run()
+    crossed = lambda: len(message(app, "head_grid")[0]["crossed"])  # noqa: E731
+    assert crossed() == 2
+    app.button(key="removal-undo").click().run()
+    assert (crossed(), in_url(app, "removed")) == (1, "c1.3")
+    assert app.button(key="removal-undo").disabled
+    app.button(key="removal-redo").click().run()
+    assert (crossed(), in_url(app, "removed")) == (2, LINK)
+    app.button(key="removal-none").click().run()
+    assert crossed() == 0
+    app.button(key="removal-undo").click().run()
+    assert crossed() == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("c9.9", "there is no layer 9"),
+        ("e0.0p2x2_0-0", "on this sentence it is"),
+        ("c0.0m", "The mean output of"),
+        ("c0.0z", "type one"),
+    ],
+)
+def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
+    opened, wrong: str, why: str
+) -> None:
+    app = opened(removed=f"c1.3,{wrong}")
+    assert len([text for text in texts(app) if why in text]) == 1
+    assert "attention_map" in message(app, "attention_map")[0]["component"]
+    assert ["cross", 1, 3] in message(app, "head_grid")[0]["crossed"]
+    assert "1 of " in candidate(app)
+
+
+def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator) -> None:
+    url = {"removed_how": "painted rows", "kind": "cross", "layer": "1", "head": "2"}
+    app = opened(**url)
+    app.multiselect(key="removal-keys").set_value([1, 2]).run()
+    trace = translator.trace(SENTENCE)
+    queries, keys = trace.cross.shape[2:]
+    assert in_url(app, "removed") == f"c0.1p{queries}x{keys}_0-1.2"
+    weights = trace.cross[0, 1].copy()
+    weights[0] = np.eye(keys)[[1, 2]].mean(0)
+    drawn = message(app, "attention_map")[1]["weights"]
+    np.testing.assert_allclose(drawn, weights, atol=1e-6)
+    found = effect(translator, trace, [painted(Head("cross", 0, 1), weights)])
+    shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    again = opened(**url, removed=in_url(app, "removed"))
+    np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
+    assert again.multiselect(key="removal-keys").value == [1, 2]
+
+
+def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:
+    app = opened(removed="c1.3z", donor="Dog.")
+    assert any("a patch needs as many pieces" in text for text in texts(app))
+    trace = translator.trace(SENTENCE)
+    others = (translator.trace(english) for english, _ in pairs)
+    other = next(
+        one for one in others if one.source != SENTENCE and one.cross.shape == trace.cross.shape
+    )
+    app = opened(removed="c1.3z", donor=other.source)
+    with patched(translator.model, other, [Head("cross", 1, 3)], "z"):
+        found = effect(translator, trace, [])
+    shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
+    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+
+
+@pytest.fixture
+def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path) -> Path:
+    folder = tmp_path / "measured"
+    shutil.copytree(trained_folder, folder)
+    figure, order = Figure(30.0, 29.0, 31.0), tuple(reversed(all_heads(translator.model)))
+    points = (
+        CurvePoint(0, figure),
+        CurvePoint(2, Figure(20.5, 19, 21)),
+        CurvePoint(len(order), figure),
+    )
+    sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
+    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model))
+    curves = {"gradient": Curve(order, points)}
+    report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
+    (folder / head_report.FILE).write_text(head_report.to_json(report))
+    return folder
+
+
+def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
+    opened, measured_folder: Path
+) -> None:
+    app = opened(checkpoint=measured_folder)
+    app.slider(key="removal-count").set_value(2).run()
+    assert in_url(app, "removed") == "c1.3,c1.2"
+    assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
+    app.text_input(key="removed").set_value("e0.0").run()
+    assert app.slider(key="removal-count").value == 0
+    assert any("not the first heads" in one.value for one in app.caption)
+
+
+def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
+    assert any("python -m training.evaluate heads" in text for text in texts(opened()))
+
+
+def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
+    st.cache_resource.clear()
+    links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
+    translation = translator.translate(SENTENCE)
+    trace = translator.trace_of(translation)
+
+    def look(link: str) -> np.ndarray:
+        changes, _ = parse_changes(link, translator.model)
+        return effect_of(translator, translation, trace, None, changes, 4).after.log_probs
+
+    with ThreadPoolExecutor(6) as people:
+        found = list(people.map(look, links))
+    for link, log_probs in zip(links, found, strict=True):
+        changes, _ = parse_changes(link, translator.model)
+        with removed(translator, [Removal(*change.place) for change in changes]):
+            alone = translator.trace(SENTENCE, target=translation.text)
+        np.testing.assert_array_equal(log_probs, alone.log_probs)
+    assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2

@@ -1,0 +1,211 @@
+"""Every head on a corpus: what it does, and how much the loss and BLEU depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import sacrebleu
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from training.batching import Batch, TokenBatches, make_batch
+from training.corpus import EncodedText, Sentences
+from training.validation import translate_all
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.corpus_roles import SentenceMeasures, measure_sentence
+from transformer.analysis.head import Head, all_heads
+from transformer.analysis.importance import gradient_importance, losses_without, sentence_losses
+from transformer.analysis.removal import Removal, removed
+from transformer.config import PAD
+from transformer.decoding import greedy
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
+from transformer.tokenizer import Tokenizer
+from transformer.trace import Labels
+
+Floats = npt.NDArray[np.float64]
+
+BATCH_TOKENS = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusMeasures:
+    """All heads on all sentences.
+
+    Args:
+        measures: of each kind and sentence, what the heads do.
+        gradients: `[sentence, layer, head]` of each kind, in nats for each piece.
+        losses: `[sentence]`, nats of each translation with all heads.
+        losses_without: `[sentence, head]`, with one of `all_heads` taken away.
+        pieces: `[sentence]`, of its translation.
+        mean_z: `[layer, head, d_v]` of each kind, the mean over all positions.
+    """
+
+    measures: dict[Kind, list[SentenceMeasures]]
+    gradients: dict[Kind, Floats]
+    losses: Floats
+    losses_without: Floats
+    pieces: Floats
+    mean_z: dict[Kind, Tensor]
+
+
+def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
+    """At most so many pairs, drawn with a seed, in the order of the text."""
+    if len(text) <= sentences:
+        return text
+    rows = np.sort(np.random.default_rng(seed).choice(len(text), sentences, replace=False))
+    return EncodedText(
+        Sentences(text.source[int(row)] for row in rows),
+        Sentences(text.target[int(row)] for row in rows),
+        [text.lines[int(row)] for row in rows],
+        text.left_out,
+    )
+
+
+def measure_corpus(model: Transformer, tokenizer: Tokenizer, text: EncodedText) -> CorpusMeasures:
+    """Measure every head on every sentence, with a progress bar on a terminal."""
+    heads, config = all_heads(model), model.config
+    piece_counts = _piece_counts(text, config.vocab_size)
+    measures: dict[Kind, dict[int, SentenceMeasures]] = {kind: {} for kind in KINDS}
+    gradients = {kind: np.zeros((len(text), config.N, config.h)) for kind in KINDS}
+    losses, pieces = np.zeros(len(text)), np.zeros(len(text))
+    without = np.zeros((len(text), len(heads)))
+    sums = {kind: torch.zeros(config.N, config.h, config.d_v).double() for kind in KINDS}
+    positions = dict.fromkeys(KINDS, 0)
+    batches = TokenBatches(text, BATCH_TOKENS, seed=0).epoch(0)
+    for rows in tqdm(batches, "heads", unit="batch", disable=None):
+        batch = make_batch(text, rows).to(model.device)
+        tensors = (batch.source, batch.target, batch.labels)
+        pieces[rows] = (batch.labels != PAD).sum(-1).cpu().numpy()
+        losses[rows], cache = _watched(model, batch)
+        for kind, gradient in gradient_importance(model, *tensors).items():
+            gradients[kind][rows] = gradient
+        for number, lost in enumerate(losses_without(model, *tensors, heads)):
+            without[rows, number] = lost.double().cpu().numpy()
+        for kind in KINDS:
+            real = (batch.source if kind == "encoder_self" else batch.labels) != PAD
+            z = _stacked(cache, kind, config.N, "hook_z").double()
+            sums[kind] += torch.einsum("lbhqv,bq->lhv", z, real.double()).cpu()
+            positions[kind] += int(real.sum())
+            weights = _stacked(cache, kind, config.N, "hook_pattern").float().cpu().numpy()
+            for index, row in enumerate(rows):
+                ids = _ids(batch, kind, index)
+                measures[kind][int(row)] = _measured(
+                    tokenizer, weights[:, index], kind, ids, piece_counts
+                )
+    return CorpusMeasures(
+        measures={kind: [found[row] for row in sorted(found)] for kind, found in measures.items()},
+        gradients=gradients,
+        losses=losses,
+        losses_without=without,
+        pieces=pieces,
+        mean_z={kind: (sums[kind] / positions[kind]).float() for kind in KINDS},
+    )
+
+
+def bleu_statistics(
+    model: Transformer,
+    tokenizer: Tokenizer,
+    text: EncodedText,
+    references: Sequence[str],
+    heads: Sequence[Head],
+) -> Floats:
+    """What the BLEU of greedy translations without some heads is made of (Papineni 2002).
+
+    Returns:
+        `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
+    """
+    with removed(model, [Removal(*place) for place in heads]):
+        translations = translate_all(
+            text.source[:], lambda batch: greedy(model, batch), tokenizer, model.device
+        )
+    metric = sacrebleu.BLEU(effective_order=True)
+    scores = [
+        metric.sentence_score(translation, [reference])
+        for translation, reference in zip(translations, references, strict=True)
+    ]
+    return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
+
+
+def bleu(statistics: Floats) -> Floats:
+    """Corpus BLEU, smoothed as sacreBLEU's default, of sums of `bleu_statistics`.
+
+    Args:
+        statistics: `[..., 10]`.
+
+    Returns:
+        `[...]`, 0 to 100.
+    """
+    matches, totals = statistics[..., :4], statistics[..., 4:8]
+    written, wanted = statistics[..., 8], statistics[..., 9]
+    # each n-gram length without a match counts half as much as the one before (Chen & Cherry 2014)
+    smoothed = 0.5 ** (matches == 0).cumsum(-1)
+    precision = np.where(matches > 0, matches, smoothed) / np.maximum(totals, 1)
+    brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
+    score = 100 * brevity * np.exp(np.log(precision).mean(-1))
+    none = (totals == 0).any(-1) | (matches == 0).all(-1)
+    found: Floats = np.where(none, 0, score)
+    return found
+
+
+@torch.inference_mode()
+def _watched(model: Transformer, batch: Batch) -> tuple[Floats, dict[str, Tensor]]:
+    """The losses of a batch, `[sentence]`, and what passed the hook points meanwhile."""
+    cache: dict[str, Tensor] = {}
+
+    def keep(value: Tensor, name: str) -> None:
+        cache[name] = value
+
+    points = [
+        f"{attention_name(kind, layer)}.{point}"
+        for kind in KINDS
+        for layer in range(model.config.N)
+        for point in ("hook_pattern", "hook_z")
+    ]
+    with model.hooks(dict.fromkeys(points, keep)):
+        losses = sentence_losses(model, batch.source, batch.target, batch.labels)
+    return losses.double().cpu().numpy(), cache
+
+
+def _stacked(cache: dict[str, Tensor], kind: Kind, layers: int, point: str) -> Tensor:
+    """`[layer, sentence, head, query, ...]`."""
+    return torch.stack([cache[f"{attention_name(kind, n)}.{point}"] for n in range(layers)])
+
+
+def _ids(batch: Batch, kind: Kind, index: int) -> tuple[list[int], list[int]]:
+    """The token ids along the queries and along the keys of one sentence."""
+    source, target, labels = (
+        [int(token) for token in row if token != PAD]
+        for row in (t[index].tolist() for t in (batch.source, batch.target, batch.labels))
+    )
+    return {
+        "encoder_self": (source, source),
+        "decoder_self": (target, target),
+        "cross": (labels, source),
+    }[kind]
+
+
+def _measured(
+    tokenizer: Tokenizer,
+    weights: npt.NDArray[np.float32],
+    kind: Kind,
+    ids: tuple[list[int], list[int]],
+    piece_counts: npt.NDArray[np.int64],
+) -> SentenceMeasures:
+    """One sentence, from weights that may be padded."""
+    queries, keys = (tuple(piece.text for piece in tokenizer.pieces_of(side)) for side in ids)
+    axes = LabelledWeights(weights[:, :, : len(queries), : len(keys)], Labels(queries, keys))
+    return measure_sentence(axes, kind, piece_counts[ids[1]].tolist())
+
+
+def _piece_counts(text: EncodedText, vocab_size: int) -> npt.NDArray[np.int64]:
+    """How often each piece stands in the corpus, both languages together."""
+    counts = np.zeros(vocab_size, dtype=np.int64)
+    for side in (text.source, text.target):
+        for ids in side:
+            np.add.at(counts, ids, 1)
+    return counts

@@ -1,0 +1,48 @@
+"""One head of a model, by its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from transformer.errors import InputError, quoted
+from transformer.kinds import KINDS, Kind
+from transformer.model import Transformer
+
+
+class Head(NamedTuple):
+    """One head of a model; layer and head count from 0."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+
+def all_heads(model: Transformer) -> list[Head]:
+    """The heads of a model by kind, layer and number."""
+    layers, heads = range(model.config.N), range(model.config.h)
+    return [Head(kind, layer, head) for kind in KINDS for layer in layers for head in heads]
+
+
+def require_heads(model: Transformer, heads: Sequence[Head]) -> None:
+    """Make sure that the model has these heads, and that none is named twice.
+
+    Raises:
+        InputError: naming the first that is wrong.
+    """
+    for place in heads:
+        for name, value, count in (
+            ("layers", place.layer, model.config.N),
+            ("heads", place.head, model.config.h),
+        ):
+            if not 0 <= value < count:
+                raise InputError(
+                    f"The model has {count} {name}, counted from 0: there is no "
+                    f"{name.removesuffix('s')} {quoted(value)}."
+                )
+    if len(set(heads)) < len(heads):
+        twice = next(place for place in heads if heads.count(place) > 1)
+        raise InputError(
+            f"Head {twice.head} of layer {twice.layer} of {twice.kind} is named twice: name it "
+            f"once."
+        )

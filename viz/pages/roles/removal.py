@@ -1,0 +1,239 @@
+"""Take heads away, or patch them, and see what changes: never why the model decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from transformer import HeadlightError, Kind, Translation, Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.distance import total_variation
+from transformer.analysis.effect import Effect, patched
+from transformer.analysis.head import Head
+from transformer.analysis.head_report import MEANS_FILE
+from transformer.analysis.removal import removed
+from transformer.kinds import KINDS
+from viz.app import sentence_bar
+from viz.app.candidates import MARKS, show_candidate
+from viz.app.explanations import code_line, explain
+from viz.app.formatting import format_number
+from viz.app.head_picker import HEAD, KIND, choose
+from viz.app.mounts import attention_map, head_grid
+from viz.app.origin import origin_of
+from viz.draw.caption import of_head
+from viz.draw.head_grid import GridPart
+from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.pages.roles import removal_controls as menus
+from viz.pages.roles.removal_changes import (
+    Change,
+    fitting_changes,
+    format_changes,
+    parse_changes,
+    switched,
+)
+from viz.pages.roles.removal_charts import word_log_probs, words_chart
+from viz.pages.roles.removal_controls import REMOVED, Controls
+from viz.pages.roles.removal_effect import effect_of
+from viz.pages.roles.removal_importance import remove_by_importance
+from viz.pages.roles.removal_painting import paint_rows
+
+MOST_CHANGED = 8
+"""Heads that are named."""
+
+
+def take_away() -> None:
+    """The view: switch heads off, and see the translation, its log P and every other head."""
+    if (trace := sentence_bar.trace()) is None:
+        return
+    found = sentence_bar.translated()
+    assert found is not None  # there is a trace
+    translator, translation = found
+    controls = menus.draw(translator)
+    named, wrong = parse_changes(controls.removed, translator.model)
+    donor, no_donor = menus.second_sentence(translator, controls, named)
+    changes, unfitting = fitting_changes(
+        named, trace, donor, measured=(translator.folder / MEANS_FILE).exists()
+    )
+    effect = Effect(trace, trace, translation)
+    failed = ""
+    try:
+        effect = effect_of(
+            translator, translation, trace, donor, changes, st.session_state[sentence_bar.BEAM]
+        )
+    except HeadlightError as error:
+        changes, failed = [], str(error)
+    if problem := wrong or no_donor or unfitting or failed:
+        with st.container(key="no-picture"):
+            st.text(problem)
+    _draw(translator, translation, controls, named, changes, effect)
+
+
+def _draw(
+    translator: Translator,
+    translation: Translation,
+    controls: Controls,
+    named: Sequence[Change],
+    changes: Sequence[Change],
+    effect: Effect,
+) -> None:
+    grid, picture = st.columns([5, 7], gap="medium")
+    with grid:
+        _grid(controls, named, effect)
+        remove_by_importance(translator, changes, choose_removed)
+    with picture:
+        _translation(translation, changes, effect)
+        if controls.how == "rows":
+            paint_rows(effect.before, controls.place, named, choose_removed)
+        _map(controls, effect)
+        _most_changed(effect)
+        _words(effect)
+    _explain()
+
+
+def choose_removed(text: str) -> None:
+    """Set the heads that are away in the next run of the page."""
+    st.session_state[REMOVED] = text
+
+
+def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
+    """All heads under the removal, small; a click switches one."""
+    kinds = sorted(KINDS, key=lambda kind: kind != controls.place.kind)
+    parts = [
+        GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
+    ]
+    paints = controls.how == "rows"
+
+    def picked(head: tuple[Kind, int, int]) -> None:
+        if paints:
+            _open(Head(*head))
+        else:
+            choose_removed(format_changes(switched(named, Head(*head), controls.how)))
+
+    head_grid(
+        parts,
+        selected=controls.place,
+        on_pick=picked,
+        crossed=[change.place for change in named],
+        switches=not paints,
+        key="roles-grid",
+        caption=origin_of(effect.before).caption(_off(named)),
+    )
+
+
+def _open(place: Head) -> None:
+    """Let the menus follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[place.kind]
+    choose(HEAD, place.layer, place.head)
+
+
+def _translation(translation: Translation, changes: Sequence[Change], effect: Effect) -> None:
+    """What the model writes now, with what differs from the bar marked."""
+    new = effect.translation
+    old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
+    figures = f"log p {format_number(new.log_prob)}"
+    if changes:
+        figures += (
+            f" · of the translation in the bar {format_number(now)}, "
+            f"{format_number(now - old, sign=True)} by the change"
+        )
+    with st.container(key="removal-translation"):
+        show_candidate(new.text, translation.text, figures, title=_headline(changes, effect))
+    for notice in new.notices if changes else ():
+        st.text(notice)
+
+
+def _headline(changes: Sequence[Change], effect: Effect) -> str:
+    """How many heads are off, in words of our own."""
+    total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
+    if not changes:
+        return f"All {total} heads are there: click one in the map to switch it off."
+    return f"{len(changes)} of {total} heads changed; the model now writes:"
+
+
+def _map(controls: Controls, effect: Effect) -> None:
+    """The open head after, before, or the difference."""
+    which = menus.pick_map()
+    kind, layer, head = controls.place
+    axes = by_pieces(effect.before, kind)
+    at = layer, head
+    weights = {
+        "after": effect.after.weights(kind)[at],
+        "before": effect.before.weights(kind)[at],
+        "difference": effect.after.weights(kind)[at] - effect.before.weights(kind)[at],
+    }[which]
+    signed = which == "difference"
+    attention_map(
+        weights,
+        axes.labels,
+        kind,
+        title=f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}",
+        reads=axes.reads,
+        writes=axes.writes,
+        signed=signed,
+        note="Each square is after minus before; rows sum to 0." if signed else None,
+        beside_difference=True,
+        key="roles-map",
+        caption=origin_of(effect.before).caption(of_head(kind, layer, head), f"{which}."),
+    )
+
+
+def _most_changed(effect: Effect) -> None:
+    """The heads whose attention moved most, each a click away."""
+    distances = most_changed(effect)
+    st.subheader("Attention that changed most", anchor=False)
+    if not distances:
+        st.text("No head looks elsewhere.")
+        return
+    with st.container(key="removal-changed", horizontal=True, gap="small"):
+        for place, distance in distances:
+            st.button(
+                f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} {distance:.2f}",
+                key=f"removal-open-{place.kind}-{place.layer}-{place.head}",
+                on_click=_open,
+                args=(place,),
+            )
+
+
+def most_changed(effect: Effect) -> list[tuple[Head, float]]:
+    """The heads whose weights lie farthest from before, with the distance, largest first."""
+    found: list[tuple[Head, float]] = []
+    for kind in KINDS:
+        apart: npt.NDArray[np.float64] = total_variation(
+            effect.after.weights(kind), effect.before.weights(kind)
+        )
+        found += [(Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)]
+    found.sort(key=lambda one: -one[1])
+    return [(place, value) for place, value in found[:MOST_CHANGED] if round(value, 2) > 0]
+
+
+def _words(effect: Effect) -> None:
+    """log P of each word of the old translation."""
+    words, before = word_log_probs(effect.before, effect.before.log_probs)
+    _, after = word_log_probs(effect.before, effect.after.log_probs)
+    st.subheader("The translation in the bar, word by word", anchor=False)
+    st.altair_chart(
+        words_chart(words, before, after),
+        key="removal-words",
+        alt="log P of each word of the translation in the bar, before and after.",
+    )
+
+
+def _off(changes: Sequence[Change]) -> str:
+    if not changes:
+        return "every head, none taken away."
+    return f"every head, with these changed: {', '.join(one.name for one in changes)}."
+
+
+def _explain() -> None:
+    explain(
+        f"A head that is switched off stays in the model: a hook sets its output z, or its "
+        f"weights, in this page's search and in the pass over the translation in the bar alone, "
+        f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
+        f"removed, never why the model decided; other heads can take over what one of them did. "
+        f"The number at a head is the total variation between its rows before and after, mean "
+        f"over the rows: {code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
+        f"{MARKS}"
+    )

@@ -1,0 +1,69 @@
+"""What heads that are taken away change on the sentence in the bar: computed once for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.effect import Effect, effect, patched
+from viz.app import serving
+from viz.app.memory import memo
+from viz.pages.roles.removal_changes import Change, format_changes, removal_of
+
+
+def effect_of(
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    changes: Sequence[Change],
+    beam_size: int,
+) -> Effect:
+    """The sentence before and after, or what is remembered of it.
+
+    Args:
+        translation: the one in the bar.
+        trace: of it.
+        donor: the trace of the second sentence, where there is one.
+        changes: those that fit both sentences.
+
+    Raises:
+        InputError: if the model cannot take a head away so.
+    """
+    if not changes:
+        return Effect(trace, trace, translation)
+    patches = any(change.how in ("z", "weights") for change in changes)
+    key = (
+        "heads taken away",
+        translator.checksum,
+        (trace.source, trace.target, len(trace.target_pieces)),
+        (donor.source, donor.target) if donor and patches else None,
+        beam_size,
+        format_changes(changes),
+    )
+
+    def search() -> tuple[AttentionTrace, Translation]:
+        found = _computed(translator, trace, donor, changes, beam_size)
+        return found.after, found.translation
+
+    return Effect(trace, *memo(key, search))
+
+
+def _computed(
+    translator: Translator,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    changes: Sequence[Change],
+    beam_size: int,
+) -> Effect:
+    patches = [change.place for change in changes if change.how == "z"]
+    around: AbstractContextManager[None] = nullcontext()
+    if patches:
+        assert donor is not None  # the changes fit
+        around = patched(translator.model, donor, patches, "z")
+    removals = [removal_of(change, trace, donor) for change in changes if change.how != "z"]
+    with around:
+        return effect(
+            translator, trace, removals, beam_size=beam_size, should_stop=serving.Budget()
+        )

@@ -1,0 +1,92 @@
+"""Heads taken away by their measured importance: a slider beside the BLEU curve of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from transformer import CheckpointError, Translator
+from transformer.analysis import head_report
+from transformer.analysis.head_report import COMMAND, Curve, HeadReport
+from viz.app.formatting import format_number
+from viz.pages.roles.removal_changes import Change, format_changes
+from viz.pages.roles.removal_charts import curve_chart
+
+ORDER = "removal_order"
+"""Name in the URL of the measure that gives the order."""
+_COUNT = "removal-count"
+
+
+def remove_by_importance(
+    translator: Translator, changes: Sequence[Change], choose: Callable[[str], None]
+) -> None:
+    """Draw the slider and the curve, or what makes them.
+
+    Args:
+        changes: what is switched off now.
+        choose: takes the text of a link that is to be there in the next run.
+    """
+    st.subheader("Remove by importance", anchor=False)
+    try:
+        report = head_report.read(translator.folder, translator.model.config)
+    except CheckpointError as error:
+        st.text(str(error))
+        return
+    if report is None:
+        st.text(
+            f"The importance of the heads was not measured for this model: run {COMMAND} "
+            f"--checkpoint {translator.folder} --src FILE --ref FILE, with English and German "
+            f"text line by line."
+        )
+        return
+    measure = st.selectbox(
+        "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
+    )
+    curve = report.curves[measure]
+    at = place_on(curve, changes)
+    st.session_state[_COUNT] = at or 0
+    st.slider(
+        f"How many of the {len(curve.order)} heads are away, each with z = 0",
+        0,
+        len(curve.order),
+        key=_COUNT,
+        on_change=lambda: choose(first_heads(curve, st.session_state[_COUNT])),
+    )
+    st.altair_chart(
+        curve_chart(curve, at),
+        key="removal-curve",
+        alt="BLEU of the model over the number of heads that are taken away.",
+    )
+    st.caption(_said(report, curve, at))
+
+
+def place_on(curve: Curve, changes: Sequence[Change]) -> int | None:
+    """How many heads of a curve are away, if they are its first ones and no other."""
+    first = set(curve.order[: len(changes)])
+    is_curve = first == {change.place for change in changes}
+    return len(changes) if is_curve and all(one.how == "zero" for one in changes) else None
+
+
+def first_heads(curve: Curve, count: int) -> str:
+    """The first heads of a curve as the link has them."""
+    return format_changes([Change(place) for place in curve.order[:count]])
+
+
+def _said(report: HeadReport, curve: Curve, at: int | None) -> str:
+    """What was measured, and where on the curve the page is."""
+    how = (
+        f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, with its 95 % "
+        f"bootstrap interval."
+    )
+    if at is None:
+        return f"{how} What is off now are not the first heads of this order, or not with z = 0."
+    below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
+    above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
+    whole = f"with all heads {format_number(report.bleu.value)}"
+    if below == above:
+        return f"{how} With {at} away {format_number(below.bleu.value)}, {whole}."
+    return (
+        f"{how} With {below.removed} away {format_number(below.bleu.value)}, with {above.removed} "
+        f"{format_number(above.bleu.value)}, {whole}."
+    )

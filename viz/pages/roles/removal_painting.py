@@ -1,0 +1,71 @@
+"""Rows of the open head's map as the reader paints them: each looks evenly at chosen keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from transformer import AttentionTrace
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.head import Head
+from viz.draw.labels import row_names, shown
+from viz.pages.roles.removal_changes import Change, format_changes, with_row
+
+_ROW, _KEYS = "removal-row", "removal-keys"
+
+
+def paint_rows(
+    trace: AttentionTrace,
+    place: Head,
+    changes: Sequence[Change],
+    choose: Callable[[str], None],
+) -> None:
+    """Draw the menus that paint a row of the open head.
+
+    Args:
+        place: the open head.
+        changes: what is switched off or painted now.
+        choose: takes the text of a link that is to be there in the next run.
+    """
+    axes = by_pieces(trace, place.kind)
+    names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
+    tokens = shown(axes.labels.keys)
+    if isinstance(row := st.session_state.get(_ROW), int):
+        st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
+    with st.container(key="painting", horizontal=True, vertical_alignment="bottom", gap="small"):
+        row = st.selectbox(
+            "Paint",
+            range(len(names)),
+            format_func=lambda n: f"{n + 1} {names[n]}",
+            key=_ROW,
+        )
+        painted = painted_rows(changes, place, (len(names), len(tokens)))
+        st.session_state[_KEYS] = list(painted.get(row, ()))
+        st.multiselect(
+            "so that it looks evenly at",
+            # its mask shows a row of the decoder nothing that comes later
+            range(row + 1 if place.kind == "decoder_self" else len(tokens)),
+            format_func=lambda n: f"{n + 1} {tokens[n]}",
+            key=_KEYS,
+            placeholder="as it was: choose tokens",
+            on_change=lambda: choose(
+                format_changes(
+                    with_row(
+                        changes, place, (len(names), len(tokens)), row, st.session_state[_KEYS]
+                    )
+                )
+            ),
+        )
+
+
+def painted_rows(
+    changes: Sequence[Change], place: Head, shape: tuple[int, int]
+) -> dict[int, tuple[int, ...]]:
+    """The rows of a head that are painted on a map of this shape, with their keys."""
+    return {
+        row: keys
+        for change in changes
+        if change.place == place and change.how == "rows" and change.shape == shape
+        for row, keys in change.rows
+    }

@@ -5,4 +5,5 @@ from __future__ import annotations
 VIEW = "roles_view"
 """Name in the URL of the choice among them."""
 
-ROLES, TAKE_AWAY, FAITHFUL = "Roles", "Take away", "Faithful?"
+ROLES, TAKE_AWAY = "Roles", "Take away"
+WHY, LAYERS, FAITHFUL = "Why this word", "Layer by layer", "Faithful?"

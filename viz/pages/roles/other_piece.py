@@ -1,0 +1,177 @@
+"""The piece that was not written: one of the most probable others of the step, or a typed one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from transformer import InputError, Translator
+from transformer.analysis.alternatives import Choice
+from transformer.config import EOS, UNK
+from transformer.decoding import NEVER_WRITTEN
+from transformer.errors import quoted as typed_text
+from transformer.tokenizer import SPECIAL, WORD_START
+from viz.app.memory import memo
+from viz.draw.labels import quoted, shown
+from viz.pages.roles.written_piece import as_markdown, unlike
+
+OTHER = "other"
+"""Name in the URL; empty for the most probable other piece."""
+MOST_CHARACTERS = 60
+
+_BUTTONS = "other-pieces"
+_GOES_ON = "·"  # as `labels.shown` marks a piece that goes on with a word
+_UNKNOWN = "<unk>"
+
+
+def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
+    """Draw the most probable other pieces and the field for a typed one.
+
+    Args:
+        written: id of the piece that was written.
+        choices: the most probable others of the step, at least one.
+
+    Returns:
+        The id of the piece, and a sentence on what was typed, or "".
+    """
+    ids = _ids(translator)
+    top = [ids[choice.piece] for choice in choices]
+    typed = _typed()
+    piece, said = top[0], ""
+    try:
+        if typed:
+            piece = _other_than(written, piece_of(translator, typed), typed)
+            said = _which(translator, piece, typed)
+    except InputError as error:
+        said = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
+    with st.container(key="other-controls", horizontal=True, gap="small"):
+        st.text_input(
+            "and not",
+            key=OTHER,
+            bind="query-params",
+            max_chars=MOST_CHARACTERS,
+            autocomplete="off",
+            placeholder="type another one",
+            width=290,
+            help="Its first piece is compared. `·es` is a piece that goes on with a word, "
+            "`</s>` the end of the sentence.",
+        )
+        _draw_choices(translator, choices, top, piece)
+    return piece, said
+
+
+def piece_of(translator: Translator, typed: str) -> int:
+    """The id of the piece that a text names: as it is shown, or as the first piece of the text.
+
+    Args:
+        typed: with `·` or SentencePiece's `▁` in front, exactly this piece.
+
+    Raises:
+        InputError: if the vocabulary does not have it, or a search never writes it.
+    """
+    ids = _ids(translator)
+    if typed in (*SPECIAL.values(), _UNKNOWN):
+        piece = {**{text: n for n, text in SPECIAL.items()}, _UNKNOWN: UNK}[typed]
+        if piece in NEVER_WRITTEN:
+            raise InputError(f"{typed_text(typed)} is never written: choose another piece.")
+        return piece
+    exact = typed.removeprefix(_GOES_ON) if len(typed) > 1 else typed
+    if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
+        if exact in ids:
+            return ids[exact]
+        if exact != typed:
+            raise InputError(
+                f"No piece of the vocabulary goes on with {typed_text(exact)}: type another one."
+            )
+    found = translator.tokenizer.encode(typed)
+    first = next((piece for piece in found if piece != ids.get(WORD_START)), UNK)
+    if first == UNK:
+        raise InputError(
+            f"{typed_text(typed)} is not in the vocabulary of this model: type a word."
+        )
+    return found[0]
+
+
+def name_of(translator: Translator, piece: int) -> str:
+    """What `piece_of` reads as this piece: as it is shown wherever that tells it apart."""
+    (found,) = translator.tokenizer.pieces_of([piece])
+    name = shown_piece(found.text)
+    try:
+        return name if piece_of(translator, name) == piece else found.text
+    except InputError:
+        return found.text
+
+
+def shown_piece(piece: str) -> str:
+    """A piece by itself as `labels.shown` writes it among others."""
+    return shown([piece, WORD_START])[0]
+
+
+def clear_other() -> None:
+    """Go back to the most probable other piece, as where another step is chosen."""
+    st.session_state[OTHER] = ""
+
+
+def _typed() -> str:
+    value = st.session_state.get(OTHER, st.query_params.get(OTHER))
+    readable = (value or "").encode(errors="replace").decode()
+    return " ".join(readable.split())[:MOST_CHARACTERS]
+
+
+def _other_than(written: int, piece: int, typed: str) -> int:
+    if piece == written:
+        raise InputError(
+            f"The first piece of {typed_text(typed)} is the one that was written: type another one."
+        )
+    return piece
+
+
+def _which(translator: Translator, piece: int, typed: str) -> str:
+    """Which piece of a typed text is compared; "" where that is the whole text."""
+    (found,) = translator.tokenizer.pieces_of([piece])
+    name = shown_piece(found.text)
+    if typed in (name, found.text) or piece == EOS:
+        return ""
+    return f"Of {quoted(typed)} the first piece is compared, {quoted(name)}."
+
+
+def _draw_choices(
+    translator: Translator, choices: Sequence[Choice], ids: Sequence[int], piece: int
+) -> None:
+    def picked() -> None:
+        chosen = st.session_state[_BUTTONS]
+        if chosen is not None:  # a second click on the same piece leaves it
+            st.session_state[OTHER] = name_of(translator, ids[chosen])
+
+    labels = unlike(
+        [
+            as_markdown(f"{shown_piece(choice.piece)} {probability(choice.probability)}")
+            for choice in choices
+        ]
+    )
+    st.session_state[_BUTTONS] = ids.index(piece) if piece in ids else None
+    st.pills(
+        "Most probable others",
+        range(len(choices)),
+        format_func=labels.__getitem__,
+        key=_BUTTONS,
+        on_change=picked,
+        label_visibility="collapsed",
+    )
+
+
+def probability(value: float) -> str:
+    """Two digits, and no 0 where there is some."""
+    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
+
+
+def _ids(translator: Translator) -> dict[str, int]:
+    """The id of each piece of the vocabulary, by its text."""
+
+    def read() -> dict[str, int]:
+        ids = range(translator.model.config.vocab_size)
+        pieces = translator.tokenizer.pieces_of(list(ids))
+        return {piece.text: piece.id for piece in pieces}
+
+    return memo(("ids of pieces", translator.checksum), read)

@@ -1,0 +1,33 @@
+"""A bar for work that takes longer than a reader waits without asking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from transformer.analysis.teacher_forcing import Progress
+from viz.app.cancellation import end_if_unwanted
+
+PATIENCE = 0.5
+"""Seconds before the bar is drawn: one that flashes by tells nobody anything."""
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Progress]:
+    """What the work calls as it goes on; it ends there when nobody waits for it any more.
+
+    Args:
+        text: beside the bar, of our own making.
+    """
+    place, began = st.empty(), time.monotonic()
+
+    def report(done: int, of: int) -> None:
+        end_if_unwanted()
+        if time.monotonic() - began > PATIENCE:
+            place.progress(done / of, text)
+
+    yield report
+    place.empty()

@@ -1,0 +1,221 @@
+"""Why this word and not that one: what speaks for each, and the check by erasing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.alternatives import Choice, alternatives
+from transformer.analysis.contrast import Contrast, contrast, erase
+from transformer.analysis.direct_logits import direct_logits
+from transformer.analysis.head import Head
+from transformer.analysis.teacher_forcing import Array
+from viz.app import sentence_bar
+from viz.app.explanations import code_line, explain, lead
+from viz.app.formatting import format_number
+from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.memory import memo_per_trace
+from viz.draw.labels import quoted, shown
+from viz.pages.roles.other_piece import clear_other, pick_other, probability, shown_piece
+from viz.pages.roles.progress import progress_bar
+from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
+from viz.pages.roles.why_heads import show_heads, show_open_head
+from viz.pages.roles.written_piece import pick_written
+
+ERASE = "erase"
+"""Name in the URL: whether the pieces of a long sentence are erased, too."""
+OTHERS = 6
+"""Most probable others that are offered."""
+ERASED_AT_ONCE = 32
+"""Pieces up to which the check is done without being asked for: 22 take 0.2 s on one core."""
+MOST_ERASED = 128
+"""Each piece is one run of the whole model, so the time grows with the cube of the length."""
+OF_NOTE = 0.1
+"""Share of the largest bar from which two bars can be said to disagree."""
+
+
+def why_this_word() -> None:
+    """The view: a written piece, another one, and what speaks for the first or the second."""
+    if (trace := sentence_bar.trace()) is None:
+        return
+    found = sentence_bar.translated()
+    assert found is not None  # there is a trace
+    translator, _ = found
+    lead(
+        "At one step of the translation: what speaks for the piece that was written, what for "
+        "another one that could have stood there, and what changes when an English piece is erased."
+    )
+    place = _pick_head(translator)
+    choices = choices_of(translator, trace)
+    step, no_step = pick_written(trace, closest_call(choices), on_pick=clear_other)
+    written = trace.target_pieces[step]
+    other, said = pick_other(translator, written.id, choices[step][1:])
+    for sentence in filter(None, (no_step, said)):
+        st.text(sentence)
+    names = _name(translator, written.id), _name(translator, other)
+    contrasted = memo_per_trace(
+        trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
+    )
+    st.subheader(_headline(*names), anchor=False)
+    st.text(_odds(*names, choices[step][0].probability, contrasted.log_odds))
+    sources, heads = st.columns(2, gap="large")
+    with sources:
+        _sources(translator, trace, step, other, contrasted, names)
+        show_open_head(trace, step, contrasted, place, *names)
+    with heads:
+        st.subheader("Heads", anchor=False)
+        show_heads(contrasted, place, *names)
+    _explain()
+
+
+def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
+    """At each step the written piece and the most probable others."""
+    return memo_per_trace(
+        trace,
+        ("alternatives", OTHERS),
+        lambda: alternatives(translator.model, translator.tokenizer, trace, OTHERS),
+    )
+
+
+def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
+    """The step at which the best other piece comes nearest to the written one."""
+    tiny = 1e-30  # of what rounds to 0, too, there is a logarithm
+    ahead = [
+        math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
+        for step in choices
+    ]
+    return int(np.argmin(ahead))
+
+
+def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
+    """`[place]`: where both have a bar of note, and on different sides of 0."""
+    noted = [np.abs(values) >= OF_NOTE * np.abs(values).max() for values in (first, check)]
+    apart: npt.NDArray[np.bool_] = noted[0] & noted[1] & (np.sign(first) != np.sign(check))
+    return apart
+
+
+def _pick_head(translator: Translator) -> Head:
+    layers, heads = translator.model.config.N, translator.model.config.h
+    with st.container(
+        key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        kind = pick_kind()
+        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+    assert layer is not None  # no mean is offered
+    assert head is not None
+    return Head(kind, layer, head)
+
+
+def _name(translator: Translator, piece: int) -> str:
+    (found,) = translator.tokenizer.pieces_of([piece])
+    return shown_piece(found.text)
+
+
+def _headline(written: str, other: str) -> str:
+    return f"Why {quoted(written)} and not {quoted(other)}?"
+
+
+def _odds(written: str, other: str, own: float, log_odds: float) -> str:
+    """The two probabilities and the logarithm of their ratio."""
+    favoured = written if log_odds >= 0 else other
+    return (
+        f"P is {probability(own)} for {quoted(written)} and "
+        f"{probability(own * math.exp(-log_odds))} for {quoted(other)}: log-odds "
+        f"{format_number(log_odds, sign=True)} nats, for {quoted(favoured)}."
+    )
+
+
+def _sources(
+    translator: Translator,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    found: Contrast,
+    names: tuple[str, str],
+) -> None:
+    """Each English piece: to first order, and really erased."""
+    st.subheader("English pieces", anchor=False)
+    tokens, first = shown(trace.source_tokens), found.by_source
+    erased, why_not = _erased(translator, trace, step, other)
+    places = strongest(first) if erased is None else strongest(first, erased)
+    marked = None if erased is None else disagree(first, erased).tolist()
+    left, right = st.columns(2, gap="small")
+    with left:
+        st.altair_chart(
+            pieces_chart(tokens, first, "gradient × value, nats", places=places),
+            key="why-sources",
+            alt="Gradient × value of each English piece, over all heads of cross-attention.",
+        )
+    with right:
+        if erased is None:
+            st.text(why_not)
+        else:
+            st.altair_chart(
+                pieces_chart(
+                    tokens, erased, "lost when erased, nats", places=places, marked=marked
+                ),
+                key="why-erased",
+                alt="What the log-odds really lose when each English piece is erased.",
+            )
+    st.text(_reading(names, marked))
+    if len(tokens) > len(places):
+        st.text(
+            f"These are the {MOST_ROWS} largest of {len(tokens)} pieces, in the order of the text."
+        )
+
+
+def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
+    """How the bars are to be read."""
+    written, other = map(quoted, names)
+    text = f"Above 0 a piece speaks for {written}, below for {other}."
+    if not any(marked or ()):
+        return text
+    return (
+        f"{text} Where the two disagree (≠), the erasing is what happened; gradient × value is a "
+        f"straight line through the model as it stands."
+    )
+
+
+def _erased(
+    translator: Translator, trace: AttentionTrace, step: int, other: int
+) -> tuple[Array | None, str]:
+    """What erasing each piece really costs, or why that is not shown."""
+    pieces = len(trace.source_pieces)
+    if pieces > MOST_ERASED:
+        return None, (
+            f"Pieces are erased one by one in sentences of up to {MOST_ERASED} pieces: this one "
+            f"has {pieces}."
+        )
+    if pieces > ERASED_AT_ONCE and not st.toggle(
+        f"Erase each of {pieces} pieces", key=ERASE, bind="query-params"
+    ):
+        return None, "The check by erasing takes some seconds on a sentence of this length."
+
+    def compute() -> Array:
+        with progress_bar(f"Erasing {pieces} pieces one by one") as report:
+            return erase(translator.model, trace, step, other, progress=report)
+
+    try:
+        return memo_per_trace(trace, ("erased", step, other), compute), ""
+    except HeadlightError as error:
+        return None, str(error)
+
+
+def _explain() -> None:
+    explain(
+        f"The log-odds are log P of the written piece minus log P of the other one, given the "
+        f"source and all that was written before. Gradient × value is what they would lose, to "
+        f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
+        f"it is the bar of an English piece, as in Yin and Neubig 2022: {code_line(contrast)}. "
+        f"Direct logits are what a head adds to the difference of the two logits by way of the "
+        f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
+        f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "
+        f"model again: {code_line(erase)}. This is what speaks for a piece and what changed when "
+        f"something was erased, not why the model decided; other pieces can stand in for the one "
+        f"that is gone."
+    )

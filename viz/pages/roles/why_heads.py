@@ -1,0 +1,160 @@
+"""Which heads speak for the written piece and which for the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import streamlit as st
+
+from transformer import AttentionTrace
+from transformer.analysis.contrast import Contrast
+from transformer.analysis.direct_logits import DecoderKind
+from transformer.analysis.head import Head
+from transformer.analysis.teacher_forcing import Array
+from transformer.kinds import KINDS, Kind
+from viz.app import navigation
+from viz.app.formatting import format_number
+from viz.app.head_picker import HEAD, KIND, choose, in_link
+from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
+from viz.pages.roles.removal_changes import Change, format_changes
+from viz.pages.roles.removal_controls import REMOVED
+from viz.pages.roles.view_names import TAKE_AWAY, VIEW
+from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest
+from viz.pages.roles.written_piece import as_markdown
+
+MEASURE = "why_heads"
+"""Name in the URL."""
+Measure = Literal["gradient × value", "direct logits"]
+DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
+NAMED = 5
+"""Heads on each side that are named."""
+
+
+def show_heads(found: Contrast, place: Head, written: str, other: str) -> None:
+    """Draw the heads as tables, and the strongest by name; a click opens one.
+
+    Args:
+        place: the open head.
+        written: as the screen shows it.
+        other: likewise.
+    """
+    measure = _pick_measure()
+    values: dict[Kind, Array] = dict(found.by_head)
+    if measure == "direct logits":
+        values = {kind: found.direct[kind] for kind in DECODER_KINDS}
+    most = max(float(np.abs(of).max()) for of in values.values())
+    for column, (kind, of) in zip(st.columns(len(KINDS)), values.items(), strict=False):
+        with column:
+            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(of.sum()), sign=True)}")
+            _table(kind, of, most, place, measure)
+    st.caption(
+        as_markdown(
+            f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
+            f"{most:.2f} nats. Beside each kind stands the sum of its heads."
+        )
+    )
+    ordered = in_order(values)
+    with st.container(key="why-strongest", gap="small"):
+        _name_heads(written, [one for one in ordered if one[1] > 0][:NAMED])
+        _name_heads(other, [one for one in reversed(ordered) if one[1] < 0][:NAMED])
+
+
+def in_order(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
+    """Every head with its number, the largest first.
+
+    Args:
+        values: `[layer, head]` of each kind.
+    """
+    heads = [
+        (Head(kind, *map(int, at)), float(of[at]))
+        for kind, of in values.items()
+        for at in np.ndindex(of.shape)
+    ]
+    return sorted(heads, key=lambda one: -one[1])
+
+
+def show_open_head(
+    trace: AttentionTrace, step: int, found: Contrast, place: Head, written: str, other: str
+) -> None:
+    """Draw what the open head brings from each of its keys, and the ways on from it."""
+    kind, layer, head = place
+    st.subheader(f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}", anchor=False)
+    values = found.values[kind][layer, head]
+    total = format_number(float(values.sum()), sign=True)
+    about = f"{total} nats by gradient × value"
+    if kind != "encoder_self":
+        direct = format_number(float(found.direct[kind][layer, head]), sign=True)
+        about += f", {direct} by direct logits"
+    st.text(f"{about}: above 0 it speaks for {quoted(written)}, below for {quoted(other)}.")
+    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
+    more: dict[str, Array] = {}
+    if kind != "encoder_self":  # whose rows are not steps
+        more["weight"] = trace.weights(kind)[layer, head, step, : len(values)]
+    st.altair_chart(
+        pieces_chart(
+            shown(tokens), values, "gradient × value, nats", places=strongest(values), more=more
+        ),
+        key="why-open",
+        alt="Gradient × value of each key of the open head.",
+    )
+    with st.container(key="why-links", horizontal=True, gap="small"):
+        navigation.link("heads", "where this head looks", in_link(*place))
+        st.button("Take it away: what changes", key="why-remove", on_click=_remove, args=(place,))
+
+
+def _pick_measure() -> Measure:
+    measure: Measure | None = st.segmented_control(
+        "Heads by",
+        ["gradient × value", "direct logits"],
+        default="gradient × value",
+        required=True,
+        key=MEASURE,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return measure or "gradient × value"
+
+
+def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure) -> None:
+    key = f"why-heads-{kind}"
+
+    def picked() -> None:
+        chosen = st.session_state[key]["selection"].get(SELECTED)
+        if chosen:  # a click beside the cells chooses none
+            _open(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
+
+    opened = (place.layer, place.head) if place.kind == kind else None
+    st.altair_chart(
+        heads_chart(kind, values, most, opened, measure),
+        key=key,
+        on_select=picked,
+        alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads across.",
+    )
+
+
+def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
+    st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
+    with st.container(horizontal=True, gap="small"):
+        for place, value in heads:
+            st.button(
+                f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} "
+                f"{format_number(value, sign=True)}",
+                key=f"why-open-{place.kind}-{place.layer}-{place.head}",
+                on_click=_open,
+                args=(place,),
+            )
+
+
+def _open(place: Head) -> None:
+    """Let the menus follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[place.kind]
+    choose(HEAD, place.layer, place.head)
+
+
+def _remove(place: Head) -> None:
+    """Go to the view that takes heads away, with this one away and open."""
+    _open(place)
+    st.session_state[VIEW] = TAKE_AWAY
+    st.session_state[REMOVED] = format_changes([Change(place)])

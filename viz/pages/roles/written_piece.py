@@ -1,0 +1,111 @@
+"""The piece of the translation that a view asks about: a number, and the pieces to click on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from transformer import AttentionTrace
+from viz.draw.labels import shown
+
+WRITTEN = "written"
+"""Name in the URL of the number of the piece, from 1; the views share it."""
+MOST_BUTTONS = 60
+"""Pieces that each have a button; a longer translation has a menu."""
+
+_BUTTONS = "written-pieces"
+_SPECIAL_IN_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def pick_written(
+    trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    """Draw the number and the pieces.
+
+    Args:
+        first: step that is chosen where neither the reader nor the link has chosen one.
+        on_pick: called before the next run where the reader chooses another step.
+
+    Returns:
+        The step, from 0, and what is wrong with the one that was asked for, or "".
+    """
+    names = shown(trace.target_tokens)
+    asked, problem = _asked(), ""
+    if asked is not None and not 1 <= asked <= len(names):
+        problem = (
+            f"The translation has {len(names)} pieces and no piece {asked}: this is piece "
+            f"{first + 1}."
+        )
+        asked = None
+    st.session_state[WRITTEN] = asked or first + 1
+    with st.container(key="written-controls", horizontal=True, gap="small"):
+        number = st.number_input(
+            "Piece",
+            1,
+            len(names),
+            None,  # so that any number stands in the link
+            key=WRITTEN,
+            bind="query-params",
+            on_change=on_pick,
+            width=190,
+        )
+        step = (number or first + 1) - 1
+        _draw_pieces(names, step, on_pick)
+    return step, problem
+
+
+def _asked() -> int | None:
+    """The number that the reader or the link has chosen, whether there is such a piece or not."""
+    value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
+    try:
+        return None if value is None else int(value)
+    except ValueError:
+        return None
+
+
+def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | None) -> None:
+    def picked() -> None:
+        chosen = st.session_state[_BUTTONS]
+        if chosen is not None:  # a second click on the same piece leaves it
+            st.session_state[WRITTEN] = chosen + 1
+            if on_pick:
+                on_pick()
+
+    st.session_state[_BUTTONS] = step
+    if len(names) > MOST_BUTTONS:
+        st.selectbox(
+            "Written",
+            range(len(names)),
+            format_func=lambda n: f"{n + 1} {names[n]}",
+            key=_BUTTONS,
+            on_change=picked,
+            label_visibility="collapsed",
+        )
+        return
+    labels = unlike([as_markdown(name) for name in names])
+    st.pills(
+        "Written",
+        range(len(names)),
+        format_func=labels.__getitem__,
+        key=_BUTTONS,
+        on_change=picked,
+        label_visibility="collapsed",
+    )
+
+
+def as_markdown(text: str) -> str:
+    """A text as Markdown that shows it as it is; the labels of buttons are Markdown."""
+    return _SPECIAL_IN_MARKDOWN.sub(r"\\\1", text)
+
+
+def unlike(labels: Sequence[str]) -> list[str]:
+    """The same with something unseen after each that was there before.
+
+    Streamlit tells the choices of a widget apart by their labels alone.
+    """
+    return [
+        label + "\u2060" * labels[:place].count(label)  # WORD JOINER
+        for place, label in enumerate(labels)
+    ]

@@ -23,7 +23,7 @@ from transformer.model import Transformer
 Floats = npt.NDArray[np.float64]
 
 IMPORTANCE: dict[str, str] = {
-    "gradient": "how much the loss depends on a gate of the head, beside the others of its layer",
+    "gradient": "how much the loss depends on a gate of the head, within its layer",
     "loss without": "how much the loss of a piece grows without the head, in nats",
     "BLEU without": "how much BLEU changes without the head",
 }

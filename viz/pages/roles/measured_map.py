@@ -124,8 +124,8 @@ def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
     )
     caption = escape(f"{KIND_TITLES[kind]}: {what} of each head")
     return (
-        f'<table class="headlight-unseen"><caption>{caption}</caption>'
-        f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table>"
+        f'<div class="headlight-unseen"><table><caption>{caption}</caption>'
+        f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

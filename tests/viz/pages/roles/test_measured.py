@@ -136,6 +136,7 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
             assert f"{abs(value):.3f}" in row["says"]
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
         assert len(rows) == values.size
+    assert any("Olive is below 0" in caption.value for caption in app.caption)
     app.selectbox(key="roles_measure").set_value("alignment").run()
     encoder, _, cross = charts(app)[:3]
     assert {row["says"] for row in encoder} == {"not measured for this kind"}

@@ -21,7 +21,7 @@ BAR, CONTROLS = 100, 48  # most pixels of height
 PICTURES = {
     "translate": (".st-key-translate-words .hl-frame",),
     "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
-    "roles": (".st-key-roles-map .hl-frame",),
+    "roles": (".st-key-measured-map",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
     "training": (".st-key-forming-map .hl-frame",),

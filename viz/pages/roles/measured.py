@@ -61,7 +61,8 @@ def measured() -> None:
     model, head = st.columns([5, 7], gap="medium")
     with model:
         cells = cells_of_sentence(trace) if report is None else cells_of_report(report, quantity)
-        _map(cells, opened, quantity)
+        with st.container(key="measured-map"):
+            _map(cells, opened, quantity)
         st.caption(meaning(quantity) if report is not None else _ON_SENTENCE)
     with head:
         _head(translator, trace, report, opened)

@@ -29,7 +29,7 @@ PALEST, DEEPEST = 0.05, 0.6
 """Opacity of nothing and of the most: words in the page's ink are read on both."""
 
 _FAINT = 0.68  # opacity of words that stand back: they can still be read
-_ROW, _TOP = 30, 28  # CSS pixels of a layer, and of what stands above the first
+_ROW, _TOP = 26, 28  # CSS pixels of a layer, and of what stands above the first
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
     )
     caption = escape(f"{KIND_TITLES[kind]}: {what} of each head")
     return (
-        f'<table class="headlight-unseen"><caption>{caption}</caption>'
-        f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table>"
+        f'<div class="headlight-unseen"><table><caption>{caption}</caption>'
+        f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -75,7 +75,8 @@ def meaning(quantity: str) -> str:
             "name on a pale cell only comes nearest: there nothing dominates."
         )
     about = (MEASURES | IMPORTANCE)[measure]
-    return f"{about[:1].upper()}{about[1:]}."
+    colours = " Olive is below 0 and purple above." if is_signed(quantity) else ""
+    return f"{about[:1].upper()}{about[1:]}.{colours}"
 
 
 def cells_of_report(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:

@@ -26,18 +26,8 @@ from transformer.analysis.importance import IMPORTANCE
 from transformer.analysis.lenses import NAMES
 from transformer.analysis.stored import Figure, checksum_of_weights
 
-SENTENCE = "The dog sleeps in the garden."
 EXAMPLE = "My *brother* eats."
 OTHER_KINDS = {"aligns": ("cross",), "previous": KINDS[:2], "next": KINDS[:2], "itself": KINDS[:2]}
-
-
-def roles_page() -> None:
-    """AppTest cannot walk to a page; this is the way there."""
-    from viz.app import sentence_bar
-    from viz.pages import roles
-
-    sentence_bar.show("page")
-    roles.show()
 
 
 def charts(app: AppTest) -> list[list[dict]]:

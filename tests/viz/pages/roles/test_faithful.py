@@ -12,13 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from tests.viz.pages.roles.made_reports import (
-    SENTENCE,
     charts,
     faithfulness_of,
     folder_with,
     near,
-    roles_page,
 )
+from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import KINDS, Translator
 from transformer.analysis.faithfulness import (
     FRACTIONS,

@@ -12,13 +12,12 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import in_url, texts
 from tests.viz.pages.roles.made_reports import (
     EXAMPLE,
-    SENTENCE,
     charts,
     folder_with,
     head_report_of,
     made_figures,
-    roles_page,
 )
+from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus_roles import corpus_role
@@ -137,12 +136,14 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
             assert f"{abs(value):.3f}" in row["says"]
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
         assert len(rows) == values.size
+    assert any("Olive is below 0" in caption.value for caption in app.caption)
     app.selectbox(key="roles_measure").set_value("alignment").run()
     encoder, _, cross = charts(app)[:3]
     assert {row["says"] for row in encoder} == {"not measured for this kind"}
     assert all(row["text"] == "10" for row in cross)
     app.selectbox(key="roles_measure").set_value("role").run()
     spoken = "".join(html.proto.body for html in app.get("html"))
+    assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
     for row, figures in zip(charts(app)[0], report.heads, strict=False):
         assert row["says"].startswith(figures.role or "no one role, nearest ")
         assert row["says"] in spoken  # who hears the page gets the same
@@ -153,10 +154,9 @@ def test_a_click_opens_a_head_and_nothing_else_does() -> None:
         return picked({"selection": {PICKED: value}}, (2, 4))
 
     assert clicked([{"layer": 1, "head": 3}]) == (1, 3)
-    wrong: tuple[object, ...]
-    wrong = ([], [{}], [{"layer": 2, "head": 0}], [{"layer": -1, "head": 0}], "x", None, [3],
-             [{"layer": "1", "head": 0}], [{"layer": True, "head": 0}])  # fmt: skip
-    assert [clicked(value) for value in wrong] == [None] * len(wrong)
+    wrong: list[object] = ["x", None, [], [3], [{}]]
+    wrong += [[{"layer": layer, "head": 0}] for layer in (2, -1, "1", True)]
+    assert [clicked(one) for one in wrong] == [None] * len(wrong)
     assert picked(None, (2, 4)) is None
 
 

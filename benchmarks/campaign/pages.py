@@ -30,7 +30,12 @@ VIEWS: dict[str, tuple[Query, ...]] = {
         {"view": "compare", "with": "another sentence"},
     ),
     "inside": ({},),
-    "roles": ({}, {"removed_how": "painted"}, {"removed_how": "patched z"}),
+    "roles": (
+        {},
+        *({"roles_view": "Take away", "removed_how": how} for how in ("painted", "patched z")),
+        *({"roles_view": view} for view in ("Why this word", "Layer by layer", "Faithful?")),
+        {"roles_view": "Faithful?", "faithful_test": "permuted attention"},
+    ),
     "masks": ({}, {"mask-view": "shift right"}, {"mask-view": "take it away"}),
     "positions": (
         {},

@@ -11,6 +11,7 @@ from benchmarks.sentences.heads import heads
 from benchmarks.sentences.inside import inside
 from benchmarks.sentences.masks import grids, removed
 from benchmarks.sentences.positions import beyond, foot, without
+from benchmarks.sentences.roles import measured, uniform
 from benchmarks.sentences.translate import translate
 
 STEP_BY_STEP = {"view": "step by step", "step": "3"}
@@ -39,6 +40,16 @@ VIEWS: tuple[View, ...] = (
         "inside",
         {"kind": "cross", "layer": "3", "head": "1", "scale_of": "none"},
         inside("cross", 1.0),
+    ),
+    (
+        "roles",
+        {"roles_view": "Roles", "kind": "cross", "layer": "3", "head": "1"},
+        measured("cross", 2, 0),
+    ),
+    (
+        "roles",
+        {"roles_view": "Faithful?", "faithful_test": "uniform attention", "kind": "decoder"},
+        uniform("decoder"),
     ),
     ("masks", {"kind": "encoder"}, grids("encoder")),
     ("masks", {"kind": "decoder", "mask-row": "3"}, grids("decoder", 2)),

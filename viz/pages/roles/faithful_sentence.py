@@ -21,6 +21,7 @@ from transformer.analysis.lenses import NAMES, LensName
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo_per_trace
 from viz.app.serving import Budget
+from viz.draw.lens_words import LENS_NAMES
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
@@ -125,7 +126,7 @@ def erase_by_lenses(
 
 def screen_name(lens: str) -> str:
     """A lens as the screen names it."""
-    return {"alti": "ALTI", "value_zeroing": "value zeroing"}.get(lens, lens)
+    return dict[str, str](LENS_NAMES).get(lens, lens)
 
 
 def mean(curve: Sequence[float]) -> float:

@@ -35,7 +35,7 @@ def sentence_said(erased: Erased) -> str:
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
     less = f" Not more than random words: {_listed(below)}." if below else ""
     return (
-        f"On this sentence log P of a piece falls most where the first words of "
+        f"On this sentence log P of a piece falls most where the first words by "
         f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
         f"shares); with random words by {format_number(random)}.{less} One sentence tells little "
         f"of a lens: see beside it."
@@ -86,7 +86,7 @@ def _strongest(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure])
         else " No other lens has an interval that overlaps with its own at every share."
     )
     return (
-        f"The words that {screen_name(best)} ranks first are those whose removal changed most: "
+        f"The words that come first by {screen_name(best)} are those whose removal changed most: "
         f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
         f"shares, and by {format_number(_mean(random))} with random words.{alike}"
     )
@@ -123,7 +123,7 @@ def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figur
     ]
     alike = f", not to be told from {_listed(equal)}" if equal else ""
     return (
-        f"With its first words alone {screen_name(best)} loses least{alike}: "
+        f"Kept alone, the first words by {screen_name(best)} cost least{alike}: "
         f"{format_number(falls[best])} nats, and {format_number(_mean(random))} with random words."
     )
 

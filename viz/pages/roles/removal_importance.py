@@ -40,6 +40,9 @@ def remove_by_importance(
             f"text line by line."
         )
         return
+    if not report.curves:
+        st.text(f"The report of the heads has no curve of BLEU: run {COMMAND} again.")
+        return
     measure = st.selectbox(
         "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
     )

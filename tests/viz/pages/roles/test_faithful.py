@@ -58,16 +58,18 @@ def curves(rows: list[dict]) -> dict[str, list[float]]:
 def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
     most, random, least = corpus_said(report)
-    assert most.startswith("The words that norm ranks first")
+    assert most.startswith("The words that come first by norms")
     assert "fell by 1.50 nats, mean over the shares, and by 0.50 with random words" in most
     assert "overlaps at every share with ALTI: this sample does not put it before it" in most
     assert random == (
         "Not to be told from random words by the 95 % intervals: rollout at every share. "
         "Below random words: gradient at every share."
     )
-    assert least.startswith("With its first words alone norm loses least, not to be told from ALTI")
+    assert least.startswith(
+        "Kept alone, the first words by norms cost least, not to be told from ALTI"
+    )
     most, random, _ = corpus_said(faithfulness_of(translator, gradient=2.0))
-    assert most.startswith("The words that gradient ranks first")
+    assert most.startswith("The words that come first by gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
         "Every lens lies above random words at every share, beyond the 95 % intervals."
@@ -109,7 +111,7 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
     random = random_erasing(translator.model, trace, 3, targets=targets)
     np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)
     (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
-    assert f"the first words of {max(best, key=lambda name: best[name])} are erased" in said
+    assert f"the first words by {max(best, key=lambda name: best[name])} are erased" in said
     # another sentence is asked for anew
     app.text_area(key="text").set_value("Her horse waits.").run()
     assert len(charts(app)) == 2
@@ -119,7 +121,7 @@ def test_the_stored_curves_are_those_of_the_report(opened, translator: Translato
     app = opened(ERASE)
     for rows, of_norm in zip(charts(app), (1.5, 0.5), strict=True):
         for name in NAMES:
-            value = of_norm if name == "norm" else 1.0
+            value = of_norm if name == "norms" else 1.0
             assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
     assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
-from tests.viz.pages.roles.made_reports import SENTENCE, roles_page
+from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import Translator
 from transformer.analysis import head_report
 from transformer.analysis.effect import effect, patched

@@ -126,7 +126,7 @@ def erase_by_lenses(
 
 def screen_name(lens: str) -> str:
     """A lens as the screen names it."""
-    return dict[str, str](LENS_NAMES).get(lens, lens)
+    return next((shown for name, shown in LENS_NAMES.items() if name == lens), lens)
 
 
 def mean(curve: Sequence[float]) -> float:

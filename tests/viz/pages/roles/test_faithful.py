@@ -63,7 +63,7 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     assert "overlaps at every share with ALTI: this sample does not put it before it" in most
     assert random == (
         "Not to be told from random words by the 95 % intervals: rollout at every share. "
-        "Below random words: gradient at every share."
+        "Below random words: gradient × weights at every share."
     )
     assert least.startswith(
         "Kept alone, the first words by norms cost least, not to be told from ALTI"
@@ -121,7 +121,7 @@ def test_the_stored_curves_are_those_of_the_report(opened, translator: Translato
     app = opened(ERASE)
     for rows, of_norm in zip(charts(app), (1.5, 0.5), strict=True):
         for name in NAMES:
-            value = of_norm if name == "norms" else 1.0
+            value = of_norm if name == "norm" else 1.0
             assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
     assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
 

@@ -13,7 +13,7 @@ from viz.draw.labels import shown
 from viz.figures.colors import VIOLET
 from viz.pages.roles.other_piece import probability, shown_piece
 
-_DEEPEST = 65  # per cent of the colour at probability 1: words stay readable on it
+_DEEPEST = 60  # per cent of the colour at probability 1: words stay readable on it
 _QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
 _CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
 
@@ -95,9 +95,10 @@ def _cell(found: LayerPredictions, layer: int, step: int, stays: bool) -> str:
         f"{shown_piece(piece)} {probability(float(value))}"
         for piece, value in zip(pieces, values, strict=True)
     )
+    quiet = _QUIET if rank else ""  # on a deep colour in full ink
     below = escape(probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
     said = '<span class="headlight-unseen">, stays from here</span>' if stays else ""
     return (
         f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
-        f'<br><span style="font-size:.75rem;font-weight:400;{_QUIET}">{below}{said}</span></td>'
+        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{said}</span></td>'
     )

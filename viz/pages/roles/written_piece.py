@@ -15,7 +15,7 @@ WRITTEN = "written"
 MOST_BUTTONS = 60
 """Pieces that each have a button; a longer translation has a menu."""
 
-_BUTTONS = "written-pieces"
+_BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 _SPECIAL_IN_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -40,7 +40,13 @@ def pick_written(
         )
         asked = None
     st.session_state[WRITTEN] = asked or first + 1
+    # nobody chose this number: with another sentence it is another one
+    st.session_state[_BY_DEFAULT] = first + 1 if asked is None else None
     with st.container(key="written-controls", horizontal=True, gap="small"):
+
+        def typed() -> None:
+            _chosen(on_pick)
+
         number = st.number_input(
             "Piece",
             1,
@@ -48,7 +54,7 @@ def pick_written(
             None,  # so that any number stands in the link
             key=WRITTEN,
             bind="query-params",
-            on_change=on_pick,
+            on_change=typed,
             width=190,
         )
         step = (number or first + 1) - 1
@@ -60,9 +66,16 @@ def _asked() -> int | None:
     """The number that the reader or the link has chosen, whether there is such a piece or not."""
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
     try:
-        return None if value is None else int(value)
+        number = None if value is None else int(value)
     except ValueError:
         return None
+    return None if number == st.session_state.get(_BY_DEFAULT) else number
+
+
+def _chosen(on_pick: Callable[[], None] | None) -> None:
+    st.session_state[_BY_DEFAULT] = None
+    if on_pick:
+        on_pick()
 
 
 def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | None) -> None:
@@ -70,8 +83,7 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
         chosen = st.session_state[_BUTTONS]
         if chosen is not None:  # a second click on the same piece leaves it
             st.session_state[WRITTEN] = chosen + 1
-            if on_pick:
-                on_pick()
+            _chosen(on_pick)
 
     st.session_state[_BUTTONS] = step
     if len(names) > MOST_BUTTONS:

@@ -77,7 +77,7 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     page.get_by_label("English").fill(SENTENCE)
     trace = translator.trace(SENTENCE)
     expect(german(page)).to_have_text(trace.target)
-    page.get_by_role("link", name="Heads").click()
+    page.get_by_role("link", name="Heads", exact=True).click()
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     page.get_by_role("radio", name="encoder").click()
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
@@ -94,7 +94,10 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     layer = translator.alignment.layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     until(page, lambda: url(page), {"text": SENTENCE})
-    page.get_by_role("link", name="Heads").click()  # where the head is still the chosen one
+    # there the head is still the chosen one
+    page.get_by_role(
+        "link", name="Heads", exact=True
+    ).click()  # where the head is still the chosen one
     expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
 
 

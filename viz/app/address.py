@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-FREE_TEXTS = frozenset({"text", "more", "text2", "donor"})
+FREE_TEXTS = frozenset({"text", "more", "text2", "donor", "other"})
 """Names under which anything may be typed, “Infinity” too."""
 
 LARGEST = 2.0**53

@@ -19,9 +19,7 @@ from viz.pages.roles.measured_text import (
     role_said,
     sureness,
 )
-from viz.pages.roles.removal_changes import Change, format_changes
-from viz.pages.roles.removal_controls import REMOVED
-from viz.pages.roles.view_names import TAKE_AWAY, VIEW
+from viz.pages.roles.removal_controls import open_without
 
 
 def card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> None:
@@ -65,11 +63,4 @@ def _links(place: Head) -> None:
         chosen = in_link(*place)
         navigation.link("heads", "its map on the sentence in the bar", chosen)
         navigation.link("inside", "how it comes to its weights", chosen)
-        st.button("Take it away", key="measured-take-away", on_click=_take_away, args=(place,))
-
-
-def _take_away(place: Head) -> None:
-    st.session_state[VIEW] = TAKE_AWAY
-    removed = format_changes([Change(place)])
-    # the field that holds it is not on the page yet, so nothing else puts it into the address
-    st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed
+        st.button("Take it away", key="measured-take-away", on_click=open_without, args=(place,))

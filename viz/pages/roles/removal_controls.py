@@ -14,7 +14,8 @@ from transformer.analysis.head import Head
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.pages.roles import removal_history
-from viz.pages.roles.removal_changes import Change, How
+from viz.pages.roles.removal_changes import Change, How, format_changes
+from viz.pages.roles.view_names import TAKE_AWAY, VIEW
 
 REMOVED, HOW, WHICH, DONOR = "removed", "removed_how", "removed_map", "donor"
 """Names in the URL."""
@@ -136,3 +137,11 @@ def second_sentence(
         return serving.trace(translator, translation), ""
     except HeadlightError as error:
         return None, f"Second sentence: {error}"
+
+
+def open_without(place: Head) -> None:
+    """Let the next run open the view that takes heads away, with this one away."""
+    st.session_state[VIEW] = TAKE_AWAY
+    removed = format_changes([Change(place)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address
+    st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed

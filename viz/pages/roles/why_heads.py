@@ -18,9 +18,7 @@ from viz.app import navigation
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose, in_link
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
-from viz.pages.roles.removal_changes import Change, format_changes
-from viz.pages.roles.removal_controls import REMOVED
-from viz.pages.roles.view_names import TAKE_AWAY, VIEW
+from viz.pages.roles.removal_controls import open_without
 from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest
 from viz.pages.roles.written_piece import as_markdown
 
@@ -156,5 +154,4 @@ def _open(place: Head) -> None:
 def _remove(place: Head) -> None:
     """Go to the view that takes heads away, with this one away and open."""
     _open(place)
-    st.session_state[VIEW] = TAKE_AWAY
-    st.session_state[REMOVED] = format_changes([Change(place)])
+    open_without(place)

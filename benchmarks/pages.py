@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 SENTENCE = (
     "A young man in a blue jacket is carrying a heavy box across the street while two dogs "
     "are running."
 )
+COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "many")
+"""In the place of “two”, where each click has a sentence of its own."""
+
 # notes when a picture was last touched: a canvas that is drawn on, a drawing of Vega or Plotly that
 # changes; to read the pixels instead would take longer than the page does
 NOTE = """() => {
@@ -51,12 +57,16 @@ class Control(NamedTuple):
         url: further choices in the URL.
         what: in words.
         choices: selectors of what is clicked.
+        menu: which offers them; it is opened before the clock starts.
+        anew: a new sentence for each click, so that nothing is remembered; the first choice alone.
     """
 
     page: str
     url: dict[str, str]
     what: str
     choices: tuple[str, str]
+    menu: str | None = None
+    anew: bool = False
 
 
 def _buttons(key: str) -> tuple[str, str]:
@@ -66,6 +76,17 @@ def _buttons(key: str) -> tuple[str, str]:
 
 CONTROLS = (
     Control("heads", {}, "another kind", _buttons("kind")),
+    *(
+        Control(
+            "heads",
+            {},
+            f"another lens: {lens}",
+            (f"[role=option] >> text='{lens}'", ""),
+            menu=".st-key-lens input",
+            anew=True,
+        )
+        for lens in ("norms", "ALTI", "value zeroing")
+    ),
     Control("inside", {}, "another kind", _buttons("kind")),
     Control("masks", {}, "another use of attention", _buttons("kind")),
     Control(
@@ -76,6 +97,7 @@ CONTROLS = (
             ".st-key-roles-grid [role=gridcell] >> nth=3",
             ".st-key-roles-grid [role=gridcell] >> nth=19",
         ),
+        anew=True,
     ),
     Control(
         "masks",
@@ -125,19 +147,24 @@ def run(options: argparse.Namespace) -> None:
     with chromium() as browser, served() as address:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         for control in CONTROLS:
-            query = urlencode({"text": SENTENCE, **control.url})
-            page.goto(f"{address}/{control.page}?{query}")
-            for choice in control.choices:
-                page.locator(choice).wait_for()
-            page.wait_for_timeout(3000)  # all that is drawn first is there
-            page.evaluate(NOTE)
-            script = REDRAWN.replace("{wait}", str(WAIT))
             # the first two warm up what every later one finds warm
-            seconds = [
-                page.locator(control.choices[(n + 1) % 2]).evaluate(script) / 1000
-                for n in range(options.clicks + 2)
-            ][2:]
+            seconds = [_seconds(page, address, control, n) for n in range(options.clicks + 2)][2:]
             print(
                 f"{control.page}, {control.what}: median {statistics.median(seconds):.2f} s of "
                 f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s"
             )
+
+
+def _seconds(page: Page, address: str, control: Control, click: int) -> float:
+    """From one click to the last picture that it redraws."""
+    if control.anew or not click:
+        text = SENTENCE.replace("two", COUNTS[click % len(COUNTS)]) if control.anew else SENTENCE
+        page.goto(f"{address}/{control.page}?{urlencode({'text': text, **control.url})}")
+        page.locator(control.menu or control.choices[0]).wait_for()
+        page.wait_for_timeout(3000)  # all that is drawn first is there
+        page.evaluate(NOTE)
+    if control.menu:
+        page.locator(control.menu).click()
+    choice = page.locator(control.choices[0 if control.anew else (click + 1) % 2])
+    choice.wait_for()
+    return float(choice.evaluate(REDRAWN.replace("{wait}", str(WAIT)))) / 1000

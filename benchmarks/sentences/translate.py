@@ -38,15 +38,18 @@ def translate(facts: Facts) -> Iterator[Expected]:
     for n, name in enumerate(facts.rows("cross"), start=1):
         yield f"attention_map row {n}: {name.removeprefix('the row that ')}"
     log_p = facts.log_p(facts.target)
+    pieces: list[str] = []
+    probabilities: list[float] = []
     for step, written in enumerate(facts.target):
         row = log_p[step].copy()
         row[[*NEVER_WRITTEN, written]] = -np.inf
         ids = [written, *np.argsort(-row)[:2].tolist()]
         names = [piece.text for piece in facts.translator.tokenizer.pieces_of(ids)]
-        names[0] = facts.trace.target_tokens[step]
-        for token, piece in zip(shown(names), ids, strict=True):
-            p = math.exp(log_p[step, piece])
-            yield f"{token} {'<0.01' if p < 0.005 else f'{p:.2f}'}"
+        pieces += [facts.trace.target_tokens[step], *names[1:]]
+        probabilities += [math.exp(log_p[step, piece]) for piece in ids]
+    # marked alike at all steps
+    for token, p in zip(shown(pieces), probabilities, strict=True):
+        yield f"{token} {'<0.01' if p < 0.005 else f'{p:.2f}'}"
     best = facts.found.best
     for candidate in facts.found.candidates:
         tokens = list(candidate.hypothesis.tokens)

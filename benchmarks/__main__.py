@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import app, confidence, layers, pages, sentences, training
+from benchmarks import app, confidence, layers, lenses, pages, sentences, training
 from benchmarks.campaign import entrances
 from transformer import command
 from transformer.arguments import Parser
@@ -18,6 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     app.add_arguments(commands)
     pages.add_arguments(commands)
     layers.add_arguments(commands)
+    lenses.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)

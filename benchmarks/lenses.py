@@ -21,9 +21,7 @@ TURNS = 3
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks lenses`."""
-    parser = commands.add_parser(
-        "lenses", help="seconds of each lens on a random model"
-    )
+    parser = commands.add_parser("lenses", help="seconds of each lens on a random model")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--pieces", type=int, default=128, help="of each side")
     parser.set_defaults(run=run)

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
-
+from transformer.analysis.distance import Floats, row_distances
 from transformer.analysis.measures import first_counted_row
 from transformer.kinds import Kind
 from transformer.trace import Weights
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-
-
-def row_distances(first: Weights, second: Weights) -> Floats:
-    """The total variation distance of each row, ½ Σ_j |p_j − q_j|: the share that lies elsewhere.
-
-    Args:
-        first: `[..., query, key]`, rows that sum to 1.
-        second: likewise.
-
-    Returns:
-        `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
-    """
-    distance: Floats = np.abs(first.astype(np.float64) - second).sum(-1) / 2
-    return distance
 
 
 def head_distances(first: Weights, second: Weights, kind: Kind) -> Floats:

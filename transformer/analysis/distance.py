@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
 from transformer.trace import Weights
 
+Floats: TypeAlias = npt.NDArray[np.float64]
 
-def total_variation(first: Weights, second: Weights) -> npt.NDArray[np.float64]:
+
+def row_distances(first: Weights, second: Weights) -> Floats:
+    """The total variation distance of each row, ½ Σ_j |p_j − q_j|: the share that lies elsewhere.
+
+    Args:
+        first: `[..., query, key]`, rows that sum to 1.
+        second: likewise.
+
+    Returns:
+        `[..., query]`, 0 where two rows are the same, 1 where they have no key in common.
+    """
+    distance: Floats = np.abs(first.astype(np.float64) - second).sum(-1) / 2
+    return distance
+
+
+def total_variation(first: Weights, second: Weights) -> Floats:
     """½ Σ_j |a_ij - b_ij| of two rows, mean over the rows: `[..., query, key]` to `[...]`.
 
     0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
     key to another counts once.
     """
-    apart = np.abs(first.astype(np.float64) - second.astype(np.float64))
-    rows: npt.NDArray[np.float64] = apart.sum(-1) / 2
-    return np.asarray(rows.mean(-1))
+    return np.asarray(row_distances(first, second).mean(-1))

@@ -11,3 +11,8 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
     rounded = round(number, digits) + 0.0  # -0.0 + 0.0 is 0.0
     text = f"{rounded:+.{digits}f}" if sign and rounded else f"{rounded:.{digits}f}"
     return text.replace("-", "−")
+
+
+def format_probability(value: float) -> str:
+    """Two digits, and no 0 where there is some."""
+    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"

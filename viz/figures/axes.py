@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import altair as alt
@@ -57,6 +58,29 @@ def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
     """
     settings: dict[str, Any] = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s")}
     return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings | more))
+
+
+ALL_WORDS = 30
+"""Words up to which each has its label on an axis."""
+
+
+def word_axis(words: Sequence[str], **more: Any) -> alt.X:
+    """The horizontal axis of one word after another; the places are in the column `place`.
+
+    Args:
+        words: by their place.
+        more: settings of `alt.Axis` that come on top.
+    """
+    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    labels = f"{json.dumps(list(words))}[datum.value]"
+    settings: dict[str, Any] = {
+        "labelExpr": labels,
+        "labelAngle": -45,
+        "labelLimit": 110,
+        "labelOverlap": len(words) > ALL_WORDS,
+        "grid": False,
+    }
+    return alt.X("place:O", title=None, axis=alt.Axis(**settings | more))
 
 
 def legend_below(**more: Any) -> alt.Legend:

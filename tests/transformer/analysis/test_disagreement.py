@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from transformer.analysis.disagreement import head_distances, row_distances
+from transformer.analysis.disagreement import head_distances
+from transformer.analysis.distance import row_distances
 
 
 def test_a_row_is_as_far_as_the_share_that_lies_elsewhere() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -14,7 +13,7 @@ from transformer import Kind
 from transformer.analysis.stored import Figure
 from viz.draw.labels import KIND_TITLES
 from viz.draw.palette import COLOR
-from viz.figures.axes import legend_below
+from viz.figures.axes import legend_below, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY
 
 Floats = npt.NDArray[np.floating]
@@ -22,7 +21,6 @@ Floats = npt.NDArray[np.floating]
 RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend below them
-_ALL_LABELS = 30  # words up to which each has its label on the axis
 
 
 def erasing_chart(
@@ -103,23 +101,11 @@ def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Char
         kind: whose weights were replaced; gives the colour.
     """
     table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(list(words))}[datum.value]"
     return (
         alt.Chart(table, height=_HEIGHT)
         .mark_bar(color=COLOR[kind])
         .encode(
-            alt.X(
-                "place:O",
-                title=None,
-                axis=alt.Axis(
-                    labelExpr=labels,
-                    labelAngle=-45,
-                    labelLimit=110,
-                    labelOverlap=len(words) > _ALL_LABELS,
-                    grid=False,
-                ),
-            ),
+            word_axis(words),
             alt.Y("change:Q", title="nats"),
             tooltip=["word:N", alt.Tooltip("change:Q", format="+.3f", title="changes by")],
         )

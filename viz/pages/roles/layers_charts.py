@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import pandas as pd
 from transformer import AttentionTrace
 from transformer.analysis.direct_logits import DecoderKind, DirectLogits
 from viz.app.formatting import format_number
+from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, INK, OCHRE, VIOLET
 from viz.pages.roles.why_charts import AGAINST, FOR
 
@@ -26,7 +26,6 @@ _SUBLAYERS: dict[DecoderKind, str] = {
     "cross": "cross-attention",
 }
 _ROW = 24  # CSS pixels
-_ALL_LABELS = 30  # words up to which each has its label on the axis
 
 
 class Part(NamedTuple):
@@ -145,22 +144,12 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], at: int) -> al
         )
         for number, (name, values) in enumerate(shares.items())
     )
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(list(words))}[datum.value]"
-    x = alt.X(
-        "place:O",
-        title=None,
-        axis=alt.Axis(
-            labelExpr=labels,
-            labelAngle=-45,
-            labelLimit=110,
-            labelOverlap=len(words) > _ALL_LABELS,
-            labelFontWeight={
-                "condition": {"test": f"datum.value == {at}", "value": "bold"},
-                "value": "normal",
-            },
-            grid=False,
-        ),
+    x = word_axis(
+        words,
+        labelFontWeight={
+            "condition": {"test": f"datum.value == {at}", "value": "bold"},
+            "value": "normal",
+        },
     )
     colour = alt.Color(
         "from:N",

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.logit_lens import LayerPredictions
+from viz.app.formatting import format_probability
 from viz.draw.labels import shown
 from viz.figures.colors import VIOLET
-from viz.pages.roles.other_piece import probability, shown_piece
+from viz.pages.roles.other_piece import shown_piece
 
 _DEEPEST = 60  # per cent of the colour at probability 1: words stay readable on it
 _QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
@@ -65,7 +66,7 @@ def top_html(found: LayerPredictions, step: int) -> str:
         best = zip(steps[step], found.probabilities[layer, step], strict=True)
         lines = "".join(
             f"<small><bdi>{escape(shown_piece(piece))}</bdi> "
-            f"<span>{escape(probability(float(value)))}</span></small>"
+            f"<span>{escape(format_probability(float(value)))}</span></small>"
             for piece, value in best
         )
         items.append(f"<li><b>L{layer + 1}</b>{lines}</li>")
@@ -92,11 +93,11 @@ def _cell(found: LayerPredictions, layer: int, step: int, stays: bool) -> str:
     if rank == 0:
         style += ";font-weight:600"
     hover = "\n".join(
-        f"{shown_piece(piece)} {probability(float(value))}"
+        f"{shown_piece(piece)} {format_probability(float(value))}"
         for piece, value in zip(pieces, values, strict=True)
     )
     quiet = _QUIET if rank else ""  # on a deep colour in full ink
-    below = escape(probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
+    below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
     said = '<span class="headlight-unseen">, stays from here</span>' if stays else ""
     return (
         f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'

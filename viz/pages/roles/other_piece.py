@@ -12,6 +12,7 @@ from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.tokenizer import SPECIAL, WORD_START
+from viz.app.formatting import format_probability
 from viz.app.memory import memo
 from viz.draw.labels import quoted, shown
 from viz.pages.roles.written_piece import as_markdown, unlike
@@ -146,7 +147,7 @@ def _draw_choices(
 
     labels = unlike(
         [
-            as_markdown(f"{shown_piece(choice.piece)} {probability(choice.probability)}")
+            as_markdown(f"{shown_piece(choice.piece)} {format_probability(choice.probability)}")
             for choice in choices
         ]
     )
@@ -159,11 +160,6 @@ def _draw_choices(
         on_change=picked,
         label_visibility="collapsed",
     )
-
-
-def probability(value: float) -> str:
-    """Two digits, and no 0 where there is some."""
-    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
 def _ids(translator: Translator) -> dict[str, int]:

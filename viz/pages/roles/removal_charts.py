@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -13,6 +12,7 @@ import pandas as pd
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_words
 from transformer.analysis.head_report import Curve
+from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, VIOLET
 
 Floats = npt.NDArray[np.floating]
@@ -20,7 +20,6 @@ Floats = npt.NDArray[np.floating]
 BEFORE, AFTER = "before", "with heads taken away"
 
 _HEIGHT = 240  # CSS pixels, without legend and words
-_ALL_LABELS = 30  # words up to which each has its label on the axis
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
@@ -48,19 +47,7 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
     wide["change"] = wide["after"] - wide["before"]
     table = wide.melt(["place", "word", "change"], ["before", "after"], "model", "log_p")
     table["model"] = table["model"].map({"before": BEFORE, "after": AFTER})
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(list(words))}[datum.value]"
-    x = alt.X(
-        "place:O",
-        title=None,
-        axis=alt.Axis(
-            labelExpr=labels,
-            labelAngle=-45,
-            labelLimit=110,
-            labelOverlap=len(words) > _ALL_LABELS,
-            grid=False,
-        ),
-    )
+    x = word_axis(words)
     y = alt.Y("log_p:Q", title="log p of the word", scale=alt.Scale(zero=True))
     tooltip = [
         "word:N",

@@ -17,11 +17,11 @@ from transformer.analysis.head import Head
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain, lead
-from viz.app.formatting import format_number
+from viz.app.formatting import format_number, format_probability
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import quoted, shown
-from viz.pages.roles.other_piece import clear_other, pick_other, probability, shown_piece
+from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.progress import progress_bar
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
@@ -124,8 +124,8 @@ def _odds(written: str, other: str, own: float, log_odds: float) -> str:
     """The two probabilities and the logarithm of their ratio."""
     favoured = written if log_odds >= 0 else other
     return (
-        f"P is {probability(own)} for {quoted(written)} and "
-        f"{probability(own * math.exp(-log_odds))} for {quoted(other)}: log-odds "
+        f"P is {format_probability(own)} for {quoted(written)} and "
+        f"{format_probability(own * math.exp(-log_odds))} for {quoted(other)}: log-odds "
         f"{format_number(log_odds, sign=True)} nats, for {quoted(favoured)}."
     )
 

@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from transformer.analysis.alternatives import Choice
+from viz.app.formatting import format_probability
 from viz.draw.labels import shown
 
 OTHERS = 2
@@ -36,5 +37,5 @@ def _step(texts: Sequence[str], choices: Sequence[Choice]) -> str:
 
 
 def probability(value: float) -> str:
-    """Two digits, and no 0 where there is some."""
-    return "&lt;0.01" if 0 < value < 0.005 else f"{value:.2f}"
+    """A probability as HTML."""
+    return escape(format_probability(value))

@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
-from transformer.analysis.disagreement import head_distances, row_distances
+from transformer.analysis.disagreement import head_distances
+from transformer.analysis.distance import row_distances
 from transformer.analysis.lensed import lensed
 from transformer.analysis.lenses import LensName, as_rows, lens
 from viz.draw.lens_words import LENS_NAMES

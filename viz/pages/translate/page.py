@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.alignment import align
-from transformer.analysis.alternatives import alternatives
+from transformer.analysis.logits.alternatives import alternatives
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
 from transformer.translator import Candidate

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors
 import safetensors.torch
 import torch
@@ -115,7 +113,6 @@ def save_state(
     written = {
         PROGRESS_KEY: asdict(progress),
         "config": config,
-        "random": _python_and_numpy(),
         "sha256": hashlib.sha256(tensors).hexdigest(),
     }
     with replace_folder(folder, keep_backup=True) as new:
@@ -155,7 +152,6 @@ def load_state(
         torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
         if process.device.type == "cuda":
             torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
-        _restore_python_and_numpy(written["random"])
         # runs of earlier versions have none
         summed_loss.copy_(tensors.get(f"loss.{process.rank}", torch.zeros(())))
         return Progress(**written[PROGRESS_KEY]), warning
@@ -230,17 +226,3 @@ def _gather(local: dict[str, Tensor], process: ProcessInfo) -> dict[str, Tensor]
     gathered: list[dict[str, Tensor]] = [{}] * process.world_size
     distributed.all_gather_object(gathered, local)
     return {name: state for states in gathered for name, state in states.items()}
-
-
-def _python_and_numpy() -> dict[str, Any]:
-    kind, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
-    return {
-        "python": random.getstate(),
-        "numpy": [kind, np.asarray(keys).tolist(), position, has_gauss, gauss],
-    }
-
-
-def _restore_python_and_numpy(states: dict[str, Any]) -> None:
-    version, internal, gauss = states["python"]
-    random.setstate((version, tuple(internal), gauss))
-    np.random.set_state(tuple(states["numpy"]))  # noqa: NPY002

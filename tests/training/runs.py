@@ -62,8 +62,9 @@ def main_stopped_at(step: int, arguments: list[str]) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         update(self, number, *rest)
 
-    Updater.update = stopping  # type: ignore[method-assign]
-    sys.exit(main(arguments))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Updater, "update", stopping)
+        sys.exit(main(arguments))
 
 
 def wait_for_write(file: Path, is_running: Callable[[], bool]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def sampled(
 
 def merged_one_by_one(word: list[str], ids: dict[str, int], skips: Callable[[int], bool]) -> None:
     """Algorithm 1 of the paper, on one word, in place: a skipped pair comes up no more."""
-    skipped: set[tuple[int, int]] = set()
+    skipped: set[tuple[int, ...]] = set()
     number = 0
     while True:
         at = np.cumsum([0, *map(len, word)]).tolist()  # where each piece begins
@@ -216,7 +217,7 @@ def test_pairs_that_become_too_long_are_left_out_and_counted(tokenizer: Tokenize
 @pytest.mark.parametrize(
     "kind", [{"model_type": "unigram", "vocab_size": 36}, {"split_by_whitespace": False}]
 )
-def test_a_vocabulary_of_another_kind_is_refused(kind: dict[str, object]) -> None:
+def test_a_vocabulary_of_another_kind_is_refused(kind: dict[str, Any]) -> None:
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.Train(
         sentence_iterator=iter(TEXT.source), model_writer=written, minloglevel=2, pad_id=PAD,

@@ -16,6 +16,9 @@ from transformer.errors import HeadlightError, unreadable
 from transformer.reading import GIB, read_bytes
 from transformer.tokenizer import Tokenizer
 
+Ids = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
 SOURCE, TARGET = "en", "de"
 MOST_BYTES = 4 * GIB  # of a file, which is held in memory
 MOST_LETTERS_OF_LINE = 1_000_000
@@ -118,7 +121,19 @@ class Sentences(Sequence[list[int]]):
         self._pieces.extend(ids)
         self._ends.append(len(self._pieces))
 
-    def lengths(self) -> NDArray[np.int64]:
+    @classmethod
+    def from_arrays(cls, pieces: Ids, lengths: Counts) -> Sentences:
+        """From the ids of all sentences, one behind the other, and how many each has."""
+        sentences = cls()
+        sentences._pieces.frombytes(pieces.astype(np.intc).tobytes())
+        sentences._ends.frombytes(np.cumsum(lengths, dtype=np.longlong).tobytes())
+        return sentences
+
+    def pieces(self) -> Ids:
+        """The ids of all sentences, one behind the other."""
+        return np.array(self._pieces, dtype=np.int32)
+
+    def lengths(self) -> Counts:
         """`[sentence]`, pieces in each."""
         ends = np.array(self._ends, dtype=np.int64)
         return ends[1:] - ends[:-1]
@@ -135,6 +150,12 @@ class Sentences(Sequence[list[int]]):
         if isinstance(rows, range):
             return [self[number] for number in rows]
         return self._pieces[self._ends[rows] : self._ends[rows + 1]].tolist()
+
+
+def spans(starts: Counts, counts: Counts) -> Counts:
+    """The numbers start, start + 1, … of each span, as many as it counts, span behind span."""
+    firsts = np.cumsum(counts) - counts  # where each begins among them
+    return np.repeat(starts - firsts, counts) + np.arange(counts.sum())
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors
 import safetensors.torch
 import torch
@@ -39,6 +37,8 @@ class Progress:
         seconds: time spent on steps so far.
         best_loss: lowest validation loss yet; None before the first validation.
         without_gain: validations since then that were not better.
+        unlogged_tokens: target tokens since the last loss in the log.
+        unlogged_seconds: time spent on their steps.
     """
 
     step: int = 0
@@ -47,6 +47,36 @@ class Progress:
     seconds: float = 0.0
     best_loss: float | None = None
     without_gain: int = 0
+    unlogged_tokens: int = 0
+    unlogged_seconds: float = 0.0
+
+    def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
+        """After one more update of so many target tokens."""
+        return replace(
+            self,
+            step=self.step + 1,
+            epoch=epoch,
+            batch=batch,
+            unlogged_tokens=self.unlogged_tokens + tokens,
+        )
+
+    def with_seconds(self, seconds: float) -> Progress:
+        """After so much more time spent on steps."""
+        return replace(
+            self,
+            seconds=self.seconds + seconds,
+            unlogged_seconds=self.unlogged_seconds + seconds,
+        )
+
+    def with_loss_logged(self) -> Progress:
+        """After a line of the log."""
+        return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
+
+    def with_validation(self, loss: float) -> Progress:
+        """After a validation that measured this loss."""
+        if self.best_loss is None or loss < self.best_loss:
+            return replace(self, best_loss=loss, without_gain=0)
+        return replace(self, without_gain=self.without_gain + 1)
 
 
 def has_state(folder: Path) -> bool:
@@ -59,21 +89,30 @@ def save_state(
     progress: Progress,
     model: nn.Module,
     optimizer: Optimizer,
+    summed_loss: Tensor,
     config: Mapping[str, Mapping[str, Any]],
     process: ProcessInfo,
 ) -> None:
     """Write weights, optimiser, random states and progress; the last state is kept as a backup.
 
-    Every process calls it, for its own random state; the main process writes.
+    Every process calls it, for its own random state and loss; the main process writes.
+
+    Args:
+        folder: where to.
+        progress: how far the run is.
+        model: its weights.
+        optimizer: its moments.
+        summed_loss: of this process, since the last loss in the log.
+        config: what a resumed run must share.
+        process: this process among those of the run.
     """
-    random_states = _gather_random_states(process)
+    of_processes = _gather(_of_process(summed_loss, process), process)
     if not process.is_main_process:
         return
-    tensors = safetensors.torch.save({**_tensors(model, optimizer), **random_states})
+    tensors = safetensors.torch.save({**_tensors(model, optimizer), **of_processes})
     written = {
         PROGRESS_KEY: asdict(progress),
         "config": config,
-        "random": _python_and_numpy(),
         "sha256": hashlib.sha256(tensors).hexdigest(),
     }
     with replace_folder(folder, keep_backup=True) as new:
@@ -85,10 +124,11 @@ def load_state(
     folder: Path,
     model: nn.Module,
     optimizer: Optimizer,
+    summed_loss: Tensor,
     config: Mapping[str, Mapping[str, Any]],
     process: ProcessInfo,
 ) -> tuple[Progress, str]:
-    """Put weights, optimiser and random states back.
+    """Put weights, optimiser, random states and the summed loss back.
 
     Returns:
         The progress, and a warning to print when the last state was damaged and its backup was
@@ -112,7 +152,8 @@ def load_state(
         torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
         if process.device.type == "cuda":
             torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
-        _restore_python_and_numpy(written["random"])
+        # runs of earlier versions have none
+        summed_loss.copy_(tensors.get(f"loss.{process.rank}", torch.zeros(())))
         return Progress(**written[PROGRESS_KEY]), warning
     except (KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError) as error:
         # what the checksum does not cover, or what another program has written
@@ -167,27 +208,21 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: Optimizer)
         }
 
 
-def _gather_random_states(process: ProcessInfo) -> dict[str, Tensor]:
-    """The state of torch's generators in each process, by rank."""
-    local = {f"random.{process.rank}.cpu": torch.get_rng_state()}
+def _of_process(summed_loss: Tensor, process: ProcessInfo) -> dict[str, Tensor]:
+    """What each process has for itself: torch's generators, and its part of the loss."""
+    local = {
+        f"random.{process.rank}.cpu": torch.get_rng_state(),
+        f"loss.{process.rank}": summed_loss.to("cpu", copy=True),
+    }
     if process.device.type == "cuda":
         local[f"random.{process.rank}.cuda"] = torch.cuda.get_rng_state()
+    return local
+
+
+def _gather(local: dict[str, Tensor], process: ProcessInfo) -> dict[str, Tensor]:
+    """The tensors of all processes."""
     if process.world_size == 1:
         return local
     gathered: list[dict[str, Tensor]] = [{}] * process.world_size
     distributed.all_gather_object(gathered, local)
     return {name: state for states in gathered for name, state in states.items()}
-
-
-def _python_and_numpy() -> dict[str, Any]:
-    kind, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002
-    return {
-        "python": random.getstate(),
-        "numpy": [kind, np.asarray(keys).tolist(), position, has_gauss, gauss],
-    }
-
-
-def _restore_python_and_numpy(states: dict[str, Any]) -> None:
-    version, internal, gauss = states["python"]
-    random.setstate((version, tuple(internal), gauss))
-    np.random.set_state(tuple(states["numpy"]))  # noqa: NPY002

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import errno
+import os
+import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 
 from torch import distributed
@@ -19,10 +21,10 @@ from training.state import has_state
 from training.trainer import STATE, Trainer
 from transformer import checkpoint, command
 from transformer.arguments import Parser, whole_number
-from transformer.atomic import new_folder
+from transformer.atomic import new_folder, write_file
 from transformer.checkpoint import Checkpoint
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, unwritable
+from transformer.errors import ConfigError, quoted, unwritable
 from transformer.shapes import refuse_too_large
 from transformer.tokenizer import Tokenizer
 
@@ -68,28 +70,36 @@ def train(
         start_from: a checkpoint whose weights and vocabulary the run starts with; the run may be
             deeper.
 
+    Nothing is written before all of it has been checked, in all processes.
+
     Raises:
         HeadlightError: one sentence on what is wrong.
+        OSError: if the folder cannot be written.
     """
     process = set_up_distributed()
     config = RunConfig.load(config_path)
     refuse_too_large(config.model)
     if steps is not None:
         config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
+    _check_folder(out, resume)
     text = read_training_text(data)
     validation = read_validation_text(data[0])
     given = checkpoint.load(start_from) if start_from and not resume else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
-    with _prepared(out):
-        tokenizer = _tokenizer(
-            out, text, config.model.vocab_size, resume, process, given.tokenizer if given else None
-        )
-        trainer = Trainer(config, tokenizer, text, validation, out, process)
-        if given:
-            initialise_from(given.model, trainer.model)
-        if resume and (warning := trainer.resume()) and process.is_main_process:
-            command.say(warning)
+    if resume:
+        tokenizer = Tokenizer.load(out / checkpoint.TOKENIZER)
+    elif given:
+        tokenizer = given.tokenizer
+    else:
+        tokenizer = _learn_vocabulary(text, config.model.vocab_size, process)
+    trainer = Trainer(config, tokenizer, text, validation, out, process)
+    if given:
+        initialise_from(given.model, trainer.model)
+    if not resume:
+        _begin(trainer)
+    elif (warning := trainer.resume()) and process.is_main_process:
+        command.say(warning)
     if process.is_main_process:
         print(_description(trainer))
     if trainer.run():
@@ -101,17 +111,42 @@ def train(
         )
 
 
-@contextmanager
-def _prepared(out: Path) -> Iterator[None]:
-    """Leave no folder and no vocabulary behind when a run is refused before it begins."""
-    vocabulary = out / checkpoint.TOKENIZER
-    was_there = vocabulary.exists()
-    with new_folder(out):
+def _check_folder(out: Path, resume: bool) -> None:
+    """Refuse a folder that holds no run to resume, or anything that a new run could replace.
+
+    Raises:
+        ConfigError: naming what is there.
+        OSError: if it cannot be written.
+    """
+    has_run = has_state(out / STATE)
+    if resume and not has_run:
+        raise ConfigError(f"{out} holds no run to resume: leave out --resume.")
+    if has_run and not resume:
+        raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
+    there = {path.name for path in out.iterdir()} if os.path.lexists(out) else set()
+    # a start that was killed while it wrote its first state leaves no more than this
+    if not resume and (foreign := sorted(there - {f"{STATE}.new"})):
+        raise ConfigError(
+            f"{out} holds {quoted(foreign[0])}, and no run: choose a new or an empty folder as "
+            f"--out."
+        )
+    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not os.access(nearest, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+
+
+def _begin(trainer: Trainer) -> None:
+    """Write the first state and the vocabulary of a run; if that fails, nothing is left behind."""
+    out, process = trainer.out, trainer.process
+    if process.world_size > 1:
+        distributed.barrier()  # until all have found the folder free, and all else in order
+    with new_folder(out) if process.is_main_process else nullcontext():
         try:
-            yield
+            trainer.save_state()
+            if process.is_main_process:
+                write_file(out / checkpoint.TOKENIZER, trainer.tokenizer.model)
         except BaseException:
-            if not was_there:
-                vocabulary.unlink(missing_ok=True)
+            shutil.rmtree(out / STATE, ignore_errors=True)
             raise
 
 
@@ -148,37 +183,26 @@ def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Pa
             )
 
 
-def _tokenizer(
-    out: Path,
-    text: ParallelText,
-    vocab_size: int,
-    resume: bool,
-    process: ProcessInfo,
-    given: Tokenizer | None,
-) -> Tokenizer:
-    """Learn the vocabulary on the training text alone, or load that of the run.
+def _learn_vocabulary(text: ParallelText, vocab_size: int, process: ProcessInfo) -> Tokenizer:
+    """Learn it on the training text alone, in the main process, for all of them.
 
-    Args:
-        given: that of the checkpoint that the run starts from.
+    Raises:
+        ConfigError: in all of them, if the text is too small.
     """
-    path = out / checkpoint.TOKENIZER
-    has_run = has_state(out / STATE)
-    if resume and not has_run:
-        raise ConfigError(f"{out} holds no run to resume: leave out --resume.")
-    if has_run and not resume:
-        raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
-    if not resume and process.is_main_process:
-        tokenizer = given or _learn_vocabulary(text, vocab_size)
-        path.write_bytes(tokenizer.model)
+    learnt: list[bytes | ConfigError] = [b""]
+    if process.is_main_process:
+        # said, since on millions of lines it takes a while
+        print(f"Learning a vocabulary of {vocab_size:,} pieces from {2 * len(text):,} lines.")
+        try:
+            learnt = [Tokenizer.train(text.source + text.target, vocab_size).model]
+        except ConfigError as error:
+            learnt = [error]
     if process.world_size > 1:
-        distributed.barrier()
-    return Tokenizer.load(path)
-
-
-def _learn_vocabulary(text: ParallelText, vocab_size: int) -> Tokenizer:
-    """Learn it, and say so: on millions of lines it takes a while."""
-    print(f"Learning a vocabulary of {vocab_size:,} pieces from {2 * len(text):,} lines.")
-    return Tokenizer.train(text.source + text.target, vocab_size)
+        distributed.broadcast_object_list(learnt)
+    (result,) = learnt
+    if isinstance(result, ConfigError):
+        raise result
+    return Tokenizer(result)
 
 
 def _parser() -> Parser:

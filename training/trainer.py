@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +78,17 @@ class Trainer:
 
         Raises:
             CheckpointError: if there is none, or the configuration changed.
+            RunLogError: if the log is damaged.
         """
         self.progress, warning = load_state(
-            self.out / STATE, self.model, self.updater.optimizer, self._identity(), self.process
+            self.out / STATE,
+            self.model,
+            self.updater.optimizer,
+            self.updater.summed_loss,
+            self._identity(),
+            self.process,
         )
+        runlog.read(self.out / LOG)  # a damaged one is refused while everything is still there
         if self.process.is_main_process:
             for folder in checkpoints(self.out):
                 if int(folder.name.removeprefix("step-")) > self.progress.step:
@@ -123,25 +129,21 @@ class Trainer:
             self._run_steps(log, bar)
         if self.stop_asked:
             self._check_before_saving()
-            self._save_state()
+            self.save_state()
 
     def _run_steps(self, log: RunLog | None, bar: tqdm) -> None:
-        tokens, seconds, started = 0, 0.0, time.monotonic()
+        started = time.monotonic()
         updates = self.stream.updates(self.progress.epoch, self.progress.batch)
         while not self._finished() and not self.stop_asked:
             update = next(updates)
             self._update(update)
-            tokens += update.tokens
             if self._due(self.recipe.log_every):
-                loss = self.updater.take_summed_loss() / tokens
+                loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
             self._agree_to_stop()
-            elapsed = time.monotonic() - started
-            seconds += elapsed
-            self.progress = replace(self.progress, seconds=self.progress.seconds + elapsed)
+            self.progress = self.progress.with_seconds(time.monotonic() - started)
             bar.update()
             if self._due(self.recipe.log_every):
-                bar.set_postfix_str(self._log(log, loss, tokens / seconds))
-                tokens, seconds = 0, 0.0
+                bar.set_postfix_str(self._log(log, loss))
             if self._due(self.recipe.validate_every):
                 self._validate(log, bar)
             if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
@@ -175,9 +177,7 @@ class Trainer:
     def _update(self, update: UpdateBatches) -> None:
         step = self.progress.step + 1
         self.updater.update(step, update.batches, update.tokens)
-        self.progress = replace(
-            self.progress, step=step, epoch=update.epoch, batch=update.batches_done
-        )
+        self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
         # reading a value waits for a GPU: there only log lines and saves do
         if not self.process.is_asynchronous or self._due(self.recipe.log_every):
             self._raise_if_not_finite()
@@ -203,7 +203,10 @@ class Trainer:
     def _advice(self) -> str:
         saved = [int(folder.name.removeprefix("step-")) for folder in checkpoints(self.out)]
         last = f"step {max(saved):,}" if saved else "the beginning"
-        return f"The last good checkpoint is that of {last}: lower lr_factor and train again."
+        return (
+            f"The last good checkpoint is that of {last}: lower lr_factor and train again with "
+            f"another --out."
+        )
 
     def _due(self, every: int) -> bool:
         return self.progress.step % every == 0 or self.progress.step >= self.recipe.steps
@@ -213,8 +216,10 @@ class Trainer:
         out_of_patience = patience > 0 and self.progress.without_gain >= patience
         return self.progress.step >= self.recipe.steps or out_of_patience
 
-    def _log(self, log: RunLog | None, loss: float, speed: float) -> str:
+    def _log(self, log: RunLog | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
+        speed = self.progress.unlogged_tokens / self.progress.unlogged_seconds
+        self.progress = self.progress.with_loss_logged()
         if log:
             log.write(
                 step=self.progress.step,
@@ -229,12 +234,7 @@ class Trainer:
     def _validate(self, log: RunLog | None, bar: tqdm) -> None:
         """Measure; every process measures the loss, so that all stop at the same validation."""
         loss = self.validation.loss()
-        improved = self.progress.best_loss is None or loss < self.progress.best_loss
-        self.progress = replace(
-            self.progress,
-            best_loss=loss if improved else self.progress.best_loss,
-            without_gain=0 if improved else self.progress.without_gain + 1,
-        )
+        self.progress = self.progress.with_validation(loss)
         if log is None:
             return
         result = self.validation.score()
@@ -259,18 +259,20 @@ class Trainer:
         if self.process.is_main_process:
             folder = self.out / CHECKPOINTS / f"step-{self.progress.step:08d}"
             checkpoint.save(folder, self.model, self.tokenizer)
-        self._save_state()
+        self.save_state()
         if self.process.is_main_process:
             # last: at whatever moment the run is killed, the checkpoints to average are there
             for old in checkpoints(self.out)[: -self.recipe.average]:
                 shutil.rmtree(old)
 
-    def _save_state(self) -> None:
+    def save_state(self) -> None:
+        """Write what `resume` reads; every process calls it."""
         save_state(
             self.out / STATE,
             self.progress,
             self.model,
             self.updater.optimizer,
+            self.updater.summed_loss,
             self._identity(),
             self.process,
         )

@@ -119,12 +119,10 @@ class Tokenizer:
         """Many texts at once, on all cores."""
         return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
 
-    def sampling(self, dropout: float, seed: int) -> Tokenizer:
-        """A copy that skips each merge with this probability (BPE-dropout, not in the paper).
-
-        Its `encode_all` gives the same for the same seed.
-        """
-        return _SamplingTokenizer(self.model, dropout, seed)
+    def vocabulary(self) -> tuple[list[str], list[float]]:
+        """Piece and score of each id; of byte pairs, the higher score is merged first."""
+        ids = list(range(self.vocab_size))
+        return self._processor.IdToPiece(ids), self._processor.GetScore(ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Token ids to text; special pieces are left out."""
@@ -142,19 +140,6 @@ class Tokenizer:
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Token ids to pieces with the number of their word; special pieces are words."""
         return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
-
-
-class _SamplingTokenizer(Tokenizer):
-    """BPE-dropout (Provilkov et al. 2020) over the same vocabulary."""
-
-    def __init__(self, model: bytes, dropout: float, seed: int) -> None:
-        super().__init__(model)
-        self._dropout, self._seed = dropout, seed % 2**32  # of its generator
-
-    def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
-        # SentencePiece draws from one generator for each thread: one thread, one sequence
-        sentencepiece.set_random_generator_seed(self._seed)
-        return [list(self._processor.SampleEncodeAsIds(line, -1, self._dropout)) for line in lines]
 
 
 def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:

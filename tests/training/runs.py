@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import sys
 import time
 from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors.torch
 import torch
 
 from training import runlog
+from training.train import main
+from training.update import Updater
+
+TIMES = ("tokens_per_second", "seconds")  # of a log
 
 
 def command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
@@ -35,6 +43,28 @@ def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool
 def losses(out: Path) -> dict[int, float]:
     """The losses that a run has logged, by step."""
     return {int(r["step"]): float(r["loss"]) for r in runlog.read(out / "run.jsonl") if "loss" in r}
+
+
+def log_without_times(out: Path) -> list[runlog.Record]:
+    """What a run has logged, apart from how long it took."""
+    return [
+        {name: value for name, value in record.items() if name not in TIMES}
+        for record in runlog.read(out / "run.jsonl")
+    ]
+
+
+def main_stopped_at(step: int, arguments: list[str]) -> None:
+    """training.train, to which SIGTERM comes during the update of a step; in its own process."""
+    update = Updater.update
+
+    def stopping(self: Updater, number: int, *rest: Any) -> None:
+        if number == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+        update(self, number, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Updater, "update", stopping)
+        sys.exit(main(arguments))
 
 
 def wait_for_write(file: Path, is_running: Callable[[], bool]) -> None:

@@ -1,13 +1,15 @@
-"""The stream of batches has the shapes that its device wants."""
+"""The stream of batches has the shapes that its device wants, and repeats from any point."""
 
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 import torch
 
-from training.batch_stream import BatchStream
+from training.batch_stream import BatchStream, UpdateBatches
 from training.config import Recipe
-from training.corpus import read_training_text
+from training.corpus import CorpusError, read_training_text
 from training.devices import ProcessInfo
 from transformer.tokenizer import Tokenizer
 
@@ -41,3 +43,43 @@ def test_on_a_gpu_lengths_are_multiples_of_8_and_hold_the_same_tokens(
     assert padded_tokens == tokens
     assert {length % 8 for length in padded_lengths} == {0}
     assert len(padded_lengths) < len(lengths)
+
+
+def _sources(updates: list[UpdateBatches]) -> list[list[list[int]]]:
+    """The source pieces of each micro-batch."""
+    return [batch.source.tolist() for update in updates for batch in update.batches]
+
+
+def test_all_processes_cut_the_text_alike_and_anew_in_each_epoch(data: Path) -> None:
+    text = read_training_text([data])
+    tokenizer = Tokenizer.train(text.source + text.target, 120)
+
+    def updates(recipe: Recipe, rank: int, world_size: int, *start: int) -> list[UpdateBatches]:
+        process = ProcessInfo(torch.device("cpu"), rank, world_size)
+        return list(islice(BatchStream(text, tokenizer, recipe, process).updates(*start), 40))
+
+    recipe = Recipe(batch_tokens=400, bpe_dropout=0.2)
+    alone = updates(replace(recipe, accumulate=2), 0, 1, 0, 0)
+    ranks = [updates(recipe, rank, 2, 0, 0) for rank in range(2)]
+    assert _sources(alone)[::2] == _sources(ranks[0])
+    assert _sources(alone)[1::2] == _sources(ranks[1])
+    for update, *shared in zip(alone, *ranks, strict=True):
+        assert update.tokens == sum(batch.tokens() for s in shared for batch in s.batches)
+
+    cuts = [
+        {tuple(row) for batch in _sources([u for u in alone if u.epoch == epoch]) for row in batch}
+        for epoch in range(2)
+    ]
+    assert len(cuts[0] & cuts[1]) < len(cuts[1]) / 2
+    first = next(n for n, update in enumerate(alone) if update.epoch == 1)
+    later = updates(replace(recipe, accumulate=2), 0, 1, 1, alone[first].batches_done)
+    assert _sources(later)[: 2 * (39 - first)] == _sources(alone[first + 1 :])
+
+
+def test_an_epoch_that_dropout_leaves_too_small_ends_the_run(data: Path) -> None:
+    text = read_training_text([data])
+    tokenizer = Tokenizer.train(text.source + text.target, 120)
+    recipe = Recipe(batch_tokens=100, bpe_dropout=0.5, max_pieces=18, accumulate=8)
+    stream = BatchStream(text, tokenizer, recipe, ProcessInfo(torch.device("cpu")))
+    with pytest.raises(CorpusError, match="one update takes 8"):
+        next(stream.updates(0, 0))

@@ -1,13 +1,17 @@
 """What is wrong with a command is one sentence on standard error and exit status 2."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
+from tests.training.runs import same_weights, weights
 from training.train import main
+from training.trainer import Trainer
 from transformer import checkpoint
+from transformer.translator import BUNDLED
 
 
 def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -84,6 +88,94 @@ def test_a_refusal_leaves_nothing_behind(
     said = _error(["--config", str(recipe), "--data", str(data), "--out", str(out)], capsys)
     assert (sentence or "but at most 1,073,741,824 are possible: choose smaller sizes.") in said
     assert not out.parent.exists()
+
+
+def _files(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Each file and folder below a folder: its content, and when it was written."""
+    return {
+        str(path.relative_to(folder)): (
+            path.read_bytes() if path.is_file() else b"",
+            path.stat().st_mtime_ns,
+        )
+        for path in (folder, *folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("holds", ["model", "tokenizer.model", "run.jsonl", ".hidden", "state.old"])
+@pytest.mark.parametrize("resume", [[], ["--resume"]], ids=["new", "resume"])
+def test_a_folder_that_is_no_run_is_left_to_the_last_byte(
+    holds: str,
+    resume: list[str],
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    if holds == "model":
+        shutil.copytree(BUNDLED, out)
+    else:
+        out.mkdir()
+        (out / holds).write_text("mine", "utf-8")
+    before = _files(tmp_path)
+    said = _error(
+        ["--config", str(recipe), "--data", str(data), "--out", str(out), *resume], capsys
+    )
+    first = "MANIFEST.json" if holds == "model" else holds
+    assert said == f"training.train: {out} " + (
+        "holds no run to resume: leave out --resume.\n"
+        if resume
+        else f"holds '{first}', and no run: choose a new or an empty folder as --out.\n"
+    )
+    assert _files(tmp_path) == before
+
+
+def test_there_is_no_run_in_a_folder_that_is_empty_or_missing(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    before = _files(tmp_path)
+    for name in ("empty", "deep/missing"):
+        out = str(tmp_path / name)
+        command = ["--config", str(recipe), "--data", str(data), "--out", out, "--resume"]
+        assert "holds no run to resume: leave out --resume." in _error(command, capsys)
+    assert _files(tmp_path) == before
+
+
+def test_a_run_can_be_resumed_from_its_beginning(
+    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["--config", str(recipe), "--data", str(data), "--out"]
+    assert main([*command, str(tmp_path / "whole")]) == 0
+
+    def killed(_: Trainer) -> bool:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    (out / "state.new").mkdir(parents=True)  # of a start that was killed
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "run", killed)
+        assert main([*command, str(out)]) == 130
+    assert {path.name for path in out.iterdir()} == {"state", "tokenizer.model"}
+    assert main([*command, str(out), "--resume"]) == 0
+    assert same_weights(weights(out), weights(tmp_path / "whole"))
+
+
+def test_a_run_that_cannot_be_resumed_is_left_as_it_is(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(out)]
+    assert main([*command, "--steps", "20"]) == 0
+    # as after a kill between a checkpoint and its state
+    shutil.copytree(out / "checkpoints" / "step-00000020", out / "checkpoints" / "step-00000022")
+    (out / "run.jsonl").write_text("nonsense\n")
+    before = _files(out)
+    capsys.readouterr()
+    for change, sentence in (("", "Line 1 of"), ("seed = 2\n", "seed was 1 when the run began")):
+        recipe.write_text(recipe.read_text() + change)
+        assert sentence in _error([*command, "--resume"], capsys)
+    assert _files(out) == before
 
 
 def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path) -> None:

@@ -196,19 +196,9 @@ def test_a_file_is_loaded_and_a_missing_one_is_named(tokenizer, tmp_path):
     assert Tokenizer.load(path).encode("The dog") == tokenizer.encode("The dog")
 
 
-def test_bpe_dropout_cuts_the_same_text_into_other_pieces(tokenizer, pairs):
-    lines = [pair.english for pair in pairs[:40]]
-    sampled = tokenizer.sampling(0.3, seed=1).encode_all(lines)
-    assert sampled != tokenizer.encode_all(lines)
-    assert [tokenizer.decode(ids) for ids in sampled] == lines
-
-
-def test_bpe_dropout_follows_its_seed(tokenizer, pairs):
-    lines = [pair.english for pair in pairs[:40]]
-    first, again, other = (tokenizer.sampling(0.3, s).encode_all(lines) for s in (1, 1, 2))
-    assert first == again != other
-
-
-def test_bpe_dropout_at_rate_zero_is_plain_encoding(tokenizer, pairs):
-    lines = [pair.english for pair in pairs[:40]]
-    assert tokenizer.sampling(0.0, seed=1).encode_all(lines) == tokenizer.encode_all(lines)
+def test_the_vocabulary_has_the_piece_and_the_rank_of_each_id(tokenizer):
+    pieces, scores = tokenizer.vocabulary()
+    assert pieces[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
+    assert scores[4:] == [-float(rank) for rank in range(156)]
+    ids = tokenizer.encode("The dog sleeps.")
+    assert "".join(pieces[i] for i in ids) == "▁The▁dog▁sleeps."

@@ -1,0 +1,69 @@
+"""A run that SIGTERM stopped goes on in another process as if it had not been, to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.training.conftest import RECIPE
+from tests.training.runs import command, forkserver, log_without_times, main_stopped_at
+from training.train import main
+
+NEVER, STOPPED_AT = 10**9, 38  # between two lines of the log, and between two saved states
+
+
+def everything_random() -> str:
+    """A recipe with all that draws random numbers; an epoch has about 30 updates."""
+    changes = {"steps = 24": "steps = 48", "log_every = 4": "log_every = 7",
+               "save_every = 8": "save_every = 16", "validate_every = 12": "validate_every = 20",
+               "[training]": "[training]\nr_drop = 5.0\nbpe_dropout = 0.2"}  # fmt: skip
+    recipe = RECIPE
+    for old, new in changes.items():
+        assert old in recipe
+        recipe = recipe.replace(old, new)
+    return recipe
+
+
+def in_processes(runs: list[tuple[int, list[str]]]) -> None:
+    """Run training.train side by side, each in a process of its own, with its step of SIGTERM."""
+    context = forkserver()
+    processes = [context.Process(target=main_stopped_at, args=run) for run in runs]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * len(runs)
+
+
+def written(out: Path) -> dict[str, object]:
+    """All that a run leaves behind, apart from times."""
+    result: dict[str, object] = {"log": log_without_times(out)}
+    for path in sorted(out.rglob("*.safetensors")):
+        if "state.before" not in path.parts:  # of the last save, or of the stop
+            result[str(path.relative_to(out))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    state = json.loads((out / "state" / "state.json").read_text("utf-8"))
+    place = {name: v for name, v in state["place"].items() if "seconds" not in name}
+    return {**result, "place": place}
+
+
+@pytest.mark.timeout(300)
+def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    recipe.write_text(everything_random(), "utf-8")
+    whole, stopped, again = (tmp_path / name for name in ("whole", "stopped", "again"))
+    in_processes([(STOPPED_AT, command(recipe, data, stopped))])
+    place = json.loads((stopped / "state" / "state.json").read_text("utf-8"))["place"]
+    assert (place["step"], place["epoch"]) == (STOPPED_AT, 1)
+    assert place["unlogged_tokens"] > 0
+    shutil.copytree(stopped, again)
+    in_processes([(NEVER, command(recipe, data, out, "--resume")) for out in (stopped, again)])
+    assert main(command(recipe, data, whole)) == 0
+    expected = written(whole)
+    assert len(expected["log"]) == 11  # type: ignore[arg-type]
+    assert written(stopped) == expected
+    assert written(again) == expected

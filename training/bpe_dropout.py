@@ -1,0 +1,200 @@
+"""BPE-dropout (Provilkov et al. 2020): merges are skipped at random. Not in the paper.
+
+SentencePiece samples too, but from a generator whose draws no other process can repeat. Here the
+pieces of a line follow from a seed and the number of the line alone: not from the process, the
+machine, or what was sampled before.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.corpus import CorpusError, Counts, EncodedText, Ids, Sentences, spans
+from training.merges import NO_MERGE, Merges
+from transformer.tokenizer import Tokenizer
+
+Streams = NDArray[np.uint64]  # each element is the seed of a stream of draws
+
+LINES_AT_ONCE = 20_000
+CHARACTERS_AT_ONCE = 2**16  # of words that are merged side by side: they stay in the cache
+
+
+class BpeDropout:
+    """Cuts encoded lines into other pieces, each merge skipped with the same probability.
+
+    A pair of neighbours that was skipped stays apart, unless one of the two is merged with its
+    other neighbour. Each word has a stream of draws, one draw for each merge that comes up.
+
+    Args:
+        tokenizer: that of the lines.
+        dropout: the probability.
+
+    Raises:
+        ConfigError: if the vocabulary is not one of byte pairs within words.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, dropout: float) -> None:
+        self._merges = Merges(tokenizer)
+        self._threshold = np.uint64(round(dropout * 2**53))
+
+    def sample_text(self, text: EncodedText, seed: Sequence[int], max_pieces: int) -> EncodedText:
+        """Both sides cut anew; pairs of which one side becomes too long are left out and counted.
+
+        Args:
+            text: as the tokenizer encodes it.
+            seed: whole numbers from 0.
+            max_pieces: what `encode` took.
+
+        Raises:
+            CorpusError: if no pair is left.
+        """
+        numbers = np.array(text.lines, dtype=np.int64)
+        sides = [
+            self.sample(sentences.pieces(), sentences.lengths(), numbers, (*seed, side))
+            for side, sentences in enumerate((text.source, text.target))
+        ]
+        kept = np.flatnonzero(np.maximum(sides[0][1], sides[1][1]) < max_pieces)
+        source, target = (
+            Sentences.from_arrays(
+                pieces[spans(np.cumsum(lengths)[kept] - lengths[kept], lengths[kept])],
+                lengths[kept],
+            )
+            for pieces, lengths in sides
+        )
+        if not source:
+            raise CorpusError(
+                f"BPE-dropout cuts every sentence into more than {max_pieces - 1} pieces: lower "
+                f"bpe_dropout or raise max_pieces."
+            )
+        left_out = text.left_out + len(numbers) - len(kept)
+        return EncodedText(source, target, array("q", numbers[kept].tobytes()), left_out)
+
+    def sample(
+        self, pieces: Ids, lengths: Counts, numbers: Counts, seed: Sequence[int]
+    ) -> tuple[Ids, Counts]:
+        """Cut lines anew.
+
+        Args:
+            pieces: ids of all lines, one line behind the other, as the tokenizer encodes them.
+            lengths: `[line]`, how many pieces each has.
+            numbers: `[line]`, its number in the text.
+            seed: whole numbers from 0.
+
+        Returns:
+            Ids and lengths of the lines as they are cut now.
+        """
+        key = np.zeros(1, dtype=np.uint64)
+        for number in seed:
+            key = draws(key, number)
+        ends = np.cumsum(lengths)
+        parts = [(pieces[:0], lengths[:0])]
+        for first in range(0, len(lengths), LINES_AT_ONCE):
+            some = slice(first, first + LINES_AT_ONCE)
+            of_lines = slice(ends[first] - lengths[first], ends[some][-1])
+            streams = draws(key, numbers[some])
+            parts.append(self._sample(pieces[of_lines], lengths[some], streams))
+        return np.concatenate([p for p, _ in parts]), np.concatenate([n for _, n in parts])
+
+    def _sample(self, pieces: Ids, lengths: Counts, of_lines: Streams) -> tuple[Ids, Counts]:
+        """The same, where `of_lines` has a stream for each line."""
+        lines = np.repeat(np.arange(len(lengths)), lengths)  # of each piece
+        is_first = self._merges.begins_word[pieces] | (np.diff(lines, prepend=-1) > 0)
+        starts = np.flatnonzero(is_first)  # of each word among the pieces
+        counts = np.diff(starts, append=len(pieces))
+        lines = lines[starts]
+        places = np.arange(len(lines)) - np.searchsorted(lines, lines)  # of each word in its line
+        streams = draws(of_lines[lines], places)
+        total = np.cumsum(np.append(0, self._merges.lengths[pieces]))
+        characters = total[starts + counts] - total[starts]
+        # a merge makes one piece of two: so many came up where none was skipped
+        changed = np.flatnonzero(self._any_skipped(streams, characters - counts))
+        in_words = pieces[spans(starts[changed], counts[changed])]
+        cuts, size = [pieces], len(pieces)
+        for some, cut, cut_counts in self._cut(in_words, characters[changed], streams[changed]):
+            words = changed[some]
+            starts[words] = size + np.cumsum(cut_counts) - cut_counts
+            counts[words] = cut_counts
+            cuts.append(cut)
+            size += len(cut)
+        new_lengths = np.bincount(lines, counts, len(lengths)).astype(np.int64)
+        return np.concatenate(cuts)[spans(starts, counts)], new_lengths
+
+    def _any_skipped(self, streams: Streams, merges: Counts) -> NDArray[np.bool_]:
+        """`[word]`, whether one of its first `merges` draws is to skip."""
+        skipped = np.zeros(len(streams), dtype=bool)
+        words = np.arange(len(streams))
+        for number in range(merges.max(initial=0)):
+            words = words[(merges[words] > number) & ~skipped[words]]
+            skipped[words] = self._skips(streams[words], number)
+        return skipped
+
+    def _cut(
+        self, pieces: Ids, characters: Counts, streams: Streams
+    ) -> Iterator[tuple[Counts, Ids, Counts]]:
+        """Take words apart into characters, and merge words of equal length side by side.
+
+        Args:
+            pieces: of all words, one word behind the other.
+            characters: `[word]`, how many each has.
+            streams: `[word]`
+
+        Yields:
+            Numbers of some words, the ids of their pieces, and how many each has.
+        """
+        flat = self._merges.characters(pieces)
+        starts = np.cumsum(characters) - characters
+        by_length = np.argsort(characters, kind="stable")
+        lengths, firsts = np.unique(characters[by_length], return_index=True)
+        for length, words in zip(lengths, np.split(by_length, firsts)[1:], strict=True):
+            at_once = max(1, CHARACTERS_AT_ONCE // int(length))
+            for first in range(0, len(words), at_once):
+                some = words[first : first + at_once]
+                cut = self._merge(flat[starts[some][:, None] + np.arange(length)], streams[some])
+                is_piece = cut != self._merges.end
+                yield some, cut[is_piece], is_piece.sum(1)
+
+    def _merge(self, characters: Ids, streams: Streams) -> Ids:
+        """Merge the characters of words, `[word, character]`, until no merge comes up.
+
+        Returns:
+            `[word, character + 1]`, the pieces of each word and behind them `end`.
+        """
+        result = np.pad(characters, ((0, 0), (0, 1)), constant_values=self._merges.end)
+        words, symbols = np.arange(len(result)), result.copy()
+        merges = self._merges.of(symbols[:, :-1], symbols[:, 1:])
+        for number in range(2**63):  # each word ends by itself
+            left = merges.argmin(1)  # of the pair that is merged next
+            merged = np.take_along_axis(merges, left[:, None], 1)[:, 0]
+            if (ended := merged == NO_MERGE).any():
+                result[words[ended]] = symbols[ended]
+                words, symbols, merges, streams, left, merged = (
+                    array[~ended] for array in (words, symbols, merges, streams, left, merged)
+                )
+            if not len(words):
+                break
+            skips = self._skips(streams, number)
+            merges[skips, left[skips]] = NO_MERGE
+            symbols[~skips], merges[~skips] = self._merges.merge(
+                symbols[~skips], merges[~skips], left[~skips], merged[~skips]
+            )
+        return result
+
+    def _skips(self, streams: Streams, number: int) -> NDArray[np.bool_]:
+        """Whether the draw of this number, from 0, is to skip in each stream."""
+        return (draws(streams, number) >> np.uint64(11)) < self._threshold
+
+
+def draws(streams: Streams, numbers: Counts | int) -> Streams:
+    """The draw of a number, from 0, in each stream: SplitMix64 (Steele, Lea & Flood 2014).
+
+    Whole numbers modulo 2^64, so that every machine draws the same.
+    """
+    bits = np.atleast_1d(numbers).astype(np.uint64) + np.uint64(1)
+    bits = streams + bits * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

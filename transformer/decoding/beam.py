@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from transformer.config import BOS, PAD
+from transformer.config import BOS, EOS, PAD
 from transformer.decoding.constraints import Bans, Constraints
+from transformer.decoding.fast_step import FastDecoder
 from transformer.decoding.hypothesis import (
     ALPHA,
     BEAM_SIZE,
@@ -19,7 +20,7 @@ from transformer.decoding.hypothesis import (
 )
 from transformer.decoding.plain_step import PlainDecoder, StepDecoder
 from transformer.decoding.ranking import Candidates, rank
-from transformer.decoding.sentence import Limits, Prefix, SentenceSearch
+from transformer.decoding.sentence import Limits, SentenceSearch
 from transformer.errors import InputError
 from transformer.model import Transformer
 
@@ -105,7 +106,8 @@ class BeamSearch:
         bans = Bans(constraints.forbidden) if constraints.forbidden else None
         lengths = _limits(model, source, max_extra, max_length)
         _require_room(len(constraints.prefix), min(lengths))
-        self._decoder: StepDecoder = PlainDecoder(model, source, beam_size)
+        decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
+        self._decoder: StepDecoder = decoder(model, source, beam_size)
         written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
         log_p = _log_probs(self._decoder.start(written.expand(source.size(0), -1)))
         forced = log_p[:, range(len(constraints.prefix)), list(constraints.prefix)].tolist()
@@ -119,7 +121,7 @@ class BeamSearch:
             for log_probs, length in zip(forced, lengths, strict=True)
         )
         self._unfinished = list(self.sentences)
-        self._rows: dict[SentenceSearch, int] = {}  # the first row of each in the last step
+        self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
         self._log_p: Tensor | None = log_p[:, -1:]  # [sentence, row, vocab], at the first step
 
     @property
@@ -137,10 +139,9 @@ class BeamSearch:
         log_p = self._decode() if self._log_p is None else self._log_p
         self._log_p = None
         candidates = self._rank(log_p)
-        self._rows = {one: index * self.K for index, one in enumerate(self._unfinished)}
-        self._unfinished = [
-            one for one, best in zip(self._unfinished, candidates, strict=True) if one.extend(best)
-        ]
+        self._places = {one: place for place, one in enumerate(self._unfinished)}
+        goes_on = [one.extend(best) for one, best in zip(self._unfinished, candidates, strict=True)]
+        self._unfinished = _fill_gaps(self._unfinished, goes_on)
 
     def stop(self) -> None:
         """Let the live prefixes of each unfinished sentence stand as hypotheses.
@@ -153,24 +154,23 @@ class BeamSearch:
         """log P of the next piece of each live prefix, `[sentence, row, vocab]`."""
         rows, pieces = [], []
         for sentence in self._unfinished:
-            for prefix in self._beams(sentence):
-                rows.append(self._rows[sentence] + prefix.row)
-                pieces.append(prefix.piece)
-        logits = self._decoder.step(
-            torch.tensor(rows, device=self.device), torch.tensor(pieces, device=self.device)
-        )
+            first = self._places[sentence] * self.K
+            # a row without a prefix is computed with the others, and its log P set to -∞ later
+            of_sentence = [(first + row, EOS) for row in range(self.K)]
+            for prefix in sentence.live:
+                assert prefix.parent is not None
+                of_sentence[prefix.row] = (first + prefix.parent.row, prefix.piece)
+            rows += [row for row, _ in of_sentence]
+            pieces += [piece for _, piece in of_sentence]
+        logits = self._decoder.step(rows, pieces)
         return _log_probs(logits).view(len(self._unfinished), self.K, -1)
-
-    def _beams(self, sentence: SentenceSearch) -> list[Prefix]:
-        """K live prefixes; where there are fewer, the first one holds the place of the others."""
-        return sentence.live + sentence.live[:1] * (self.K - len(sentence.live))
 
     def _rank(self, log_p: Tensor) -> list[Candidates]:
         """The 2 K best continuations of each unfinished sentence that are not forbidden."""
         totals = torch.full(log_p.shape[:2], -math.inf, dtype=log_p.dtype)
         for index, sentence in enumerate(self._unfinished):
-            for row, prefix in enumerate(sentence.live):
-                totals[index, row] = prefix.total
+            for prefix in sentence.live:
+                totals[index, prefix.row] = prefix.total
         totals = totals.to(self.device)
         while True:
             candidates = rank(log_p, totals, 2 * self.K)
@@ -183,6 +183,20 @@ class BeamSearch:
                 return candidates
             for index, row, pieces in banned:
                 log_p[index, row, pieces] = -math.inf
+
+
+def _fill_gaps(
+    sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
+) -> list[SentenceSearch]:
+    """The sentences that go on; the last ones take the places of those that do not."""
+    kept = [one for one, goes in zip(sentences, goes_on, strict=True) if goes]
+    last = [
+        one for one, goes in zip(sentences[len(kept) :], goes_on[len(kept) :], strict=True) if goes
+    ]
+    return [
+        one if goes else last.pop()
+        for one, goes in zip(sentences[: len(kept)], goes_on, strict=False)
+    ]
 
 
 def _log_probs(logits: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -25,12 +26,13 @@ class StepDecoder(Protocol):
             Logits after each of them, `[sentence, position, vocab]`.
         """
 
-    def step(self, rows: Tensor, pieces: Tensor) -> Tensor:
+    def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
         """Take these rows of the last step, and add a piece to each.
 
         Args:
-            rows: `[row]`, K of one sentence side by side; sentences may be left out.
-            pieces: `[row]` token ids.
+            rows: for each new row, K of one sentence side by side, which row it goes on from;
+                sentences may be left out and change places.
+            pieces: the token id that each new row adds.
 
         Returns:
             Logits of the next piece, `[row, vocab]`.
@@ -59,9 +61,11 @@ class PlainDecoder:
         decoded = self.model.decode(written, self.memory, self.mask, self.cache)
         return self.model.logits(decoded[:: self.K])
 
-    def step(self, rows: Tensor, pieces: Tensor) -> Tensor:
+    def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:
         """See `StepDecoder.step`."""
-        self.memory, self.mask = self.memory[rows], self.mask[rows]
-        self.cache.select(rows)
-        decoded = self.model.decode(pieces[:, None], self.memory, self.mask, self.cache)
+        chosen = torch.tensor(rows, device=self.memory.device)
+        self.memory, self.mask = self.memory[chosen], self.mask[chosen]
+        self.cache.select(chosen)
+        piece = torch.tensor(pieces, device=self.memory.device)[:, None]
+        decoded = self.model.decode(piece, self.memory, self.mask, self.cache)
         return self.model.logits(decoded[:, -1])

@@ -20,7 +20,7 @@ class Prefix:
 
     Args:
         parent: none for the prefix without a piece.
-        row: which row of the last step computed its last piece.
+        row: its place among the K rows of its sentence.
         node: its index in the recorded tree.
         open_word: see `ForbiddenWords.open_word`.
     """
@@ -82,7 +82,7 @@ class SentenceSearch:
         prefix = Prefix(None, -1, 0.0, 0.0)
         for piece, log_prob in forced:
             self.length += 1
-            prefix = self._grow(prefix, 0, piece, log_prob, prefix.total + log_prob)
+            prefix = self._grow(prefix, piece, log_prob, prefix.total + log_prob)
             self._mark(prefix, "kept")
         self.live = [prefix]  # best first
 
@@ -96,12 +96,13 @@ class SentenceSearch:
             return {}
         banned: dict[int, list[int]] = {}
         last = self.length + 1 >= self.limits.length
+        live = {prefix.row: prefix for prefix in self.live}
         for row, piece, log_prob, total in candidates.ranked():
-            open_word = self.live[row].open_word
+            open_word = live[row].open_word
             if self.bans.forbidden.completes(open_word, piece, last):
                 banned[row] = self.bans.pieces(open_word, last)
                 if self.recorder is not None:
-                    self._record(self.live[row], piece, log_prob, total, "forbidden")
+                    self._record(live[row], piece, log_prob, total, "forbidden")
         return banned
 
     def extend(self, candidates: Candidates) -> bool:
@@ -115,11 +116,12 @@ class SentenceSearch:
             InputError: if there is no continuation and no hypothesis.
         """
         self.length += 1
-        parents, self.live = self.live, []
+        parents = {prefix.row: prefix for prefix in self.live}
+        self.live = []
         for rank, (row, piece, log_prob, total) in enumerate(candidates.ranked()):
             ends = piece == EOS
             if rank < self.limits.K if ends else len(self.live) < self.limits.K:
-                prefix = self._grow(parents[row], row, piece, log_prob, total)
+                prefix = self._grow(parents[row], piece, log_prob, total)
                 if not ends:
                     self._mark(prefix, "kept")
                     self.live.append(prefix)
@@ -137,6 +139,7 @@ class SentenceSearch:
             self._end("limit")
         elif self._is_decided:
             self._end("bound")
+        self._seat()
         return bool(self.live)
 
     def stop(self) -> bool:
@@ -198,6 +201,19 @@ class SentenceSearch:
                 self._mark(prefix, "dropped", reason)
         self.live = []
 
+    def _seat(self) -> None:
+        """Give each live prefix a row: that of its parent where it can, so that few rows move."""
+        free = dict.fromkeys(range(self.limits.K))
+        moved = []
+        for prefix in self.live:
+            prefix.row = prefix.parent.row if prefix.parent else 0
+            if prefix.row in free:
+                del free[prefix.row]
+            else:
+                moved.append(prefix)
+        for prefix, row in zip(moved, free, strict=False):
+            prefix.row = row
+
     def _is_forbidden(self, prefix: Prefix) -> bool:
         """Whether the text would end with a forbidden word."""
         return self.bans is not None and self.bans.forbidden.completes(prefix.open_word, EOS)
@@ -210,8 +226,8 @@ class SentenceSearch:
         self.found.append((Hypothesis(tokens, log_probs, score), leaf))
         self._mark(leaf, state, reason, score)
 
-    def _grow(self, parent: Prefix, row: int, piece: int, log_prob: float, total: float) -> Prefix:
-        prefix = Prefix(parent, piece, log_prob, total, row)
+    def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:
+        prefix = Prefix(parent, piece, log_prob, total)
         if self.bans is not None and piece != EOS:
             prefix.open_word = self.bans.forbidden.open_word((piece,), parent.open_word)
         if self.recorder is not None:

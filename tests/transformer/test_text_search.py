@@ -20,6 +20,7 @@ POINT = "decoder.layers.1.cross_attention.hook_z"
         {"beam_size": 8, "n_best": 1},
         {"prefix": "Der", "forbidden": ["Tisch"]},
         {"max_length": 4, "alpha": 2.0},
+        {"beam_size": 8, "alpha": 0.0},  # a better one is found while others still live
     ],
     ids=str,
 )

@@ -140,7 +140,7 @@ def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
 
 def test_every_continuation_forbidden_is_one_sentence(translator):
     texts = translator.tokenizer.forbidden([]).texts
-    words = {re.match(r"\w+", "Hund" + text).group() for text in texts}  # “Hund” is one of them
+    words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
     length = len(translator.tokenizer.encode("Hund")) + 1
     with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
         translator.translate(TEXT, prefix="Hund", forbidden=words, max_length=length)
@@ -176,7 +176,8 @@ def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
 
 def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
     free = translator.translate(TEXT)
-    for prefix in ("", " \n", []):
+    blank: list[str | list[str]] = ["", " \n", []]
+    for prefix in blank:
         found = translator.translate(TEXT, prefix=prefix, forbidden=[])
         assert (found.candidates, found.prefix) == (free.candidates, ())
 

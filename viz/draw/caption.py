@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,7 @@ def through(lens: LensName) -> str:
     return f"lens: {LENS_NAMES[lens]}."
 
 
+@cache
 def _version() -> str:
     try:
         return version("headlight")

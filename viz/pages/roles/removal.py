@@ -18,6 +18,7 @@ from transformer.analysis.heads.removal import removed
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
@@ -230,7 +231,7 @@ def _words(effect: Effect) -> None:
     words, before = word_log_probs(effect.before, effect.before.log_probs)
     _, after = word_log_probs(effect.before, effect.after.log_probs)
     st.subheader("The translation in the bar, word by word", anchor=False)
-    st.altair_chart(
+    altair_chart(
         words_chart(words, before, after),
         key="removal-words",
         alt="log P of each word of the translation in the bar, before and after.",

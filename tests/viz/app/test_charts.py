@@ -32,5 +32,6 @@ def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:
         axis = json.loads(drawn.spec)["config"]["axis"]
         assert axis == style.chart_theme()["config"]["axis"]
         assert axis["labelFlush"] is False
-        assert len(drawn.datasets) == 1 and drawn.alt == "A line."
+        assert len(drawn.datasets) == 1
+        assert drawn.alt == "A line."
     assert spec == before

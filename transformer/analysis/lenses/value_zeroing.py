@@ -145,11 +145,11 @@ def _rest_of_layer(
 
 def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
     """Whether somebody reads or edits in the rest of a layer, and so expects all queries."""
-    module = model.get_submodule(attention_name(kind, layer).rpartition(".")[0])
-    rest = [module.feed_forward, module.feed_forward_norm]
+    rest = ["feed_forward", "feed_forward_norm"]
     if kind == "decoder_self":
-        rest += [module.cross_attention, module.cross_attention_norm]
-    points = (point for part in rest for point in part.modules())
+        rest += ["cross_attention", "cross_attention_norm"]
+    module = attention_name(kind, layer).rpartition(".")[0]
+    points = (point for part in rest for point in model.get_submodule(f"{module}.{part}").modules())
     return any(isinstance(point, HookPoint) and point.watched for point in points)
 
 

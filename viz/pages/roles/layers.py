@@ -16,10 +16,10 @@ from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.app.progress import progress_bar
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
-from viz.pages.roles.progress import progress_bar
 from viz.pages.roles.why import choices_of, closest_call
 from viz.pages.roles.why_charts import heads_chart
 from viz.pages.roles.written_piece import pick_written

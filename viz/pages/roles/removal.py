@@ -39,7 +39,7 @@ from viz.pages.roles.removal_charts import word_log_probs, words_chart
 from viz.pages.roles.removal_controls import Controls, choose_removed
 from viz.pages.roles.removal_effect import effect_of
 from viz.pages.roles.removal_importance import remove_by_importance
-from viz.pages.roles.removal_painting import paint_rows, painted_square
+from viz.pages.roles.removal_painting import paint_rows, painted_squares
 
 MOST_CHANGED = 8
 """Heads that are named."""
@@ -168,8 +168,8 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     }[which]
     signed = which == "difference"
 
-    def on_paint(row: int, key: int) -> None:
-        choose_removed(painted_square(named, controls.place, weights.shape, row, key))
+    def on_paint(squares: list[tuple[int, int]]) -> None:
+        choose_removed(painted_squares(named, controls.place, weights.shape, squares))
 
     attention_map(
         weights,
@@ -193,7 +193,10 @@ def _note(controls: Controls) -> str | None:
     if controls.which == "difference":
         return "Each square is after minus before; rows sum to 0."
     if controls.how == "rows":
-        return "A click paints a square; a painted row looks evenly at its painted squares."
+        return (
+            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
+            "at its painted squares."
+        )
     return None
 
 

@@ -21,9 +21,9 @@ from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number, format_probability
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo_per_trace
+from viz.app.progress import progress_bar
 from viz.draw.labels import quoted, shown
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
-from viz.pages.roles.progress import progress_bar
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
 from viz.pages.roles.written_piece import pick_written

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer.analysis.lenses import HAS_HEADS, NAMES, VARIANTS, AnyLens
+from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
 from transformer.kinds import Kind
 from viz.draw.attention_map import NOTE
 
@@ -26,7 +26,8 @@ LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
 
 NORMS_BY_NAME: dict[str, AnyLens] = {
     "of each head": "norm",
-    **{LENS_NAMES[lens].removeprefix("norms "): lens for lens in VARIANTS},
+    "after LayerNorm": "norm_layer_norm",
+    "with residual": "norm_residual",
 }
 """What the lens of norms measures, by its name in the URL."""
 

@@ -109,7 +109,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         list(NORMS_BY_NAME),
         key=f"{name}_norms",
         bind="query-params",
-        width=236,
+        width=220,
         help=_help(NORMS_BY_NAME.values()),
     )
     return NORMS_BY_NAME[measured]

@@ -126,7 +126,7 @@ test("arrow keys stay on the map", () => {
   assert.equal(moved(at, "Tab", 2, 3), undefined);
 });
 
-test("a stroke leaves out no square between two places of the pointer, and none counts twice", () => {
+test("a stroke leaves out no square between two places, and none counts twice", () => {
   const stroke = [5, 4, 7].reduce(extended, { row: 3, keys: [2] });
   assert.deepEqual(stroke, { row: 3, keys: [2, 3, 4, 5, 6, 7] });
   assert.deepEqual(squaresOf(extended({ row: 1, keys: [2] }, 0)), [[1, 2], [1, 1], [1, 0]]);

@@ -1,5 +1,6 @@
 """One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
@@ -27,15 +28,15 @@ def expected(name, case: Case, kind):
         return case.trace.weights(kind)
     if name == "gradient":
         return gradient_times_attention(case.model, case.trace)[kind]
-    function = {
+    functions: dict[str, Callable[..., Any]] = {
         "norm": head_norms,
         "norm_layer_norm": partial(head_norms, layer_norm=True),
         "norm_residual": partial(layer_norms, residual_and_norm=True),
         "alti": contributions,
         "rollout": rollout,
         "value_zeroing": value_zeroing,
-    }[name]
-    values = function(case.model, case.trace, kind)
+    }
+    values = functions[name](case.model, case.trace, kind)
     return values[..., : case.trace.weights(kind).shape[-1]]
 
 

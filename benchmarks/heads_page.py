@@ -6,11 +6,13 @@ The URL says how large: `?n=128&N=6&h=8`. The button takes other arrays of the s
 import streamlit as st
 
 from benchmarks.made_trace import made_trace
+from viz.app import sentence_bar
 from viz.app.style import STYLE_SHEET
 from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
 st.html(STYLE_SHEET)
+sentence_bar.show("heads")  # the page asks it for the model
 seed = st.session_state.setdefault("seed", 0)
 if st.button("Next"):
     st.session_state["seed"] = seed = seed + 1

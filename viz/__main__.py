@@ -11,15 +11,16 @@ from typing import get_args
 import torch
 
 from transformer import KINDS, InputError, Translator, command
-from transformer.analysis.lenses import NAMES
+from transformer.analysis.lenses import NAMES, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
+from viz.draw.explorer import View
 from viz.draw.head_order import LAYER_ORDER, SORTS
-from viz.report import View, report
+from viz.report import report
 
 MEAN = "mean"
 
@@ -103,7 +104,12 @@ def _parser() -> Parser:
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
     add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")
     add("--head", type=_counted, default=0, help="its head, from 1, or mean")
-    add("--lens", choices=NAMES, default="weights", help="through which the heads are seen")
+    add(
+        "--lens",
+        choices=(*NAMES, *VARIANTS),
+        default="weights",
+        help="through which the heads are seen",
+    )
     add(
         "--over",
         type=_head,

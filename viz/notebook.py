@@ -19,10 +19,11 @@ import altair as alt
 from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace
-from viz.report import PageTheme, View, report
+from viz.draw.explorer import View
+from viz.report import PageTheme, report
 
 if TYPE_CHECKING:
-    from transformer.analysis.lenses import LensName
+    from transformer.analysis.lenses import AnyLens
     from transformer.translator import Translator
     from viz.draw.head_grid import Head
 
@@ -72,7 +73,7 @@ def show(
     words: bool = False,
     special: bool = True,
     theme: PageTheme = "light",
-    lens: LensName = "weights",
+    lens: AnyLens = "weights",
     translator: Translator | None = None,
 ) -> Shown:
     """All heads of a trace, one of them open, as the last value of a notebook's cell.

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import (
+    ARRIVED,
     PATIENCE,
     SENTENCE,
     enter,
@@ -44,6 +45,16 @@ def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> No
     title = f"Layer {layer + 1} · mean of its 4 heads"
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     no_traceback(page)
+
+
+def test_a_visit_ends_when_the_page_of_its_address_is_drawn(
+    visit: Callable[..., Page], translator: Translator
+) -> None:
+    visit("heads", text=SENTENCE)
+    for text in (EXAMPLES[1], EXAMPLES[2]):
+        page = visit("masks", text=text)
+        assert page.evaluate(ARRIVED, page.url)
+        assert german(page).text_content() == translator.translate(text).text
 
 
 def test_the_translation_follows_the_typing(visit, translator: Translator) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from tests.browser.app_page import PATIENCE, SENTENCE, enter, until
 from viz.app.navigation import TITLES
+from viz.pages.roles.page import VIEWS
+from viz.pages.roles.view_names import ROLES, VIEW
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,6 +30,11 @@ WAYS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
     (390, "dark"),
     (390, "light"),
 )
+EVERY = [
+    *((path, {}, WAYS) for path in TITLES),
+    # what a view has of its own is the same chrome: one width of each theme
+    *(("roles", {VIEW: name}, WAYS[::2]) for name in VIEWS if name != ROLES),
+]
 RUN = """async (rules) => (await axe.run(document, { resultTypes: ["violations"],
     preload: false, iframes: false, ...(rules ? { runOnly: rules } : {}) })).violations
     .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(
@@ -57,18 +64,18 @@ def test_no_page_has_a_serious_fault(browser: Browser, address: str, axe: str) -
     page.set_default_timeout(PATIENCE)
     theme = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
     found = {}
-    for path in TITLES:
+    for path, view, ways in EVERY:
         page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme="light")
-        enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE})}")
+        enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **view})}")
         page.locator(".st-key-explanation").wait_for()  # the last that a page draws
         # a page load is the dear part: all four ways on one
-        for wide, scheme in WAYS:
+        for wide, scheme in ways:
             page.set_viewport_size({"width": wide, "height": 900})
             page.emulate_media(color_scheme=scheme)
             until(page, lambda: page.evaluate(theme), scheme)
             # a theme changes colours and nothing else
             if serious := faults(page, axe, ["color-contrast"] if scheme == "dark" else None):
-                found[path, wide, scheme] = serious
+                found[path, *view.values(), wide, scheme] = serious
     page.close()
     assert not found, "\n".join(f"{at}: {json.dumps(one, indent=1)}" for at, one in found.items())

@@ -11,10 +11,11 @@ from tests.browser.spy import level_of, map_on, plain
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
+from viz.draw.explorer import View
 from viz.draw.labels import shown
 from viz.figures.heads import head_bars
 from viz.notebook import show, show_chart
-from viz.report import View, report
+from viz.report import report
 
 pytestmark = pytest.mark.browser
 NAMES = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}

@@ -1,4 +1,4 @@
-"""What heads do, in a real browser: a click and a key switch heads, a click paints a square."""
+"""What heads do, in a real browser: a click and a key switch heads, squares are painted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.app_page import SENTENCE, until, url
+from tests.browser.app_page import painted as drawn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,12 +36,33 @@ def test_heads_are_switched_by_pointer_and_keyboard_and_undone(tab) -> None:
     off.wait_for()
 
 
-def test_a_click_on_the_map_paints_a_square(tab) -> None:
+def test_squares_of_a_row_are_painted_by_keys_and_by_dragging_in_one_step(tab) -> None:
     chosen = {"removed_how": "painted", "kind": "encoder", "layer": "1", "head": "1"}
     page = tab("roles", text=SENTENCE, roles_view="Take away", **chosen)
-    square = page.locator(".st-key-roles-map .hl-scroll")
-    square.wait_for()
+    squares = page.locator(".st-key-roles-map .hl-scroll")
+    squares.wait_for()
     for _ in range(2):  # from the row's word to its first square, and on
-        square.press("ArrowRight")
-    square.press("Enter")
+        squares.press("ArrowRight")
+    squares.press("Enter")
     until(page, lambda: removed(page)[:5] + removed(page)[-4:], "e0.0p_0-1")
+    page.get_by_text("1 of ").wait_for()
+    squares.scroll_into_view_if_needed()
+    first, third = (middle_of(page, row=2, key=key) for key in (0, 2))
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(third[0], third[1] + 40)  # a hand that leaves the row
+    assert removed(page).endswith("_0-1")  # nothing is told before it is let go
+    page.mouse.up()
+    until(page, lambda: removed(page)[-12:], "_0-1_2-0.1.2")
+    page.get_by_role("button", name="Undo").click()
+    until(page, lambda: removed(page)[-4:], "_0-1")
+
+
+def middle_of(page: Page, *, row: int, key: int) -> tuple[float, float]:
+    """Where a square of the map lies on the screen."""
+    found = drawn(page, "roles-map")
+    box = page.locator(".st-key-roles-map .hl-scroll canvas").bounding_box()
+    assert found is not None
+    assert box is not None
+    x, y, square = (found["origin"][name] for name in ("x", "y", "square"))
+    return box["x"] + x + (key + 0.5) * square, box["y"] + y + (row + 0.5) * square

@@ -4,6 +4,7 @@ import { averageRow } from "../../viz/draw/js/attention_map/data.js";
 import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
 import { hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
 import { leveller } from "../../viz/draw/js/attention_map/scale.js";
+import { extended, squaresOf } from "../../viz/draw/js/attention_map/stroke.js";
 import { moved } from "../../viz/draw/js/attention_map/view.js";
 import { mapData, measure, palette, theme } from "./samples.js";
 
@@ -123,4 +124,10 @@ test("arrow keys stay on the map", () => {
   assert.deepEqual(moved(at, "End", 2, 3), { row: 0, key: 2 });
   assert.deepEqual(moved({ row: 1, key: null }, "End", 2, 3), { row: 1, key: 0 });
   assert.equal(moved(at, "Tab", 2, 3), undefined);
+});
+
+test("a stroke leaves out no square between two places, and none counts twice", () => {
+  const stroke = [5, 4, 7].reduce(extended, { row: 3, keys: [2] });
+  assert.deepEqual(stroke, { row: 3, keys: [2, 3, 4, 5, 6, 7] });
+  assert.deepEqual(squaresOf(extended({ row: 1, keys: [2] }, 0)), [[1, 2], [1, 1], [1, 0]]);
 });

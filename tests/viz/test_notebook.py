@@ -11,8 +11,9 @@ import numpy as np
 from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace
 from viz import notebook
+from viz.draw.explorer import View
 from viz.figures.heads import head_bars
-from viz.report import View, report
+from viz.report import report
 
 
 def shell_of(registered):

@@ -19,9 +19,10 @@ from transformer.analysis.lenses.lensed import lensed
 from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import Origin
+from viz.draw.explorer import View, encode_explorer
 from viz.draw.lens_words import LENS_NAMES
 from viz.draw.open_head import heads, open_map
-from viz.report import View, encode_explorer, report
+from viz.report import report
 
 TEXT = "The dog waits beside the river."
 
@@ -156,11 +157,18 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
 
 
 @pytest.mark.parametrize(
-    ("lens", "title"), [("norm", "L2 H3 · cross · norms"), ("alti", "layer 2")]
+    ("lens", "title"),
+    [
+        ("norm", "L2 H3 · cross · norms"),
+        ("norm_layer_norm", "L2 H3 · cross · norms after LayerNorm"),
+        ("norm_residual", "layer 2"),
+        ("alti", "layer 2"),
+    ],
 )
 def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path, lens, title):
     out = tmp_path / "report.html"
-    head = ["--head", "3"] if lens == "norm" else []
+    together = lens in ("alti", "norm_residual")
+    head = [] if together else ["--head", "3"]
     more = ["--checkpoint", str(checkpoint_folder), "--layer", "2", "--lens", lens, *head]
     assert main([TEXT, "-o", str(out), "--target", "Der Hund.", *more]) == 0
     page = out.read_text(encoding="utf-8")
@@ -174,8 +182,8 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
         assert said["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(said["caption"])
     assert f"The lens is {LENS_NAMES[lens]}" in page
-    assert ("all heads together" in page) == (lens == "alti")
-    assert (meta["selected"] == ["cross", 1, None]) == (lens == "alti")
+    assert ("all heads together" in page) == together
+    assert (meta["selected"] == ["cross", 1, None]) == together
     shown = notebook.show(
         translator.trace(TEXT, "Der Hund."), lens=lens, translator=translator
     ).page

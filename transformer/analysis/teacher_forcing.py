@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +23,9 @@ Array: TypeAlias = npt.NDArray[np.floating]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called after each layer with the number of layers done and of all."""
+
+Cache: TypeAlias = Mapping[str, Tensor]
+"""The values at hook points in one pass, by the names of the points."""
 
 LARGEST_TENSOR = 2**22
 """Elements of what is computed at once where every query meets every key: 16 MiB in float32."""
@@ -68,15 +71,26 @@ def values_at(
     return logits[0], cache
 
 
+def pattern_points(model: Transformer, kind: Kind) -> list[str]:
+    """The hook points of the weights, layer by layer."""
+    return [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
+
+
 @torch.inference_mode()
-def patterns(model: Transformer, trace: AttentionTrace, kind: Kind) -> Tensor:
+def patterns(
+    model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
+) -> Tensor:
     """The weights of every head, `[layer, head, query, key]` (§3.2.1).
+
+    Args:
+        cache: what a pass over this trace gave at `pattern_points`; without it, one is made.
 
     Raises:
         InputError: if the trace does not fit the model.
     """
-    names = [f"{attention_name(kind, layer)}.hook_pattern" for layer in range(model.config.N)]
-    _, cache = values_at(model, forced_pair(model, trace), names)
+    names = pattern_points(model, kind)
+    if cache is None:
+        _, cache = values_at(model, forced_pair(model, trace), names)
     return torch.stack([cache[name][0] for name in names])
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viz.app.mount import mount
 from viz.draw.architecture import DrawnBox, encode_architecture
-from viz.draw.attention_map import Scale, encode_map, square_of
+from viz.draw.attention_map import Scale, encode_map, squares_of
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
 from viz.draw.head_view import encode_view
 from viz.draw.inside_head import Step, encode_inside, step_of
@@ -47,12 +47,13 @@ def attention_map(
     amount: str = "weight",
     note: str | None = None,
     beside_difference: bool = False,
-    on_paint: Callable[[int, int], None] | None = None,
+    on_paint: Callable[[list[tuple[int, int]]], None] | None = None,
     caption: Sequence[str] = (),
 ) -> None:
     """Draw one head large: queries down, keys across, each weight a hover away.
 
-    Where `on_paint` is given, a click tells it the row and the column of a square.
+    Where `on_paint` is given, it is told row and column of the squares that were pressed, all of
+    one row.
     """
     data = encode_map(
         weights,
@@ -75,8 +76,8 @@ def attention_map(
         return
 
     def picked(value: object) -> None:
-        if (square := square_of(value, labels)) is not None:
-            on_paint(*square)
+        if squares := squares_of(value, labels):
+            on_paint(squares)
 
     mount(key, data, picked)
 

@@ -17,7 +17,8 @@ def chart_theme() -> alt.theme.ThemeConfig:
     """Words of charts in the page's ink: Streamlit's grey has a contrast of 3.6 on its paper."""
     return {
         "config": {
-            "axis": {"labelColor": INK, "titleColor": INK},
+            # as Streamlit sets it, the first and the last label leave what they name
+            "axis": {"labelColor": INK, "titleColor": INK, "labelFlush": False},
             "legend": {"labelColor": INK, "titleColor": INK},
             "header": {"labelColor": INK, "titleColor": INK},
         }

@@ -60,7 +60,7 @@ def encode_map(
         note: the sentence under the map, instead of the one that says what a row sums to.
         beside_difference: leave the bars as much room as a difference has, so that maps side by
             side stand level.
-        paints: whether a click on a square is told to the page, instead of keeping its row.
+        paints: whether squares that are pressed are told to the page, instead of keeping their row.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -93,11 +93,23 @@ def encode_map(
     return encode(meta, arrays)
 
 
-def square_of(value: object, labels: Labels) -> tuple[int, int] | None:
-    """The row and column that this is, or None: what a browser sends can be anything."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return None
-    for index, tokens in zip(value, labels, strict=True):
-        if type(index) is not int or not 0 <= index < len(tokens):
-            return None
-    return value[0], value[1]
+def squares_of(value: object, labels: Labels) -> list[tuple[int, int]]:
+    """The squares of one row that this names; none where it is anything else.
+
+    What a browser sends can be anything.
+
+    Returns:
+        Row and column of each.
+    """
+    queries, keys = (range(len(tokens)) for tokens in labels)
+    if not isinstance(value, list | tuple) or len(value) > len(keys):
+        return []
+    for square in value:
+        if not isinstance(square, list | tuple) or len(square) != 2:
+            return []
+        row, key = square
+        # type, for True is an int
+        if type(row) is not int or type(key) is not int or row not in queries or key not in keys:
+            return []
+    one_row = len({row for row, _ in value}) == 1
+    return [(row, key) for row, key in value] if one_row else []

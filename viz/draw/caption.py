@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from viz.draw.labels import KIND_TITLES, quoted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:
-    from transformer.analysis.lenses import LensName
+    from transformer.analysis.lenses import AnyLens
     from transformer.kinds import Kind
     from transformer.translator import Translator
 
@@ -72,7 +73,7 @@ def model_name(translator: Translator) -> str:
     return "bundled" if folder == (ASSETS / "model").resolve() else folder.name
 
 
-def of_head(kind: Kind, layer: int | None, head: int | None, lens: LensName = "weights") -> str:
+def of_head(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:
     """`cross-attention, layer 3, head 5, lens: weights.`; None stands for a mean."""
     which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
     if not tells_heads(lens):
@@ -82,11 +83,12 @@ def of_head(kind: Kind, layer: int | None, head: int | None, lens: LensName = "w
     return ", ".join([KIND_TITLES[kind], *which, through(lens)])
 
 
-def through(lens: LensName) -> str:
+def through(lens: AnyLens) -> str:
     """`lens: weights.`, at the end of what a caption says."""
     return f"lens: {LENS_NAMES[lens]}."
 
 
+@cache
 def _version() -> str:
     try:
         return version("headlight")

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from transformer.analysis.lenses import HAS_HEADS, LensName
+from transformer.analysis.lenses import HAS_HEADS, NAMES, AnyLens
 from transformer.kinds import Kind
 from viz.draw.attention_map import NOTE
 
 ALL_HEADS = "all heads"
 """In the place of a head, under a lens that does not tell them apart."""
 
-LENS_NAMES: dict[LensName, str] = {
+LENS_NAMES: dict[AnyLens, str] = {
     "weights": "weights",
     "norm": "norms",
+    "norm_layer_norm": "norms after LayerNorm",
+    "norm_residual": "norms with residual and LayerNorm",
     "alti": "ALTI",
     "rollout": "rollout",
     "gradient": "gradient × weights",
     "value_zeroing": "value zeroing",
 }
-"""The lenses as the screen and the URL name them."""
+"""The lenses as the screen names them."""
 
-LENSES_BY_NAME: dict[str, LensName] = {name: lens for lens, name in LENS_NAMES.items()}
+LENSES_BY_NAME: dict[str, AnyLens] = {LENS_NAMES[lens]: lens for lens in NAMES}
+"""By their names in the URL."""
 
-_SHARES: dict[LensName, str] = {
+NORMS_BY_NAME: dict[str, AnyLens] = {
+    "of each head": "norm",
+    "after LayerNorm": "norm_layer_norm",
+    "with residual": "norm_residual",
+}
+"""What the lens of norms measures, by its name in the URL."""
+
+_SHARES: dict[AnyLens, str] = {
     "norm": "‖αf(x)‖",
+    "norm_layer_norm": "‖αf(x)‖ after LayerNorm",
+    "norm_residual": "‖Σαf(x) + x‖ after LayerNorm",
     "alti": "contributions",
     "rollout": "weights, followed down to the input",
     "gradient": "|gradient × weight|",
@@ -32,22 +44,22 @@ _SHARES: dict[LensName, str] = {
 _DROPPED = "what <s> and </s> absorb is left out of"
 
 
-def tells_heads(lens: LensName) -> bool:
+def tells_heads(lens: AnyLens) -> bool:
     """Whether a lens tells the heads of a layer apart."""
     return lens in HAS_HEADS
 
 
-def title_end(lens: LensName) -> list[str]:
+def title_end(lens: AnyLens) -> list[str]:
     """What the title of a map ends with: weights are what people expect, any other is named."""
     return [] if lens == "weights" else [LENS_NAMES[lens]]
 
 
-def amount(lens: LensName) -> str:
+def amount(lens: AnyLens) -> str:
     """What one square of a map holds, in a word."""
     return "weight" if lens == "weights" else "share"
 
 
-def row_note(lens: LensName, kind: Kind, *, special: bool = True) -> str:
+def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
     """The sentence under a map that says what a row is.
 
     Args:
@@ -56,6 +68,6 @@ def row_note(lens: LensName, kind: Kind, *, special: bool = True) -> str:
     if lens == "weights":
         return NOTE if special else f"Each row is one word that looks; {_DROPPED} its sum."
     note = f"Each square is its share of its row's {_SHARES[lens]}"
-    if lens == "alti" and kind == "cross":
+    if lens in ("alti", "norm_residual") and kind == "cross":
         note += ", the residual aside"
     return f"{note}." if special else f"{note}; {_DROPPED} the map."

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
-from transformer.analysis.lenses import LensName
+from transformer.analysis.lenses import AnyLens
 from transformer.trace import Labels, Weights
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.draw.lens_words import ALL_HEADS, tells_heads, title_end
@@ -32,7 +32,7 @@ class Heads:
     axes: LabelledWeights
     whole: LabelledWeights
     absorbed: npt.NDArray[np.float64] | None
-    lens: LensName = "weights"
+    lens: AnyLens = "weights"
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class OpenMap:
     reads: tuple[str, ...] | None
     writes: tuple[str, ...] | None
     absorbed: float | None
-    lens: LensName = "weights"
+    lens: AnyLens = "weights"
 
 
 def heads(
-    trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: LensName = "weights"
+    trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: AnyLens = "weights"
 ) -> Heads:
     """The heads of one kind with the axes that were asked for.
 
@@ -112,12 +112,12 @@ def _title(of: Heads, layer: int | None, head: int | None) -> str:
     return " · ".join([which, SCREEN_NAMES[of.kind], *title_end(of.lens)])
 
 
-def short_name(lens: LensName, layer: int, head: int) -> str:
+def short_name(lens: AnyLens, layer: int, head: int) -> str:
     """`L3 H5`, or `L3` under a lens that does not tell heads apart."""
     return head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}"
 
 
-def outlined(lens: LensName, layer: int | None, head: int | None) -> tuple[int, int]:
+def outlined(lens: AnyLens, layer: int | None, head: int | None) -> tuple[int, int]:
     """Layer and head of the small map of the open one; -1 for a mean, which has none."""
     if not tells_heads(lens):
         head = 0

@@ -98,20 +98,33 @@ def test_a_step_of_the_walk_is_heard(sent) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [NOTHING, [0], [0, 2], [2, 0], [-1, 0], [0, 1.0], [True, 0], "01"]
+    "value",
+    [
+        NOTHING,
+        [],
+        [0, 1],
+        "01",
+        [[0]],
+        [[0, 2]],
+        [[2, 0]],
+        [[-1, 0]],
+        [[0, 1.0]],
+        [[True, 0]],
+        [[0, 0], [1, 0]],
+        [[0, 0], "01"],
+        [[0, 0]] * 3,
+    ],
 )
-def test_a_painted_square_is_one_of_the_map_or_nothing(sent, value: object) -> None:
-    heard: list[tuple[int, int]] = []
+def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: object) -> None:
+    heard: list[list[tuple[int, int]]] = []
     sent(lambda: painted_map(heard), value)
     assert heard == []
-    sent(lambda: painted_map(heard), [1, 0])
-    assert heard == [(1, 0)]
+    sent(lambda: painted_map(heard), [[1, 0], [1, 1]])
+    assert heard == [[(1, 0), (1, 1)]]
 
 
-def painted_map(heard: list[tuple[int, int]]) -> None:
-    mounts.attention_map(
-        WEIGHTS, LABELS, "cross", title="", key="map", on_paint=lambda *at: heard.append(at)
-    )
+def painted_map(heard: list[list[tuple[int, int]]]) -> None:
+    mounts.attention_map(WEIGHTS, LABELS, "cross", title="", key="map", on_paint=heard.append)
 
 
 def inside_head(heard: list[int]) -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from transformer.analysis.lenses import alti, gradient, norm_lens, rollout, value_zeroing
-from transformer.analysis.teacher_forcing import Array, Progress, patterns, to_array
+from transformer.analysis.lenses.decomposition import points as block_points
+from transformer.analysis.teacher_forcing import (
+    Array,
+    Cache,
+    Progress,
+    forced_pair,
+    pattern_points,
+    patterns,
+    to_array,
+    values_at,
+)
 from transformer.errors import CheckpointError, InputError, quoted
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
@@ -21,15 +33,21 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]
 NAMES: tuple[LensName, ...] = get_args(LensName)
 
-HAS_HEADS: frozenset[LensName] = frozenset({"weights", "norm", "gradient"})
+NormVariant = Literal["norm_layer_norm", "norm_residual"]
+VARIANTS: tuple[NormVariant, ...] = get_args(NormVariant)
+"""Options of the lens "norm", named like lenses of their own: all that takes a lens takes them."""
+
+AnyLens: TypeAlias = LensName | NormVariant
+
+HAS_HEADS: frozenset[AnyLens] = frozenset({"weights", "norm", "norm_layer_norm", "gradient"})
 """Lenses that tell the heads apart; the others are of whole layers."""
 
-SIGNED: frozenset[LensName] = frozenset({"gradient"})
+SIGNED: frozenset[AnyLens] = frozenset({"gradient"})
 """Lenses with values below 0: what speaks against the words that were written."""
 
 
 def lens(
-    name: LensName,
+    name: AnyLens,
     translator: Translator,
     trace: AttentionTrace,
     kind: Kind,
@@ -42,6 +60,8 @@ def lens(
     |---|---|---|
     | weights | softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 | §3.2.1 |
     | norm | ‖α_ij x_j W_V W_O‖₂, in units of the residual stream | `norm_lens` |
+    | norm_layer_norm | the same after the linearised LayerNorm | `norm_lens` |
+    | norm_residual | that of all heads together, x_i on the diagonal | `norm_lens` |
     | alti | share of the output of the layer's attention, 0 to 1 | `alti` |
     | rollout | share by weights through all layers, 0 to 1, rows sum to 1 | `rollout` |
     | gradient | A ⊙ ∂ log P(y|x) / ∂A, in nats, signed | `gradient` |
@@ -57,25 +77,54 @@ def lens(
 
     Returns:
         `[layer, head, query, key]`, or `[layer, query, key]` unless the name is in `HAS_HEADS`.
-        Rows of `alti` sum to 1, but in `cross` to what does not come from the residual.
+        Rows of `alti` sum to 1, but in `cross` to what does not come from the residual, which
+        `norm_residual` leaves out there too.
 
     Raises:
         InputError: if there is no such lens or kind, or the trace does not fit the model.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    if name not in NAMES:
-        raise InputError(f"There is no lens {quoted(name)}: choose one of {', '.join(NAMES)}.")
     if kind not in KINDS:
         raise InputError(
             f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
         )
-    values = _LENSES[name](translator.model, trace, kind, progress)
-    if not np.isfinite(values).all():
+    return lens_of_kinds(name, translator, trace, (kind,), progress=progress)[kind]
+
+
+def lens_of_kinds(
+    name: AnyLens,
+    translator: Translator,
+    trace: AttentionTrace,
+    kinds: Sequence[Kind] = KINDS,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[Kind, Floats]:
+    """See several kinds of attention through one lens, from one pass over the sentence.
+
+    Args:
+        progress: called after each layer of each kind with the number done and that of all.
+
+    Returns:
+        What `lens` gives, by kind.
+
+    Raises:
+        InputError: if there is no such lens, or the trace does not fit the model.
+        CheckpointError: if the weights are so large that what is computed is not finite.
+    """
+    if name not in (*NAMES, *VARIANTS):
+        names = ", ".join((*NAMES, *VARIANTS))
+        raise InputError(f"There is no lens {quoted(name)}: choose one of {names}.")
+    if name == "gradient":  # one backward pass has all kinds
+        every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
+        found: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
+    else:
+        found = _of_one_pass(_LENSES[name], translator.model, trace, kinds, progress)
+    if not all(np.isfinite(values).all() for values in found.values()):
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "
             f"{name} shows nothing: take another checkpoint."
         )
-    return values.astype(np.float32)
+    return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:
@@ -94,40 +143,90 @@ def as_rows(values: npt.NDArray[np.floating]) -> Floats:
     return rows
 
 
-_Lens: TypeAlias = Callable[[Transformer, AttentionTrace, Kind, Progress | None], Array]
+class _Values(Protocol):
+    """What a lens makes of the values of one pass: `[layer, query, key]`, or with heads."""
+
+    def __call__(
+        self,
+        model: Transformer,
+        trace: AttentionTrace,
+        kind: Kind,
+        *,
+        progress: Progress | None,
+        cache: Cache,
+    ) -> Array: ...
+
+
+class _Lens(NamedTuple):
+    """A lens, and the hook points that it reads."""
+
+    points: Callable[[Transformer, Kind], Collection[str]]
+    values: _Values
+
+
+def _of_one_pass(
+    one: _Lens,
+    model: Transformer,
+    trace: AttentionTrace,
+    kinds: Sequence[Kind],
+    progress: Progress | None,
+) -> dict[Kind, Array]:
+    done = 0
+
+    def step(_done: int, of: int) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, len(kinds) * of)
+
+    names = {name for kind in kinds for name in one.points(model, kind)}
+    with torch.inference_mode():
+        _, cache = values_at(model, forced_pair(model, trace), names)
+    return {kind: one.values(model, trace, kind, progress=step, cache=cache) for kind in kinds}
 
 
 def _weights(
-    model: Transformer, trace: AttentionTrace, kind: Kind, progress: Progress | None
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    *,
+    progress: Progress | None,
+    cache: Cache,
 ) -> Array:
-    values = to_array(patterns(model, trace, kind))
+    values = to_array(patterns(model, trace, kind, cache))
     if progress:
-        progress(len(values), len(values))
+        for layer in range(len(values)):
+            progress(layer + 1, len(values))
     return values
 
 
-def _alti(
-    model: Transformer, trace: AttentionTrace, kind: Kind, progress: Progress | None
-) -> Array:
-    shares = alti.contributions(model, trace, kind, progress=progress)
-    return shares[..., :-1] if kind == "cross" else shares
+def _without_residual(whole: Callable[..., Array]) -> _Values:
+    """The same where its last column in cross-attention, which is no key, is left out."""
+
+    def keys(
+        model: Transformer,
+        trace: AttentionTrace,
+        kind: Kind,
+        *,
+        progress: Progress | None,
+        cache: Cache,
+    ) -> Array:
+        values = whole(model, trace, kind, progress=progress, cache=cache)
+        return values[..., :-1] if kind == "cross" else values
+
+    return keys
 
 
-def _gradient(
-    model: Transformer, trace: AttentionTrace, kind: Kind, progress: Progress | None
-) -> Array:
-    return gradient.gradient_times_attention(model, trace, progress=progress)[kind]
-
-
-_LENSES: dict[LensName, _Lens] = {
-    "weights": _weights,
-    "norm": lambda model, trace, kind, done: norm_lens.head_norms(
-        model, trace, kind, progress=done
+_LENSES: dict[AnyLens, _Lens] = {
+    "weights": _Lens(pattern_points, _weights),
+    "norm": _Lens(block_points, norm_lens.head_norms),
+    "norm_layer_norm": _Lens(block_points, partial(norm_lens.head_norms, layer_norm=True)),
+    "norm_residual": _Lens(
+        block_points,
+        _without_residual(partial(norm_lens.layer_norms, residual_and_norm=True)),
     ),
-    "alti": _alti,
-    "rollout": lambda model, trace, kind, done: rollout.rollout(model, trace, kind, progress=done),
-    "gradient": _gradient,
-    "value_zeroing": lambda model, trace, kind, done: value_zeroing.value_zeroing(
-        model, trace, kind, progress=done
-    ),
+    "alti": _Lens(block_points, _without_residual(alti.contributions)),
+    "rollout": _Lens(rollout.points, rollout.rollout),
+    "value_zeroing": _Lens(value_zeroing.points, value_zeroing.value_zeroing),
 }
+"""Without the gradient, which takes a pass of its own."""

@@ -10,15 +10,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
-from transformer.analysis.teacher_forcing import Array, Progress
-from transformer.kinds import Kind
+from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block, points
+from transformer.analysis.teacher_forcing import (
+    Array,
+    Cache,
+    Progress,
+    forced_pair,
+    values_at,
+)
+from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 
 def contributions(
-    model: Transformer, trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    *,
+    progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁): how much of the output y_i is T_ij (ALTI).
 
@@ -26,13 +37,16 @@ def contributions(
     linearised LayerNorm. In cross-attention x_i, all that was read before, is one more column,
     the last.
 
+    Args:
+        cache: what a pass over this trace gave at `decomposition.points`.
+
     Returns:
         `[layer, query, key]`, in cross-attention `[layer, target, source + 1]`; each row sums to 1.
 
     Raises:
         InputError: if the trace does not fit the model.
     """
-    return of_each_block(_of_block, model, trace, kind, progress)
+    return of_each_block(_of_block, model, trace, kind, progress, cache)
 
 
 def whole_model(
@@ -56,9 +70,12 @@ def whole_model(
         if progress:
             progress(done, 3 * of)
 
+    names = {name for kind in KINDS for name in points(model, kind)}
+    with torch.inference_mode():
+        _, cache = values_at(model, forced_pair(model, trace), names)
     encoder, decoder, cross = (
-        torch.from_numpy(contributions(model, trace, kind, progress=step))
-        for kind in ("encoder_self", "decoder_self", "cross")
+        torch.from_numpy(contributions(model, trace, kind, progress=step, cache=cache))
+        for kind in KINDS
     )
     memory = encoder[0]
     for layer in encoder[1:]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from transformer.analysis.teacher_forcing import (
     LARGEST_TENSOR,
     Array,
+    Cache,
     Progress,
     forced_pair,
     to_array,
@@ -69,7 +70,7 @@ class AttentionBlock:
     @property
     def seen(self) -> Tensor:
         """`[query, key]`: True where any head looks at the key at all."""
-        return (self.pattern > 0).any(0)
+        return (self.pattern != 0).any(0)  # what is no number must not pass for hidden
 
     @property
     def constant(self) -> Tensor:
@@ -77,14 +78,13 @@ class AttentionBlock:
         z_W_O = torch.einsum("hqk,hkd->qd", self.pattern, self.values)
         return self.sublayer - z_W_O
 
-    def from_keys(self, keys: slice = slice(None), first: int = 0) -> Tensor:
-        """Σ_h α_ij f_h(x_j), what these keys bring to the queries from `first` on.
+    def from_keys(self, keys: slice = slice(None)) -> Tensor:
+        """Σ_h α_ij f_h(x_j), what these keys bring to each query.
 
         Returns:
             `[query, key, d_model]`.
         """
-        pattern = self.pattern[:, first:, keys]
-        return torch.einsum("hqk,hkd->qkd", pattern, self.values[:, keys])
+        return torch.einsum("hqk,hkd->qkd", self.pattern[:, :, keys], self.values[:, keys])
 
     def transformed(self) -> Iterator[Tensor]:
         """T_ij, what each key brings after the linearised norm, x_i with what i brings to itself.
@@ -158,17 +158,27 @@ def block_of(
     )
 
 
+def points(model: Transformer, kind: Kind) -> set[str]:
+    """The hook points from which `attention_blocks` takes the blocks of all layers."""
+    layers = range(model.config.N)
+    return {name for layer in layers for name in block_points(kind, layer).values()}
+
+
 @torch.inference_mode()
-def attention_blocks(model: Transformer, trace: AttentionTrace, kind: Kind) -> list[AttentionBlock]:
+def attention_blocks(
+    model: Transformer, trace: AttentionTrace, kind: Kind, cache: Cache | None = None
+) -> list[AttentionBlock]:
     """The block of each layer in one teacher-forced pass.
+
+    Args:
+        cache: what a pass over this trace gave at `points`; without it, one is made.
 
     Raises:
         InputError: if the trace does not fit the model.
     """
-    layers = range(model.config.N)
-    names = {name for layer in layers for name in block_points(kind, layer).values()}
-    _, cache = values_at(model, forced_pair(model, trace), names)
-    return [block_of(model, cache, kind, layer) for layer in layers]
+    if cache is None:
+        _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
+    return [block_of(model, cache, kind, layer) for layer in range(model.config.N)]
 
 
 @torch.inference_mode()
@@ -178,9 +188,10 @@ def of_each_block(
     trace: AttentionTrace,
     kind: Kind,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """What `of_block` makes of each layer, stacked: `[layer, ...]`."""
-    blocks = attention_blocks(model, trace, kind)
+    blocks = attention_blocks(model, trace, kind, cache)
     found = []
     for done, block in enumerate(blocks, start=1):
         found.append(of_block(block))

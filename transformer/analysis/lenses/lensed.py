@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transformer.analysis.lenses import LensName, as_rows, lens
-from transformer.kinds import KINDS, Kind
+from transformer.analysis.lenses import AnyLens, Floats, as_rows, lens_of_kinds
 from transformer.trace import AttentionTrace, Weights
 from transformer.translator import Translator
 
 
 def lensed(
-    name: LensName,
+    name: AnyLens,
     translator: Translator,
     trace: AttentionTrace,
     *,
@@ -36,21 +35,15 @@ def lensed(
     if name == "weights":
         return trace
 
-    done = 0
+    found = lens_of_kinds(name, translator, trace, progress=progress)
 
-    def step(_done: int, of: int) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(done, len(KINDS) * of)
-
-    def rows(kind: Kind) -> Weights:
-        shares = as_rows(lens(name, translator, trace, kind, progress=step))
+    def rows(values: Floats) -> Weights:
+        shares = as_rows(values)
         return shares if shares.ndim == 4 else shares[:, None]  # one head for all
 
     return replace(
         trace,
-        encoder_self=rows("encoder_self"),
-        decoder_self=rows("decoder_self"),
-        cross=rows("cross"),
+        encoder_self=rows(found["encoder_self"]),
+        decoder_self=rows(found["decoder_self"]),
+        cross=rows(found["cross"]),
     )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
-from transformer.analysis.teacher_forcing import Array, Progress
+from transformer.analysis.teacher_forcing import Array, Cache, Progress
 from transformer.kinds import Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -21,11 +21,13 @@ def head_norms(
     *,
     layer_norm: bool = False,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """‖α_ij x_j W_V W_O‖₂ of each head, in units of the residual stream (2020).
 
     Args:
         layer_norm: take the norm after the linearised LayerNorm (2021).
+        cache: what a pass over this trace gave at `decomposition.points`.
 
     Returns:
         `[layer, head, query, key]`.
@@ -34,7 +36,7 @@ def head_norms(
         InputError: if the trace does not fit the model.
     """
     of_block = _heads_normalised if layer_norm else _heads
-    return of_each_block(of_block, model, trace, kind, progress)
+    return of_each_block(of_block, model, trace, kind, progress, cache)
 
 
 def layer_norms(
@@ -44,6 +46,7 @@ def layer_norms(
     *,
     residual_and_norm: bool = False,
     progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """‖Σ_h α_ij x_j W_V W_O‖₂ of the whole layer: heads may cancel each other (2020).
 
@@ -51,6 +54,7 @@ def layer_norms(
         residual_and_norm: add x_i to what the query brings to itself, and take the norm after the
             linearised LayerNorm (2021). In cross-attention, where no key is the
             query, x_i is one more column, the last.
+        cache: what a pass over this trace gave at `decomposition.points`.
 
     Returns:
         `[layer, query, key]`.
@@ -59,7 +63,7 @@ def layer_norms(
         InputError: if the trace does not fit the model.
     """
     of_block = _layer_normalised if residual_and_norm else _layer
-    return of_each_block(of_block, model, trace, kind, progress)
+    return of_each_block(of_block, model, trace, kind, progress, cache)
 
 
 def _heads(block: AttentionBlock) -> Tensor:

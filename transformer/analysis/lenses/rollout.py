@@ -5,14 +5,34 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transformer.analysis.teacher_forcing import Array, Progress, patterns, to_array
-from transformer.kinds import Kind
+from transformer.analysis.teacher_forcing import (
+    Array,
+    Cache,
+    Progress,
+    forced_pair,
+    pattern_points,
+    patterns,
+    to_array,
+    values_at,
+)
+from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 
+def points(model: Transformer, kind: Kind) -> set[str]:
+    """The hook points that `rollout` reads: cross-attention is followed through all kinds."""
+    kinds = KINDS if kind == "cross" else (kind,)
+    return {name for one in kinds for name in pattern_points(model, one)}
+
+
 def rollout(
-    model: Transformer, trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    *,
+    progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """What share of each position of a layer comes from each input token, by weights alone.
 
@@ -25,17 +45,27 @@ def rollout(
     2^−l in layer l (from 1), comes from the decoder's own input; it is left out, and the rows are
     scaled to sum to 1.
 
+    Args:
+        cache: what a pass over this trace gave at `points`; without it, one is made.
+
     Returns:
         `[layer, query, key]`; each row sums to 1.
 
     Raises:
         InputError: if the trace does not fit the model.
     """
+    if cache is None:
+        with torch.inference_mode():
+            _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
+
+    def mean_of_heads(kind: Kind) -> Tensor:
+        return patterns(model, trace, kind, cache).mean(1)  # [layer, query, key]
+
     if kind != "cross":
-        return to_array(torch.stack(_through(_mean_of_heads(model, trace, kind), progress)))
-    memory = _through(_mean_of_heads(model, trace, "encoder_self"))[-1]
-    own = _with_residual(_mean_of_heads(model, trace, "decoder_self"))
-    cross = _mean_of_heads(model, trace, "cross")
+        return to_array(torch.stack(_through(mean_of_heads(kind), progress)))
+    memory = _through(mean_of_heads("encoder_self"))[-1]
+    own = _with_residual(mean_of_heads("decoder_self"))
+    cross = mean_of_heads("cross")
     found = []
     from_source = torch.zeros_like(cross[0])
     for layer, (A, Â) in enumerate(zip(cross, own, strict=True), start=1):
@@ -44,10 +74,6 @@ def rollout(
         if progress:
             progress(layer, len(cross))
     return to_array(torch.stack(found))
-
-
-def _mean_of_heads(model: Transformer, trace: AttentionTrace, kind: Kind) -> Tensor:
-    return patterns(model, trace, kind).mean(1)  # [layer, query, key]
 
 
 def _with_residual(weights: Tensor) -> Tensor:

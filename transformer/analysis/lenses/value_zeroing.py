@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, block_of, block_points
+from transformer.analysis.lenses.decomposition import AttentionBlock, block_of
+from transformer.analysis.lenses.decomposition import points as block_points
 from transformer.analysis.teacher_forcing import (
     LARGEST_TENSOR,
     Array,
+    Cache,
     Progress,
     forced_pair,
     to_array,
@@ -24,15 +26,31 @@ from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 
+def points(model: Transformer, kind: Kind) -> set[str]:
+    """The hook points that `value_zeroing` reads."""
+    layers = range(model.config.N)
+    outputs = {_output_point(kind, layer) for layer in layers}
+    cross = {f"{attention_name('cross', layer)}.hook_{at}" for layer in layers for at in "kv"}
+    return block_points(model, kind) | outputs | cross
+
+
 @torch.inference_mode()
 def value_zeroing(
-    model: Transformer, trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    *,
+    progress: Progress | None = None,
+    cache: Cache | None = None,
 ) -> Array:
     """1 − cos(y_i, y_i with v_j = 0 in all heads): the effect of key j on the whole layer (§3).
 
     The weights of this attention stay as they are. All that follows in the layer is computed
     anew: norms, the feed-forward network, and after the decoder's self-attention its
     cross-attention, weights included.
+
+    Args:
+        cache: what a pass over this trace gave at `points`; without it, one is made.
 
     Returns:
         `[layer, query, key]`, from 0 to 2; 0 above the diagonal of `decoder_self`.
@@ -41,19 +59,18 @@ def value_zeroing(
         InputError: if the trace does not fit the model.
     """
     layers = range(model.config.N)
-    names = {name for layer in layers for name in block_points(kind, layer).values()}
-    outputs = [_output_point(kind, layer) for layer in layers]
-    cross = [attention_name("cross", layer) for layer in layers]
-    names |= {*outputs, *(f"{name}.hook_{point}" for name in cross for point in "kv")}
-    _, cache = values_at(model, forced_pair(model, trace), names)
+    if cache is None:
+        _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
     found = []
     for layer in layers:
         block = block_of(model, cache, kind, layer)
-        k, v = (cache[f"{cross[layer]}.hook_{point}"] for point in "kv")  # [1, head, source, d]
+        cross = attention_name("cross", layer)
+        k, v = (cache[f"{cross}.hook_{at}"] for at in "kv")  # [1, head, source, d]
         rest = _rest_of_layer(model, kind, layer, k, v)
         widest = max(model.config.d_ff, model.config.h * k.size(2))
-        causal = kind == "decoder_self" and not _watched(model, cross[layer])
-        found.append(_changes(block, cache[outputs[layer]][0], rest, widest, causal))
+        whole = _rest_watched(model, kind, layer)
+        output = cache[_output_point(kind, layer)][0]
+        found.append(_changes(block, output, rest, widest, whole))
         if progress:
             progress(layer + 1, len(layers))
     return to_array(torch.stack(found))
@@ -64,27 +81,30 @@ def _changes(
     output: Tensor,
     rest: Callable[[Tensor], Tensor],
     widest: int,
-    causal: bool,
+    whole: bool,
 ) -> Tensor:
     """`[query, key]`: 1 − cos of the layer's output, `[query, d_model]`, with and without a key.
 
     Args:
-        rest: the sum before the norm to the output of the layer.
+        rest: the sum before the norm to the output of the layer, `[batch, query, d_model]`.
         widest: numbers that `rest` needs at once for each query.
-        causal: no query before a key can change, and none is computed.
+        whole: give `rest` all queries of a sentence, and not those alone that see the key.
     """
     y = F.normalize(output, dim=-1)
     queries, keys = block.pattern.shape[1:]
     step = max(1, LARGEST_TENSOR // (queries * widest))
-    changes = torch.zeros_like(block.pattern[0])
+    changes = torch.zeros_like(block.pattern[0].T)  # [key, query]
     for start in range(0, keys, step):
-        chosen, first = slice(start, start + step), start if causal else 0
+        chosen = slice(start, start + step)
+        seen = block.seen.T[chosen]  # [key, query]
         # one sentence of the batch for each zeroed key: [key, query, d_model]
-        without = block.added[first:] - block.from_keys(chosen, first).transpose(0, 1)
-        zeroed = F.normalize(rest(without), dim=-1)
+        without = block.added - block.from_keys(chosen).transpose(0, 1)
+        # positions do not meet in the rest of a layer: those that change make one long sentence
+        after = rest(without)[seen] if whole else rest(without[seen][None])[0]
+        apart = F.normalize(after, dim=-1) - y.expand(len(seen), -1, -1)[seen]
         # of unit vectors, 1 − cos = ½ ‖difference‖², which keeps its digits where it is small
-        changes[first:, chosen] = (zeroed - y[first:]).square().sum(-1).T / 2
-    return changes * block.seen
+        changes[chosen][seen] = apart.square().sum(-1) / 2
+    return changes.T
 
 
 def _rest_of_layer(
@@ -123,9 +143,13 @@ def _rest_of_layer(
     }[kind]
 
 
-def _watched(model: Transformer, module: str) -> bool:
-    """Whether somebody reads or edits here, and so expects all queries."""
-    points = model.get_submodule(module).children()
+def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
+    """Whether somebody reads or edits in the rest of a layer, and so expects all queries."""
+    rest = ["feed_forward", "feed_forward_norm"]
+    if kind == "decoder_self":
+        rest += ["cross_attention", "cross_attention_norm"]
+    module = attention_name(kind, layer).rpartition(".")[0]
+    points = (point for part in rest for point in model.get_submodule(f"{module}.{part}").modules())
     return any(isinstance(point, HookPoint) and point.watched for point in points)
 
 

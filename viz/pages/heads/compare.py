@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
-from transformer.analysis.lenses import LensName
+from transformer.analysis.lenses import AnyLens
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
@@ -107,7 +107,7 @@ def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | N
 def _second(
     controls: Controls,
     trace: AttentionTrace,
-    lens: LensName,
+    lens: AnyLens,
     layer: int | None,
     head: int | None,
     origin: Origin,

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Kind
 from transformer.analysis.heads.measures import MEASURES
-from transformer.analysis.lenses import LensName
+from transformer.analysis.lenses import AnyLens
 from viz.app.head_picker import HEAD, MEAN, UrlNames, choose, pick, pick_kind
 from viz.draw.attention_map import Scale
 from viz.draw.head_order import SORTS
@@ -52,7 +52,7 @@ class Controls:
     scale: Scale
     threshold: float
     view: View
-    lens: LensName = "weights"
+    lens: AnyLens = "weights"
 
 
 def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
@@ -113,7 +113,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
 
 
 def pick_head(
-    names: UrlNames, layers: int, heads: int, *, layer: int, lens: LensName
+    names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
     """Draw the menus of layer and head; that of the head rests where the lens tells none apart.
 
@@ -147,7 +147,7 @@ def pick_head(
     return None if chosen == MEAN else int(chosen) - 1, None
 
 
-def choose_head(lens: LensName, layer: int, head: int) -> None:
+def choose_head(lens: AnyLens, layer: int, head: int) -> None:
     """Set the menus to a small map that was chosen elsewhere; a head that rests stays as it is."""
     if tells_heads(lens):
         choose(HEAD, layer, head)

@@ -15,12 +15,13 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace
-from transformer.analysis.lenses import LensName
+from transformer.analysis.lenses import AnyLens
 from viz.app.origin import origin_of
+from viz.draw.explorer import View
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 from viz.draw.open_head import OpenMap
 from viz.pages.heads.controls import Controls
-from viz.report import View, report
+from viz.report import report
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def csv(shown: OpenMap) -> bytes:
     return frame.to_csv(index=False).encode()
 
 
-def all_csv(trace: AttentionTrace, lens: LensName) -> bytes:
+def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
     """One line for each weight of every head, by pieces, counted from 1 as on the screen."""
     counted = ["layer", "head", "query", "key"]
     frame = trace.to_frame()
@@ -133,7 +134,7 @@ def all_csv(trace: AttentionTrace, lens: LensName) -> bytes:
     return out.getvalue().encode()
 
 
-def npz(trace: AttentionTrace, lens: LensName) -> bytes:
+def npz(trace: AttentionTrace, lens: AnyLens) -> bytes:
     """The whole trace, as `AttentionTrace.load` reads it, and the name of the lens beside it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"

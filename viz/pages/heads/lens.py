@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.lenses import LensName
+from transformer.analysis.lenses import AnyLens
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.lenses.lensed import lensed
-from transformer.analysis.lenses.norm_lens import head_norms
+from transformer.analysis.lenses.norm_lens import head_norms, layer_norms
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
-from viz.app.cancellation import end_if_unwanted
 from viz.app.explanations import code_line
 from viz.app.memory import memo
-from viz.draw.lens_words import LENS_NAMES, LENSES_BY_NAME
+from viz.app.progress import progress_bar
+from viz.draw.lens_words import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
 LENS, SECOND_LENS = "lens", "lens2"
 """Names in the URL."""
 
-SOON = 0.5
-"""Seconds after which a computation shows how far it is."""
-
-_HELP: dict[LensName, str] = {
+_HELP: dict[AnyLens, str] = {
     "weights": "what the softmax gives (§3.2.1)",
     "norm": "how long the vector is that a head brings from a token (Kobayashi et al. 2020)",
+    "norm_layer_norm": "of what the Add & norm of the layer makes of that vector (Kobayashi et al. "
+    "2021)",
+    "norm_residual": "of all heads together, with the residual, after LayerNorm (Kobayashi et al. "
+    "2021)",
     "alti": "how much nearer a token brings a layer's output; all heads (Ferrando et al. 2022)",
     "rollout": "weights followed through all layers; all heads (Abnar and Zuidema 2020)",
     "gradient": "what log P of the translation would lose without a weight, to first order, "
@@ -39,11 +39,24 @@ _HELP: dict[LensName, str] = {
     "(Mohebbi et al. 2023)",
 }
 
-_SAYS: dict[LensName, tuple[str, Callable[..., object]]] = {
+_SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "norm": (
         r"$\lVert \alpha_{ij}\, x_j W^V W^O \rVert_2$, the length of what head and key bring to "
         r"the residual stream (Kobayashi et al. 2020, §3.2)",
         head_norms,
+    ),
+    "norm_layer_norm": (
+        r"$\lVert \alpha_{ij}\, \mathrm{LN}(x_j W^V W^O) \rVert_2$, the length of what head and "
+        r"key bring to the output of Add & norm, whose mean and deviation are held fixed "
+        r"(Kobayashi et al. 2021, §3)",
+        head_norms,
+    ),
+    "norm_residual": (
+        r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, x_j W^V W^O + [i = j]\, x_i) "
+        r"\rVert_2$, the length of what a key brings through all heads to the output of Add & "
+        r"norm, whose mean and deviation are held fixed, with the residual on the diagonal of "
+        r"self-attention; in cross-attention it is not drawn (Kobayashi et al. 2021, §3)",
+        layer_norms,
     ),
     "alti": (
         r"$\max(0, \lVert y_i \rVert_1 - \lVert y_i - T_{ij} \rVert_1)$: how much nearer to the "
@@ -72,8 +85,8 @@ _SAYS: dict[LensName, tuple[str, Callable[..., object]]] = {
 }
 
 
-def pick_lens(name: str, label: str = "Lens", *, lens: LensName = "weights") -> LensName:
-    """Draw the menu of the lenses.
+def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
+    """Draw the menu of the lenses, and beside that of norms what is measured.
 
     Args:
         name: in the URL.
@@ -87,13 +100,27 @@ def pick_lens(name: str, label: str = "Lens", *, lens: LensName = "weights") -> 
         key=name,
         bind="query-params",
         width=214,
-        help="  \n".join(f"**{LENS_NAMES[lens]}**: {text}" for lens, text in _HELP.items()),
+        help=_help(LENSES_BY_NAME.values()),
     )
-    return LENSES_BY_NAME[chosen]
+    if LENSES_BY_NAME[chosen] != "norm":
+        return LENSES_BY_NAME[chosen]
+    measured = st.selectbox(
+        "Norms",
+        list(NORMS_BY_NAME),
+        key=f"{name}_norms",
+        bind="query-params",
+        width=220,
+        help=_help(NORMS_BY_NAME.values()),
+    )
+    return NORMS_BY_NAME[measured]
+
+
+def _help(lenses: Iterable[AnyLens]) -> str:
+    return "  \n".join(f"**{LENS_NAMES[lens]}**: {_HELP[lens]}" for lens in lenses)
 
 
 def through_lens(
-    name: LensName, trace: AttentionTrace, translator: Translator | None = None
+    name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
     """What `lensed` makes of a trace, with its progress where that takes long; or remember.
 
@@ -119,20 +146,12 @@ def translator_of_bar() -> Translator:
     return found[0]
 
 
-def _compute(name: LensName, translator: Translator, trace: AttentionTrace) -> AttentionTrace:
-    begun, place = time.monotonic(), st.empty()
-
-    def progress(done: int, of: int) -> None:
-        end_if_unwanted()
-        if time.monotonic() - begun > SOON:
-            place.progress(done / of, f"Lens {LENS_NAMES[name]}: {done} of {of} sub-layers")
-
-    found = lensed(name, translator, trace, progress=progress)
-    place.empty()
-    return found
+def _compute(name: AnyLens, translator: Translator, trace: AttentionTrace) -> AttentionTrace:
+    with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
+        return lensed(name, translator, trace, progress=progress)
 
 
-def explanation(name: LensName) -> str:
+def explanation(name: AnyLens) -> str:
     """What a square is under a lens, with its source and its line of code, in Markdown."""
     if name == "weights":
         return (

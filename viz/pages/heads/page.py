@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
 from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.removal import Removal
-from transformer.analysis.heads.removal_text import format_removals
 from transformer.analysis.heads.roles import head_roles
-from transformer.analysis.lenses import LensName
-from viz.app import navigation, sentence_bar
+from transformer.analysis.lenses import AnyLens
+from viz.app import sentence_bar
 from viz.app.explanations import explain, lead
-from viz.app.head_picker import KIND, in_link
+from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import attention_map, head_grid, head_view
+from viz.app.mounts import head_grid
 from viz.app.origin import origin_of
-from viz.draw.caption import of_head, through
+from viz.draw.caption import through
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
-from viz.draw.lens_words import LENS_NAMES, amount, row_note, tells_heads
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined, short_name
+from viz.draw.lens_words import LENS_NAMES, tells_heads
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.pages.heads import controls as menus
-from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import Controls
-from viz.pages.heads.disagreement import show_disagreement
 from viz.pages.heads.downloads import Screen, download_menu
 from viz.pages.heads.lens import explanation, through_lens
-from viz.pages.heads.numbers import show_numbers
+from viz.pages.heads.open_maps import show_compared, show_open
 
 _ROWS_AND_COLUMNS: dict[Kind, str] = {
     "encoder_self": "each English token (row) looks at all English tokens (columns)",
@@ -94,14 +88,14 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
     of = every[controls.kind] if step is None else crop_to_step(every[controls.kind], step)
     now = open_map(of, controls.layer, controls.head)
     if controls.view == "compare":
-        compared = _compare(trace, controls, of, now)
+        compared = show_compared(trace, controls, of, now)
         _grid(seen, every, controls, None)
     else:
         grid, picture = st.columns([5, 7], gap="medium")
         with grid:
             _grid(seen, every, controls, step)
         with picture:
-            over = _large(trace, controls, of, now)
+            over = show_open(trace, controls, of, now)
     _explain(seen, step, controls.lens, compared)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
@@ -140,7 +134,7 @@ def _grid(
     )
 
 
-def _open(lens: LensName, picked: tuple[Kind, int, int]) -> None:
+def _open(lens: AnyLens, picked: tuple[Kind, int, int]) -> None:
     """Let the menus follow a click in the grid."""
     kind, layer, head = picked
     st.session_state[KIND] = SCREEN_NAMES[kind]
@@ -169,131 +163,8 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     )
 
 
-def _large(
-    trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap
-) -> list[tuple[int, int]]:
-    """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
-    caption = _caption(trace, controls)
-    _map(controls, now, caption, key="heads-map")
-    show_numbers(controls, of, now)
-    if controls.layer is not None and controls.head is not None:
-        one = in_link(controls.kind, controls.layer, controls.head)
-        navigation.link("inside", "how this head comes to its weights", one)
-        away = format_removals([Removal(controls.kind, controls.layer, controls.head)])
-        without = {**one, "roles_view": "Take away", "removed": away}
-        navigation.link("roles", "take this head away", without)
-    st.subheader("Ribbons", anchor=False)
-    over = _overlaid(controls, of)
-    maps = [open_map(of, *at) for at in over]
-    names = [short_name(controls.lens, *at) for at in over]
-    head_view(
-        [(now.title, now.weights)]
-        + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
-        now.labels,
-        of.kind,
-        threshold=controls.threshold,
-        reads=now.reads,
-        writes=now.writes,
-        key="heads-ribbons",
-        caption=caption,
-    )
-    return over
-
-
-def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
-    """The menu of those whose ribbons lie over the open one's; gives layer and head of each."""
-    every = [*np.ndindex(of.axes.weights.shape[:2])]
-    named = {short_name(controls.lens, *at): at for at in every}
-    one, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
-    others = st.multiselect(
-        f"Overlay other {one}",
-        list(named),
-        max_selections=7,
-        key=key,
-        bind="query-params",
-        placeholder=f"Choose {one} of the same kind",
-    )
-    now = outlined(controls.lens, controls.layer, controls.head)
-    # in the order in which they were chosen: menu, switches and ribbons are one list
-    return [named[name] for name in others if named[name] != now]
-
-
-def _compare(
-    trace: AttentionTrace, controls: Controls, of: Heads, first: OpenMap
-) -> OpenMap | None:
-    """The open map, a second one and their difference; gives the second one."""
-    found = second_map(controls, trace)
-    if found is None:
-        return None
-    second, caption = found.shown, found.caption
-    own = _caption(trace, controls)
-    columns = st.columns(3, gap="medium")
-    with columns[0]:
-        _map(controls, first, own, beside_difference=True, key="heads-first")
-    with columns[1]:
-        _map(controls, second, caption, beside_difference=True, key="heads-second")
-    with columns[2]:
-        if first.labels != second.labels:
-            st.text("A difference needs the same tokens along both axes; these maps differ there.")
-            return second
-        attention_map(
-            first.weights - second.weights,
-            first.labels,
-            controls.kind,
-            title="first minus second",
-            reads=first.reads,
-            writes=first.writes,
-            signed=True,
-            note=None if controls.special else "Each square is first minus second.",
-            key="heads-difference",
-            caption=["First:", *own, "Second:", *caption],
-        )
-    if first.lens != second.lens:
-        show_disagreement(controls, of, found.of)
-    return second
-
-
-def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
-    return origin_of(trace).caption(
-        of_head(controls.kind, controls.layer, controls.head, controls.lens)
-    )
-
-
-def _map(
-    controls: Controls,
-    one: OpenMap,
-    caption: Sequence[str],
-    *,
-    key: str,
-    beside_difference: bool = False,
-) -> None:
-    note = row_note(one.lens, controls.kind)
-    if one.absorbed is not None:
-        left_out = (
-            f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
-            f"goes there."
-        )
-        # rows without them do not sum to 1, as the note on weights says
-        note = left_out if one.lens == "weights" else f"{note} {left_out}"
-    attention_map(
-        one.weights,
-        one.labels,
-        controls.kind,
-        title=one.title,
-        reads=one.reads,
-        writes=one.writes,
-        scale=controls.scale,
-        threshold=controls.threshold,
-        amount=amount(one.lens),
-        note=note,
-        beside_difference=beside_difference,
-        key=key,
-        caption=caption,
-    )
-
-
 def _explain(
-    seen: AttentionTrace, step: int | None, lens: LensName, compared: OpenMap | None
+    seen: AttentionTrace, step: int | None, lens: AnyLens, compared: OpenMap | None
 ) -> None:
     layers, count = seen.cross.shape[:2]
     measured = "on this sentence" if step is None else f"up to step {step + 1}"

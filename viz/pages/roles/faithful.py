@@ -20,6 +20,7 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import pick_kind
@@ -181,7 +182,7 @@ def _curves(
 ) -> None:
     most = largest(random, *lenses.values())
     st.caption(title)
-    st.altair_chart(
+    altair_chart(
         erasing_chart(lenses, random, fractions, most, legend=title == FIRST),
         key=f"faithful-{whose}-{'first' if title == FIRST else 'others'}",
         alt=f"{title}, over the share of words, by lens and for random words.",
@@ -220,7 +221,7 @@ def _replace(
         f"the bar changes by {format_number(changes.sum(), sign=True)}, "
         f"{format_number(changes.mean(), sign=True)} a piece."
     )
-    st.altair_chart(
+    altair_chart(
         changes_chart(words, by_word, kind),
         key="faithful-words",
         alt=f"How log P of each word of the translation in the bar changes with {test}.",
@@ -231,7 +232,7 @@ def _stored_attention(report: FaithfulnessReport, test: str) -> None:
     what = "uniform" if test == UNIFORM else "permuted"
     changes = {kind: report.attention[kind][what] for kind in KINDS}
     st.text(attention_said(changes, what))
-    st.altair_chart(
+    altair_chart(
         kinds_chart(changes),
         key="faithful-kinds",
         alt=f"Change of log P of a written piece with {what} weights, by kind of attention.",

@@ -12,13 +12,14 @@ from transformer.analysis.logits.direct_logits import DirectLogits, direct_logit
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.app.progress import progress_bar
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
-from viz.pages.roles.progress import progress_bar
 from viz.pages.roles.why import choices_of, closest_call
 from viz.pages.roles.why_charts import heads_chart
 from viz.pages.roles.written_piece import pick_written
@@ -79,7 +80,7 @@ def _step(
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
         st.subheader(f"What makes the logit {format_number(total)}", anchor=False)
-        st.altair_chart(
+        altair_chart(
             sum_chart(parts, total),
             key="layers-sum",
             alt="What each part of the decoder adds to the logit of the written piece.",
@@ -99,7 +100,7 @@ def _heads(logits: DirectLogits, step: int) -> None:
     most = max(float(np.abs(of).max()) for of in values.values())
     for kind, of in values.items():
         st.text(f"{SCREEN_NAMES[kind]} {format_number(float(of.sum()), sign=True)}")
-        st.altair_chart(
+        altair_chart(
             heads_chart(kind, of, most, None, "adds to the logit"),
             key=f"layers-heads-{kind}",
             alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
@@ -131,7 +132,7 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
 
     first, shares = shares_of_words(trace, memo_per_trace(trace, "shares", compute))
     words = by_words(trace, "cross").labels.queries
-    st.altair_chart(
+    altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),
         key="layers-shares",
         alt="The share of the source, of the start token and of what was written before in each "

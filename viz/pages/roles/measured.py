@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, Kind, Translator
-from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.corpus_roles import corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import COMMAND, HeadReport
 from transformer.analysis.heads.head import Head
@@ -16,6 +15,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, choose, pick, pick_kind
 from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
@@ -34,6 +34,7 @@ from viz.pages.roles.measured_quantities import (
 from viz.pages.roles.measured_similar import like_this_one
 from viz.pages.roles.measured_table import measures_table
 from viz.pages.roles.measured_text import measured_on
+from viz.pages.roles.stored_report import stored_report
 
 MEASURE = "roles_measure"
 """Name in the URL of what the map is coloured by."""
@@ -82,7 +83,7 @@ _ON_SENTENCE = "What each head does most on the sentence in the bar, from its we
 def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
     """The report beside the checkpoint, and what to say where there is none."""
     try:
-        report = head_report.read(translator.folder, translator.model.config)
+        report = stored_report(translator)
     except CheckpointError as error:
         return None, str(error)
     if report is None:
@@ -126,7 +127,7 @@ def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> N
             if at is not None:
                 open_head(Head(kind, *at))
 
-        st.altair_chart(
+        altair_chart(
             kind_chart(cells[kind], kind, opened, signed=is_signed(quantity)),
             key=key,
             on_select=clicked,

@@ -11,6 +11,7 @@ from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.head_report import Example, HeadFigures
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.memory import memo
 from viz.draw.labels import head_name, shown
 from viz.draw.palette import COLOR
@@ -39,7 +40,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     except InputError as error:
         st.text(str(error))
         return
-    st.altair_chart(
+    altair_chart(
         small_map(by_pieces(trace, kind), kind, layer, head),
         key=f"measured-example-{number}",
         alt=f"Where {head_name(layer, head)} looks in an example sentence.",

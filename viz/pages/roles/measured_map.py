@@ -78,7 +78,6 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         "grid": False,
         "labelAngle": 0,
         "labelPadding": 6,
-        "labelFlush": False,  # as Streamlit sets it, the first and the last leave their cells
     }
     x = alt.X(
         "head:O",

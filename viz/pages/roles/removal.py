@@ -18,6 +18,7 @@ from transformer.analysis.heads.removal import removed
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
@@ -38,7 +39,7 @@ from viz.pages.roles.removal_charts import word_log_probs, words_chart
 from viz.pages.roles.removal_controls import Controls, choose_removed
 from viz.pages.roles.removal_effect import effect_of
 from viz.pages.roles.removal_importance import remove_by_importance
-from viz.pages.roles.removal_painting import paint_rows, painted_square
+from viz.pages.roles.removal_painting import paint_rows, painted_squares
 
 MOST_CHANGED = 8
 """Heads that are named."""
@@ -167,8 +168,8 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     }[which]
     signed = which == "difference"
 
-    def on_paint(row: int, key: int) -> None:
-        choose_removed(painted_square(named, controls.place, weights.shape, row, key))
+    def on_paint(squares: list[tuple[int, int]]) -> None:
+        choose_removed(painted_squares(named, controls.place, weights.shape, squares))
 
     attention_map(
         weights,
@@ -192,7 +193,10 @@ def _note(controls: Controls) -> str | None:
     if controls.which == "difference":
         return "Each square is after minus before; rows sum to 0."
     if controls.how == "rows":
-        return "A click paints a square; a painted row looks evenly at its painted squares."
+        return (
+            "Press a square, or press and drag along its row, to paint; a painted row looks evenly "
+            "at its painted squares."
+        )
     return None
 
 
@@ -230,7 +234,7 @@ def _words(effect: Effect) -> None:
     words, before = word_log_probs(effect.before, effect.before.log_probs)
     _, after = word_log_probs(effect.before, effect.after.log_probs)
     st.subheader("The translation in the bar, word by word", anchor=False)
-    st.altair_chart(
+    altair_chart(
         words_chart(words, before, after),
         key="removal-words",
         alt="log P of each word of the translation in the bar, before and after.",

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from transformer import CheckpointError, Translator
-from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
+from viz.app.charts import draw_spec, spec_of
 from viz.app.formatting import format_number
+from viz.app.memory import memo
 from viz.pages.roles.removal_changes import Change, format_changes
 from viz.pages.roles.removal_charts import curve_chart
+from viz.pages.roles.stored_report import state_of_report, stored_report
 
 ORDER = "removal_order"
 """Name in the URL of the measure that gives the order."""
@@ -29,7 +31,7 @@ def remove_by_importance(
     """
     st.subheader("Remove by importance", anchor=False)
     try:
-        report = head_report.read(translator.folder, translator.model.config)
+        report = stored_report(translator)
     except CheckpointError as error:
         st.text(str(error))
         return
@@ -56,8 +58,10 @@ def remove_by_importance(
         key=_COUNT,
         on_change=lambda: choose(first_heads(curve, st.session_state[_COUNT])),
     )
-    st.altair_chart(
-        curve_chart(curve, at),
+    # most clicks leave the place on the curve as it was
+    state = "curve", state_of_report(translator), measure, at
+    draw_spec(
+        memo(state, lambda: spec_of(curve_chart(curve, at))),
         key="removal-curve",
         alt="BLEU of the model over the number of heads that are taken away.",
     )

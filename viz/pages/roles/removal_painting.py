@@ -71,12 +71,21 @@ def painted_rows(
     }
 
 
-def painted_square(
-    changes: Sequence[Change], place: Head, shape: tuple[int, ...], row: int, key: int
+def painted_squares(
+    changes: Sequence[Change],
+    place: Head,
+    shape: tuple[int, ...],
+    squares: Sequence[tuple[int, int]],
 ) -> str:
-    """The link after a click on a square: it joins its row's painted keys, or leaves them."""
+    """The link after squares were pressed: they join their row's painted keys, or leave them.
+
+    Args:
+        squares: of one row, at least one; all of them do as the first one does.
+    """
     queries, keys = shape
-    if place.kind == "decoder_self" and key > row:  # its mask hides what comes later
-        return format_changes(changes)
+    row, first = squares[0]
     before = set(painted_rows(changes, place, (queries, keys)).get(row, ()))
-    return format_changes(with_row(changes, place, (queries, keys), row, sorted(before ^ {key})))
+    # what comes later is hidden from a row of the decoder
+    pressed = {key for _, key in squares if place.kind != "decoder_self" or key <= row}
+    after = before - pressed if first in before else before | pressed
+    return format_changes(with_row(changes, place, (queries, keys), row, sorted(after)))

@@ -16,13 +16,14 @@ from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number, format_probability
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo_per_trace
+from viz.app.progress import progress_bar
 from viz.draw.labels import quoted, shown
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
-from viz.pages.roles.progress import progress_bar
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
 from viz.pages.roles.written_piece import pick_written
@@ -146,7 +147,7 @@ def _sources(
     marked = None if erased is None else disagree(first, erased).tolist()
     left, right = st.columns(2, gap="small")
     with left:
-        st.altair_chart(
+        altair_chart(
             pieces_chart(tokens, first, "gradient × value, nats", places=places),
             key="why-sources",
             alt="Gradient × value of each English piece, over all heads of cross-attention.",
@@ -155,7 +156,7 @@ def _sources(
         if erased is None:
             st.text(why_not)
         else:
-            st.altair_chart(
+            altair_chart(
                 pieces_chart(
                     tokens, erased, "lost when erased, nats", places=places, marked=marked
                 ),

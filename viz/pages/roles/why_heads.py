@@ -15,6 +15,7 @@ from transformer.analysis.logits.direct_logits import DecoderKind
 from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
 from viz.app import navigation
+from viz.app.charts import altair_chart
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose, in_link
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
@@ -90,7 +91,7 @@ def show_open_head(
     more: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
         more["weight"] = trace.weights(kind)[layer, head, step, : len(values)]
-    st.altair_chart(
+    altair_chart(
         pieces_chart(
             shown(tokens), values, "gradient × value, nats", places=strongest(values), more=more
         ),
@@ -124,7 +125,7 @@ def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure
             _open(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
 
     opened = (place.layer, place.head) if place.kind == kind else None
-    st.altair_chart(
+    altair_chart(
         heads_chart(kind, values, most, opened, measure),
         key=key,
         on_select=picked,

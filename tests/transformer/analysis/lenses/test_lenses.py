@@ -1,6 +1,8 @@
 """One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +16,7 @@ from transformer import KINDS, CheckpointError, InputError, silence
 from transformer.analysis import lenses
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.norm_lens import head_norms
+from transformer.analysis.lenses.norm_lens import head_norms, layer_norms
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 
@@ -26,18 +28,20 @@ def expected(name, case: Case, kind):
         return case.trace.weights(kind)
     if name == "gradient":
         return gradient_times_attention(case.model, case.trace)[kind]
-    function = {
+    functions: dict[str, Callable[..., Any]] = {
         "norm": head_norms,
+        "norm_layer_norm": partial(head_norms, layer_norm=True),
+        "norm_residual": partial(layer_norms, residual_and_norm=True),
         "alti": contributions,
         "rollout": rollout,
         "value_zeroing": value_zeroing,
-    }[name]
-    values = function(case.model, case.trace, kind)
-    return values[..., :-1] if name == "alti" and kind == "cross" else values
+    }
+    values = functions[name](case.model, case.trace, kind)
+    return values[..., : case.trace.weights(kind).shape[-1]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", lenses.NAMES)
+@pytest.mark.parametrize("name", [*lenses.NAMES, *lenses.VARIANTS])
 def test_each_name_gives_its_lens_in_the_shape_of_a_map(uneven: Case, name, kind) -> None:
     steps: list[tuple[int, int]] = []
     found = lenses.lens(
@@ -71,7 +75,7 @@ def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -
     assert is_one_sentence(str(refused.value))
 
 
-@pytest.mark.parametrize("name", lenses.NAMES)
+@pytest.mark.parametrize("name", [*lenses.NAMES, *lenses.VARIANTS])
 def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
     model = random_model(SHAPES["uneven"][0])
     with torch.no_grad():

@@ -68,6 +68,17 @@ def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch
             np.testing.assert_allclose(found[0, :, key], expected, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_edits_of_the_feed_forward_network_meet_all_queries(uneven: Case, kind) -> None:
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    by_position = torch.rand(5 if kind == "encoder_self" else 4, 1).double()
+    name = f"{stack}.layers.0.feed_forward_norm.hook_sublayer"
+    with uneven.model.hooks({name: lambda x, _name: x * by_position}):
+        found = value_zeroing(uneven.model, uneven.trace, kind)
+        expected = really_zeroed(uneven, kind, 0, 1)
+        np.testing.assert_allclose(found[0, :, 1], expected, rtol=1e-6, atol=1e-12)
+
+
 def test_small_changes_keep_their_digits_in_float32(uneven: Case, translator, trace) -> None:
     found = value_zeroing(translator.model, trace, "encoder_self")
     assert found.dtype == np.float32

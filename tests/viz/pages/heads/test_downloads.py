@@ -8,10 +8,10 @@ import pandas as pd
 from benchmarks.made_trace import made_trace
 from transformer import AttentionTrace
 from viz.draw.caption import Origin
+from viz.draw.explorer import View
 from viz.draw.open_head import heads, open_map
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, all_csv, csv, npz, view_of
-from viz.report import View
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:

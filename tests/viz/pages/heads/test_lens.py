@@ -13,11 +13,11 @@ from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
 from transformer.analysis.distance import row_distances
-from transformer.analysis.lenses import LensName, as_rows, lens
+from transformer.analysis.lenses import NAMES, VARIANTS, AnyLens, LensName, as_rows, lens
 from transformer.analysis.lenses.disagreement import head_distances
 from transformer.analysis.lenses.lensed import lensed
-from viz.draw.lens_words import LENS_NAMES
-from viz.pages.heads import lens as page_lens
+from viz.app import progress
+from viz.draw.lens_words import LENS_NAMES, NORMS_BY_NAME
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -40,25 +40,33 @@ def title(app: AppTest) -> str:
     return said
 
 
-@pytest.mark.parametrize("name", ["norm", "alti", "gradient", "rollout", "value_zeroing"])
+def link_to(name: AnyLens) -> dict[str, str]:
+    """What a link says of a lens."""
+    for norms, one in NORMS_BY_NAME.items():
+        if one == name:
+            return {"lens": "norms", "lens_norms": norms}
+    return {"lens": LENS_NAMES[name]}
+
+
+@pytest.mark.parametrize("name", [*NAMES[1:], *VARIANTS])
 def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
-    serve, translator: Translator, trace: AttentionTrace, name: LensName
+    serve, translator: Translator, trace: AttentionTrace, name: AnyLens
 ) -> None:
-    app = serve(
-        heads_page, text=SENTENCE, lens=LENS_NAMES[name], kind="encoder", layer="2", head="3"
-    )
+    app = serve(heads_page, text=SENTENCE, kind="encoder", layer="2", head="3", **link_to(name))
     rows = as_rows(lens(name, translator, trace, "encoder_self"))
     heads = rows if rows.ndim == 4 else rows[:, None]
     one = heads[1, min(2, heads.shape[1] - 1)]
     for component in ("attention_map", "head_view"):
         ((meta, arrays),) = messages(app, component)
-        np.testing.assert_array_equal(arrays["weights"].reshape(one.shape), one)
+        np.testing.assert_allclose(arrays["weights"].reshape(one.shape), one, rtol=1e-4, atol=1e-6)
         assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
     ((meta, arrays),) = messages(app, "head_grid")
     assert np.abs(arrays["encoder_self.weights"] / 255 - heads).max() <= 0.5 / 255 + 1e-6
     assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
     largest = {metric.label: metric.value for metric in app.metric}["Largest share"]
     assert largest == f"{one.max():.2f}"
+    assert title(app).endswith(f" · {LENS_NAMES[name]}")
+    assert any(f"**{LENS_NAMES[name]}**" in one.value for one in app.markdown)
     assert "sum to 1" not in messages(app, "attention_map")[0][0]["note"]
 
 
@@ -123,7 +131,7 @@ def test_a_lens_is_computed_once_and_asks_whether_it_is_wanted(
     serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(page_lens, "end_if_unwanted", lambda: asked.append("still wanted?"))
+    monkeypatch.setattr(progress, "end_if_unwanted", lambda: asked.append("still wanted?"))
     app = serve(heads_page, text=SENTENCE, lens="value zeroing")
     layers = len(app.selectbox(key="layer").options) - 1  # one is the mean
     assert len(asked) == 3 * layers

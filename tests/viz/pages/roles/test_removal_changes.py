@@ -17,7 +17,7 @@ from viz.pages.roles.removal_changes import (
     switched,
     with_row,
 )
-from viz.pages.roles.removal_painting import painted_square
+from viz.pages.roles.removal_painting import painted_squares
 
 CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
 DECODER = Head("decoder_self", 1, 2)
@@ -113,19 +113,19 @@ def test_what_does_not_fit_the_sentences_is_left_out_with_one_sentence() -> None
     assert fitting_changes(patch, trace, trace, measured=True) == (patch, "")
 
 
-def test_a_click_on_the_map_paints_a_square_and_lets_it_go() -> None:
+def test_pressed_squares_do_what_the_first_of_them_does() -> None:
     text = ""
-    for square, painted in (
-        ((1, 2), "e0.0p3x3_1-2"),
-        ((1, 0), "e0.0p3x3_1-0.2"),
-        ((1, 2), "e0.0p3x3_1-0"),
-        ((1, 0), ""),
+    for keys, painted in (
+        ([2], "e0.0p3x3_1-2"),
+        ([0, 1, 2], "e0.0p3x3_1-0.1.2"),
+        ([2, 1], "e0.0p3x3_1-0"),
+        ([0], ""),
     ):
         changes = parse_painted(text)
-        text = painted_square(changes, ENCODER, (3, 3), *square)
+        text = painted_squares(changes, ENCODER, (3, 3), [(1, key) for key in keys])
         assert text == painted
-    assert painted_square([], DECODER, (3, 3), 1, 2) == ""  # its mask hides it
-    assert painted_square([], DECODER, (3, 3), 2, 2) == "d1.2p3x3_2-2"
+    assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
+    assert painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"
 
 
 def parse_painted(text: str) -> list[Change]:

@@ -16,7 +16,7 @@
  * @property {string} [amount] what a square holds, where it is no weight
  * @property {boolean} signed the weights are a difference of two maps
  * @property {boolean} tallBars the strip of bars is as high as that of a difference
- * @property {boolean} [paints] a click on a square is told to the page
+ * @property {boolean} [paints] squares that are pressed are told to the page
  * @property {Float32Array} weights `[query, key]`
  * @property {import("../core/raster.js").Palette} palette
  */

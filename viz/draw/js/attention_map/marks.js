@@ -22,6 +22,7 @@ import { leveller } from "./scale.js";
  * @property {Float32Array} average row
  * @property {import("./plan.js").MapAt | null} at the pointer or the cursor
  * @property {number | null} pinned row
+ * @property {import("./stroke.js").Stroke | null} [stroke] what is being painted
  * @property {{x: number, y: number, edge: number}} origin what `originOf` gives
  * @property {number} width of the frame
  * @property {number} height
@@ -133,7 +134,8 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
 
 /** The row and the column that are pointed at, their square, and the row that is kept.
  * @param {MapScene} scene @returns {Mark[]} */
-function pointed({ data, plan, theme, at, pinned, origin: { x, y, edge }, width, height }) {
+function pointed(scene) {
+  const { data, plan, theme, at, pinned, stroke, origin: { x, y, edge }, width, height } = scene;
   const { square, top } = plan;
   const { ink } = theme;
   const right = Math.min(width, x + data.keys.length * square);
@@ -151,6 +153,12 @@ function pointed({ data, plan, theme, at, pinned, origin: { x, y, edge }, width,
     marks.push(rect({
       x: edge - 0.5, y: y + row * square - 0.5, width: right - edge + 1, height: square + 1,
       ...frame,
+    }));
+  }
+  for (const key of stroke?.keys ?? []) {
+    marks.push(rect({
+      x: x + key * square + 1, y: y + (stroke?.row ?? 0) * square + 1, width: square - 2,
+      height: square - 2, stroke: ink, line: 2,
     }));
   }
   if (at?.key == null) return marks;

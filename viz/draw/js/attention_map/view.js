@@ -10,6 +10,7 @@ import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
 import { hitMap, originOf, planMap } from "./plan.js";
 import { HIGH, legend } from "./scale.js";
+import { extended, squaresOf } from "./stroke.js";
 
 /** @typedef {import("./data.js").MapData} MapData */
 /** @typedef {import("./plan.js").MapAt} MapAt */
@@ -30,6 +31,8 @@ export class AttentionMap extends PictureView {
     this.note.after(this.legend);
     /** @type {number | null} */
     this.pinned = null; // row
+    /** @type {import("./stroke.js").Stroke | null} */
+    this.stroke = null;
     this.words = "";
     this.amount = number; // writes a weight
     /** @type {import("../core/raster.js").Raster} */
@@ -38,10 +41,48 @@ export class AttentionMap extends PictureView {
     this.average;
   }
 
+  listen() {
+    super.listen();
+    const { scroll } = this;
+    scroll.addEventListener("pointerdown", (event) => this.beginStroke(event));
+    scroll.addEventListener("pointermove", (event) => this.goOn(event));
+    scroll.addEventListener("pointerup", () => this.endStroke(true));
+    scroll.addEventListener("pointercancel", () => this.endStroke(false)); // it became a scroll
+  }
+
+  /** @param {PointerEvent} event */
+  beginStroke(event) {
+    const at = this.data.paints && event.button === 0 ? this.under(event) : null;
+    if (at?.key == null) return;
+    this.scroll.setPointerCapture(event.pointerId);
+    this.stroke = { row: at.row, keys: [at.key] };
+    this.draw();
+  }
+
+  /** Only the column counts: a hand that leaves the row still paints the row.
+   * @param {PointerEvent} event */
+  goOn(event) {
+    if (!this.stroke) return;
+    const key = this.under(event)?.key;
+    if (key == null) return;
+    this.stroke = extended(this.stroke, key);
+    this.draw();
+  }
+
+  /** @param {boolean} tell */
+  endStroke(tell) {
+    const { stroke } = this;
+    if (!stroke) return;
+    this.stroke = null;
+    this.draw();
+    if (tell) this.options.onSelect?.(squaresOf(stroke));
+  }
+
   update() {
     const { data } = this;
     const words = JSON.stringify([data.kind, data.queries, data.keys]);
-    if (words !== this.words) this.at = this.pinned = null; // another sentence, other rows
+    if (words !== this.words) this.at = this.pinned = this.stroke = null; // other rows
+    this.scroll.style.touchAction = data.paints ? "pan-y" : ""; // a finger paints along a row
     this.words = words;
     this.title.textContent = data.title;
     this.root.setAttribute("aria-label", data.title);
@@ -100,10 +141,11 @@ export class AttentionMap extends PictureView {
 
   /** @param {Visible} visible @param {MapAt | null} at */
   scene(visible, at) {
-    const { data, plan, theme, measure, raster, average, pinned } = this;
+    const { data, plan, theme, measure, raster, average, pinned, stroke } = this;
     const { width, height } = visible;
     const origin = originOf(plan, visible);
-    return { data, plan, theme, measure, raster, average, pinned, at, origin, width, height };
+    const shown = { average, pinned, stroke, at };
+    return { data, plan, theme, measure, raster, ...shown, origin, width, height };
   }
 
   /** Nothing is scrolled out of it and nothing is pointed at. */
@@ -123,11 +165,8 @@ export class AttentionMap extends PictureView {
   }
 
   /** @param {MapAt} at */
-  pick({ row, key }) {
-    if (this.data.paints) {
-      if (key != null) this.options.onSelect?.([row, key]);
-      return;
-    }
+  pick({ row }) {
+    if (this.data.paints) return; // the stroke has told it
     this.pinned = this.pinned === row ? null : row;
     this.draw();
     this.options.onSelect?.(this.pinned);
@@ -138,12 +177,15 @@ export class AttentionMap extends PictureView {
     const at = this.at ?? { row: this.pinned ?? 0, key: null };
     const to = moved(at, key, this.data.queries.length, this.data.keys.length);
     if (key === "Enter" || key === " ") {
+      if (this.data.paints) { // the page says what it painted
+        if (at.key != null) this.options.onSelect?.([[at.row, at.key]]);
+        return true;
+      }
       this.pick(at);
-      if (this.data.paints) return true; // the page says what it painted
       this.live.textContent = this.pinned == null ? "row let go"
         : `row ${quote(this.data.queries[at.row])} kept`;
     } else if (key === "Escape") {
-      this.at = this.pinned = null;
+      this.at = this.pinned = this.stroke = null;
       this.draw();
     } else if (to) {
       this.reveal(to);

@@ -1,0 +1,146 @@
+"""The large pictures of the Heads page: the open map with its ribbons, or two maps side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from transformer import AttentionTrace
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
+from viz.app import navigation
+from viz.app.head_picker import in_link
+from viz.app.mounts import attention_map, head_view
+from viz.app.origin import origin_of
+from viz.draw.caption import of_head
+from viz.draw.lens_words import amount, row_note, tells_heads
+from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
+from viz.pages.heads.compare import second_map
+from viz.pages.heads.controls import Controls
+from viz.pages.heads.disagreement import show_disagreement
+from viz.pages.heads.numbers import show_numbers
+
+
+def show_open(
+    trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap
+) -> list[tuple[int, int]]:
+    """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
+    caption = _caption(trace, controls)
+    _map(controls, now, caption, key="heads-map")
+    show_numbers(controls, of, now)
+    if controls.layer is not None and controls.head is not None:
+        one = in_link(controls.kind, controls.layer, controls.head)
+        navigation.link("inside", "how this head comes to its weights", one)
+        away = format_removals([Removal(controls.kind, controls.layer, controls.head)])
+        without = {**one, "roles_view": "Take away", "removed": away}
+        navigation.link("roles", "take this head away", without)
+    st.subheader("Ribbons", anchor=False)
+    over = _overlaid(controls, of)
+    maps = [open_map(of, *at) for at in over]
+    names = [short_name(controls.lens, *at) for at in over]
+    head_view(
+        [(now.title, now.weights)]
+        + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
+        now.labels,
+        of.kind,
+        threshold=controls.threshold,
+        reads=now.reads,
+        writes=now.writes,
+        key="heads-ribbons",
+        caption=caption,
+    )
+    return over
+
+
+def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
+    """The menu of those whose ribbons lie over the open one's; gives layer and head of each."""
+    every = [*np.ndindex(of.axes.weights.shape[:2])]
+    named = {short_name(controls.lens, *at): at for at in every}
+    one, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
+    others = st.multiselect(
+        f"Overlay other {one}",
+        list(named),
+        max_selections=7,
+        key=key,
+        bind="query-params",
+        placeholder=f"Choose {one} of the same kind",
+    )
+    now = outlined(controls.lens, controls.layer, controls.head)
+    # in the order in which they were chosen: menu, switches and ribbons are one list
+    return [named[name] for name in others if named[name] != now]
+
+
+def show_compared(
+    trace: AttentionTrace, controls: Controls, of: Heads, first: OpenMap
+) -> OpenMap | None:
+    """The open map, a second one and their difference; gives the second one."""
+    found = second_map(controls, trace)
+    if found is None:
+        return None
+    second, caption = found.shown, found.caption
+    own = _caption(trace, controls)
+    columns = st.columns(3, gap="medium")
+    with columns[0]:
+        _map(controls, first, own, beside_difference=True, key="heads-first")
+    with columns[1]:
+        _map(controls, second, caption, beside_difference=True, key="heads-second")
+    with columns[2]:
+        if first.labels != second.labels:
+            st.text("A difference needs the same tokens along both axes; these maps differ there.")
+            return second
+        attention_map(
+            first.weights - second.weights,
+            first.labels,
+            controls.kind,
+            title="first minus second",
+            reads=first.reads,
+            writes=first.writes,
+            signed=True,
+            note=None if controls.special else "Each square is first minus second.",
+            key="heads-difference",
+            caption=["First:", *own, "Second:", *caption],
+        )
+    if first.lens != second.lens:
+        show_disagreement(controls, of, found.of)
+    return second
+
+
+def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
+    return origin_of(trace).caption(
+        of_head(controls.kind, controls.layer, controls.head, controls.lens)
+    )
+
+
+def _map(
+    controls: Controls,
+    one: OpenMap,
+    caption: Sequence[str],
+    *,
+    key: str,
+    beside_difference: bool = False,
+) -> None:
+    note = row_note(one.lens, controls.kind)
+    if one.absorbed is not None:
+        left_out = (
+            f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
+            f"goes there."
+        )
+        # rows without them do not sum to 1, as the note on weights says
+        note = left_out if one.lens == "weights" else f"{note} {left_out}"
+    attention_map(
+        one.weights,
+        one.labels,
+        controls.kind,
+        title=one.title,
+        reads=one.reads,
+        writes=one.writes,
+        scale=controls.scale,
+        threshold=controls.threshold,
+        amount=amount(one.lens),
+        note=note,
+        beside_difference=beside_difference,
+        key=key,
+        caption=caption,
+    )

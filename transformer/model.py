@@ -61,6 +61,7 @@ class Transformer(Hooked):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
+        self.times_trained = 0
         self.shared_embedding = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
         self.encoder = Encoder(config, self.shared_embedding)
         self.decoder = Decoder(config, self.shared_embedding)
@@ -78,6 +79,11 @@ class Transformer(Hooked):
                 nn.init.xavier_uniform_(module.weight)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
+
+    def train(self, mode: bool = True) -> Transformer:
+        """As of every module; counted, since fused optimisers change weights without a trace."""
+        self.times_trained += mode
+        return super().train(mode)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits of each next piece, given all that come before it.

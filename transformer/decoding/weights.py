@@ -77,17 +77,18 @@ class DecoderWeights:
         self.projection = Linear(model.shared_embedding)
 
 
-_State = tuple[tuple[int, int], ...]
+_State = tuple[int, tuple[tuple[int, int], ...]]
 _laid_out: WeakKeyDictionary[Transformer, tuple[_State, DecoderWeights]] = WeakKeyDictionary()
 
 
 def decoder_weights(model: Transformer) -> DecoderWeights:
     """The model's weights as they are now, laid out anew only after one of them has changed.
 
-    A change is seen by PyTorch's count of in-place changes, which all have but those that go
-    through `parameter.data`.
+    A change is seen by PyTorch's count of in-place changes, which all have but fused optimisers, for
+    which the model counts how often it was trained, and what goes through `parameter.data`.
     """
-    state = tuple((each.data_ptr(), each._version) for each in model.decoder.parameters())
+    of_parameters = tuple((each.data_ptr(), each._version) for each in model.decoder.parameters())
+    state = (model.times_trained, of_parameters)
     if (known := _laid_out.get(model)) is not None and known[0] == state:
         return known[1]
     weights = DecoderWeights(model)

@@ -89,6 +89,19 @@ def test_weights_that_were_changed_are_read_anew():
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
+def test_weights_that_a_fused_optimiser_changed_are_read_anew():
+    """PyTorch does not count its changes."""
+    model = build()
+    (before, *_), _ = both(model, [BOS])
+    optimizer = torch.optim.Adam(model.train().parameters(), lr=0.1, fused=True)
+    model(batch(SOURCES), batch(SOURCES)).square().mean().backward()
+    optimizer.step()
+    model.eval()
+    (fast,), (plain,) = both(model, [BOS])
+    assert not torch.allclose(fast, before)
+    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+
+
 def test_whoever_watches_the_model_sees_each_step_of_the_modules():
     """Every point, at every step, with the K rows of each sentence; and the search is the same."""
     model, source = build(ending=-30), batch(SOURCES[:2])

@@ -47,7 +47,7 @@ def beam_search(
         max_length: stop at this many tokens, `</s>` included, instead.
         n_best: end as soon as no prefix can still become one of so many best, and return these;
             all `beam_size` unless given.
-        constraints: a forced beginning and forbidden words.
+        constraints: a forced prefix and forbidden words.
         should_stop: asked after each step; once it says so, the prefixes that the search has then
             stand as hypotheses, as at the length limit.
 
@@ -229,6 +229,6 @@ def _limits(
 def _require_room(prefix: int, length: int) -> None:
     if prefix >= length:
         raise InputError(
-            f"The forced beginning has {prefix:,} pieces, but the translation may have at most "
-            f"{length:,}: shorten the beginning."
+            f"The forced prefix has {prefix:,} pieces, but the translation may have at most "
+            f"{length:,}: shorten the prefix."
         )

@@ -29,15 +29,15 @@ class Constraints:
     def __post_init__(self) -> None:
         if EOS in self.prefix:
             raise InputError(
-                "The forced beginning ends the sentence, so nothing can follow it: leave out </s>."
+                "The forced prefix ends the sentence, so nothing can follow it: leave out </s>."
             )
         if any(piece in NEVER_WRITTEN for piece in self.prefix):
             raise InputError(
-                "The forced beginning has a character that the model cannot write: leave it out."
+                "The forced prefix has a character that the model cannot write: leave it out."
             )
         if self.forbidden and (word := self.forbidden.written(self.prefix)):
             raise InputError(
-                f"The forced beginning contains “{word}”, which is forbidden: allow one or the "
+                f"The forced prefix contains “{word}”, which is forbidden: allow one or the "
                 f"other."
             )
 

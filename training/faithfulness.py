@@ -16,9 +16,9 @@ from tqdm import tqdm
 from training.beside import require_place, store, write
 from training.corpus import CorpusError, read_files, read_lines
 from transformer import InputError, Translator, command
-from transformer.analysis import faithfulness_report
-from transformer.analysis.bootstrap import mean_interval, resampled_weights
-from transformer.analysis.faithfulness import (
+from transformer.analysis.corpus import faithfulness_report
+from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
+from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     Erasing,
     drops_without_each_word,
@@ -28,9 +28,9 @@ from transformer.analysis.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.analysis.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
-from transformer.analysis.stored import Figure, checksum_of_weights
 from transformer.arguments import whole_number
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace

@@ -16,10 +16,14 @@ from training.batching import Batch, TokenBatches, make_batch
 from training.corpus import EncodedText, Sentences
 from training.validation import translate_all
 from transformer.analysis.axes import LabelledWeights
-from transformer.analysis.corpus_roles import SentenceMeasures, measure_sentence
-from transformer.analysis.head import Head, all_heads
-from transformer.analysis.importance import gradient_importance, losses_without, sentence_losses
-from transformer.analysis.removal import Removal, removed
+from transformer.analysis.corpus.corpus_roles import SentenceMeasures, measure_sentence
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import (
+    gradient_importance,
+    losses_without,
+    sentence_losses,
+)
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.config import PAD
 from transformer.decoding import Hypothesis, beam_search
 from transformer.kinds import KINDS, Kind, attention_name

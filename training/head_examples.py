@@ -12,9 +12,9 @@ from tqdm import tqdm
 from training.corpus import CorpusError, read_lines
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus_roles import LARGEST_OFFSET, measure_sentence
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import Example
+from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
+from transformer.analysis.corpus.head_report import Example
+from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.tokenizer import Tokenizer

@@ -24,22 +24,27 @@ from training.head_corpus import (
 )
 from training.head_examples import example_traces, examples_of_heads
 from transformer import CheckpointError, Translator, command
-from transformer.analysis import head_report
-from transformer.analysis.bootstrap import Interval, interval, mean_interval, resampled_weights
-from transformer.analysis.corpus_roles import (
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.bootstrap import (
+    Interval,
+    interval,
+    mean_interval,
+    resampled_weights,
+)
+from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     corpus_role,
     most_frequent_offsets,
 )
-from transformer.analysis.head import Head, all_heads
-from transformer.analysis.head_report import (
+from transformer.analysis.corpus.head_report import (
     Curve,
     CurvePoint,
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.importance import normalised_by_layer
-from transformer.analysis.stored import Figure, checksum_of_weights
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import normalised_by_layer
 from transformer.arguments import whole_number
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace

@@ -11,8 +11,8 @@ from typing import get_args
 import torch
 
 from transformer import KINDS, InputError, Translator, command
-from transformer.analysis.lensed import lensed
 from transformer.analysis.lenses import NAMES
+from transformer.analysis.lenses.lensed import lensed
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE

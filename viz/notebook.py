@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from transformer.analysis.lensed import lensed
+from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError
 from transformer.trace import AttentionTrace
 from viz.report import PageTheme, View, report

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.analysis.measures import measure
-from transformer.analysis.roles import head_roles
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.roles import head_roles
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.trace import AttentionTrace

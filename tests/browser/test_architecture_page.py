@@ -15,7 +15,7 @@ from tests.browser.app_page import SENTENCE, expect_map, german, painted, saved_
 from tests.browser.spy import levels, plain
 from tests.browser.still import number_of, rgb, words_of
 from transformer import Translator
-from transformer.analysis.flow import flow
+from transformer.analysis.paper.flow import flow
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
 from viz.pages.architecture.boxes import BOXES, BY_NAME

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.browser.still import PAPER, SVG, Still, rgb, words_of
-from transformer.analysis.arithmetic import Arithmetic
+from transformer.analysis.paper.arithmetic import Arithmetic
 from viz.draw.inside_head import Step, encode_inside
 from viz.draw.palette import COLOR, difference_table
 

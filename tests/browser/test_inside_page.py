@@ -12,8 +12,8 @@ import pytest
 from tests.browser.app_page import SENTENCE, german, until, url
 from tests.browser.spy import levels, plain
 from transformer import Kind, Translator
-from transformer.analysis.arithmetic import Arithmetic, arithmetic, sublayer_values
-from transformer.analysis.scaling import factor, rescale
+from transformer.analysis.paper.arithmetic import Arithmetic, arithmetic, sublayer_values
+from transformer.analysis.paper.scaling import factor, rescale
 from viz.draw.labels import shown
 
 pytestmark = pytest.mark.browser

@@ -9,8 +9,8 @@ import pytest
 
 from tests.browser.app_page import SENTENCE, german, no_traceback, until, url
 from transformer import Translator
-from transformer.analysis import positions
-from transformer.analysis.positions import Edit
+from transformer.analysis.paper import positions
+from transformer.analysis.paper.positions import Edit
 from transformer.embedding import sinusoidal_positions
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 from training.evaluate import main
 from transformer import CheckpointError
-from transformer.analysis import faithfulness_report
-from transformer.analysis.faithfulness import FRACTIONS, uniform_changes
+from transformer.analysis.corpus import faithfulness_report
+from transformer.analysis.corpus.faithfulness import FRACTIONS, uniform_changes
 from transformer.analysis.lenses import NAMES
 from transformer.kinds import KINDS
 

@@ -17,13 +17,13 @@ from training.corpus import ParallelText, encode
 from training.evaluate import main
 from training.head_corpus import bleu, measure_corpus, sample
 from transformer import CheckpointError, Translator
-from transformer.analysis import head_report
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus_roles import MEASURES
-from transformer.analysis.head import all_heads
-from transformer.analysis.importance import IMPORTANCE
-from transformer.analysis.measures import measure
-from transformer.analysis.removal import Removal, removed
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.removal import Removal, removed
 from transformer.kinds import KINDS, attention_name
 
 

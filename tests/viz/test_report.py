@@ -15,7 +15,7 @@ from tests.viz.draw.message import decode
 from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
-from transformer.analysis.lensed import lensed
+from transformer.analysis.lenses.lensed import lensed
 from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import Origin

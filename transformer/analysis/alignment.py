@@ -14,7 +14,7 @@ import numpy as np
 
 from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row
 from transformer.analysis.lenses import HAS_HEADS, Floats, LensName, as_rows, lens
-from transformer.analysis.norm_lens import layer_norms
+from transformer.analysis.lenses.norm_lens import layer_norms
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.tokenizer import WORD_START, Piece, Tokenizer

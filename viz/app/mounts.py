@@ -1,25 +1,20 @@
-"""The pictures of `viz.draw` in Streamlit: the only calls of `st.components.v2`.
+"""The pictures of `viz.draw` in Streamlit.
 
 Each function draws one component and takes what its `encode_…` function takes, which says what the
 arguments are and what it raises; besides, `key` names the component in the session (one key, one
 place on the page), and a callback takes what the reader chose, before the page's script runs again.
 What a browser sends can be anything, so it is checked here.
-
-The script of all components is loaded once, by an address that changes with its content; a message
-holds no program text. Streamlit finds the script through `headlight/pyproject.toml`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
-from streamlit.errors import StreamlitAPIException
 
+from viz.app.mount import mount
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import Scale, encode_map, square_of
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
@@ -30,20 +25,11 @@ from viz.draw.tensor_strip import encode_strip
 from viz.draw.word_links import encode_links
 
 if TYPE_CHECKING:
-    from streamlit.components.v2.types import ComponentRenderer
-
     from transformer.analysis.alignment import WordPair
-    from transformer.analysis.arithmetic import Arithmetic
+    from transformer.analysis.paper.arithmetic import Arithmetic
     from transformer.kinds import Kind
     from transformer.trace import Labels
     from viz.draw.head_grid import Head
-
-COMPONENT = "headlight.pictures"
-SCRIPT = "headlight-*.js"
-NOT_INSTALLED = (
-    "Streamlit does not find the script of the pictures: install Headlight with `pip install -e .` "
-    "in its folder, then start the app again."
-)
 
 
 def attention_map(
@@ -85,14 +71,14 @@ def attention_map(
         caption=caption,
     )
     if on_paint is None:
-        _mount(key, data)
+        mount(key, data)
         return
 
     def picked(value: object) -> None:
         if (square := square_of(value, labels)) is not None:
             on_paint(*square)
 
-    _mount(key, data, picked)
+    mount(key, data, picked)
 
 
 def head_view(
@@ -111,7 +97,7 @@ def head_view(
     A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
     beside the tokens of the other side.
     """
-    _mount(
+    mount(
         key,
         encode_view(
             heads,
@@ -155,8 +141,8 @@ def head_grid(
         step=step,
         caption=caption,
     )
-    _mount(key, data, picked)
-    _mount(f"{key}-selection", encode_selection(key, selected))
+    mount(key, data, picked)
+    mount(f"{key}-selection", encode_selection(key, selected))
 
 
 def inside_head(
@@ -192,7 +178,7 @@ def inside_head(
         if (chosen := step_of(value, len(steps))) is not None:
             on_step(chosen)
 
-    _mount(key, data, picked)
+    mount(key, data, picked)
 
 
 def tensor_strip(
@@ -205,7 +191,7 @@ def tensor_strip(
     caption: Sequence[str] = (),
 ) -> None:
     """Draw a tensor large, each value a hover away."""
-    _mount(key, encode_strip(values, rows, title=title, columns=columns, caption=caption))
+    mount(key, encode_strip(values, rows, title=title, columns=columns, caption=caption))
 
 
 def mask_grids(
@@ -228,7 +214,7 @@ def mask_grids(
         if (row := row_of(value, grids)) is not None:
             on_pick(row)
 
-    _mount(key, data, picked)
+    mount(key, data, picked)
 
 
 def architecture(
@@ -252,7 +238,7 @@ def architecture(
         if isinstance(value, str) and value in names:
             on_pick(value)
 
-    _mount(key, data, picked)
+    mount(key, data, picked)
 
 
 def word_links(
@@ -265,34 +251,4 @@ def word_links(
     caption: Sequence[str] = (),
 ) -> None:
     """Draw the words of two sentences with a link for each pair; its strength is a hover away."""
-    _mount(key, encode_links(source, target, pairs, made_by=made_by, caption=caption))
-
-
-def _mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
-    """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
-    try:
-        pictures = _pictures()
-    except StreamlitAPIException:
-        st.error(NOT_INSTALLED)
-        return
-    if picked is None:
-        pictures(key=key, data=data)
-    else:
-        pictures(
-            key=key,
-            data=data,
-            on_picked_change=lambda: picked(st.session_state[key].get("picked")),
-        )
-
-
-@cache
-def _pictures() -> ComponentRenderer:
-    """The component that draws all of them: the data say which.
-
-    Raises:
-        StreamlitAPIException: if Streamlit does not find the folder with the script, or no script
-            in it.
-    """
-    # not when this module is imported: only a running app knows the folder. The shadow root keeps
-    # Streamlit's styles out and these in
-    return st.components.v2.component(COMPONENT, js=SCRIPT)
+    mount(key, encode_links(source, target, pairs, made_by=made_by, caption=caption))

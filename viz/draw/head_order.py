@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from transformer.analysis.measures import MEASURES
+from transformer.analysis.heads.measures import MEASURES
 
 if TYPE_CHECKING:
     from viz.draw.head_grid import GridPart, Head

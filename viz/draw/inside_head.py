@@ -15,7 +15,7 @@ from viz.draw.palette import COLOR, difference_table
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
-    from transformer.analysis.arithmetic import Arithmetic
+    from transformer.analysis.paper.arithmetic import Arithmetic
     from transformer.kinds import Kind
 
 

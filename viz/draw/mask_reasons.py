@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from viz.draw.labels import at_head, quoted
 
 if TYPE_CHECKING:
-    from transformer.analysis.masking import MaskReason
+    from transformer.analysis.paper.masking import MaskReason
 
 REASONS: Mapping[MaskReason, tuple[str, str]] = {
     "later": ("it comes later", "they come later"),

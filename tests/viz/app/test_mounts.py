@@ -17,9 +17,9 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from transformer.analysis.arithmetic import Arithmetic
+from transformer.analysis.paper.arithmetic import Arithmetic
 from transformer.trace import Labels
-from viz.app import mounts
+from viz.app import mount, mounts
 from viz.draw.architecture import DrawnBox
 from viz.draw.inside_head import Step
 from viz.draw.mask_grids import MaskGrid, Row
@@ -58,10 +58,10 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
     )
     scan = inspect.unwrap(manifest_scanner.scan_component_manifests)  # anew
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
-    mounts._pictures.cache_clear()
+    mount._pictures.cache_clear()
     app = AppTest.from_string(SCRIPT).run()
-    mounts._pictures.cache_clear()
-    assert [error.value for error in app.error] == [mounts.NOT_INSTALLED]
+    mount._pictures.cache_clear()
+    assert [error.value for error in app.error] == [mount.NOT_INSTALLED]
     assert not app.exception
 
 
@@ -69,10 +69,10 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
 def sent(monkeypatch: pytest.MonkeyPatch):
     """Mount a component, then let the browser send something; the mount's own callback hears it."""
 
-    def send(mount: Any, value: object) -> None:
+    def send(draw: Any, value: object) -> None:
         mounted: dict[str, Any] = {}
-        monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
-        mount()
+        monkeypatch.setattr(mount, "_pictures", lambda: lambda **options: mounted.update(options))
+        draw()
         state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
         monkeypatch.setattr(st, "session_state", state)
         mounted["on_picked_change"]()
@@ -121,9 +121,9 @@ def inside_head(heard: list[int]) -> None:
     )  # fmt: skip
 
 
-def test_no_other_module_mounts_a_component():
+def test_no_other_module_calls_the_components_of_streamlit():
     for path in (ROOT / "viz").rglob("*.py"):
-        if path != Path(mounts.__file__):
+        if path != Path(mount.__file__):
             names = [
                 node.attr
                 for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.counting import parameters_by_formula
+from transformer.analysis.paper.counting import parameters_by_formula
 from viz.app.paper_tables import TABLE_3, describe_change
 
 # PPL and BLEU of Table 3, read row by row

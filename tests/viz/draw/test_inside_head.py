@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
-from transformer.analysis.arithmetic import Arithmetic
+from transformer.analysis.paper.arithmetic import Arithmetic
 from viz.draw.inside_head import Step, encode_inside, step_of
 from viz.draw.palette import COLOR, difference_table
 

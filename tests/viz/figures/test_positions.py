@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.viz.plotly_values import map_values
-from transformer.analysis.positions import exact_encoding, rotation, similarity, wavelengths
+from transformer.analysis.paper.positions import exact_encoding, rotation, similarity, wavelengths
 from transformer.embedding import sinusoidal_positions
 from viz.figures.positions import (
     encoding_map,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from transformer import Kind
-from transformer.analysis.flow import LOGITS, PROBABILITIES
+from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.embedding import Embedding, sinusoidal_positions
 from transformer.layers import AddAndNorm, FeedForward

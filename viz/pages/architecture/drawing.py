@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Transformer
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.counting import parameter_shapes
-from transformer.analysis.flow import LOGITS, PROBABILITIES, Flow, flow
+from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
 from viz.app import navigation
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer

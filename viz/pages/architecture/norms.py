@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.analysis.batch import TraceBatch, batch_traces
-from transformer.analysis.norms import (
+from transformer.analysis.paper.norms import (
     Floats,
     Marks,
     NormValues,

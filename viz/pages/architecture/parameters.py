@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import ConfigError, TransformerConfig
-from transformer.analysis.counting import (
+from transformer.analysis.paper.counting import (
     PARTS,
     meta_model,
     parameters_by_formula,

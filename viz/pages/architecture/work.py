@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.complexity import (
+from transformer.analysis.paper.complexity import (
     CONVOLUTIONAL,
     LAYERS,
     RECURRENT,

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Kind
+from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import LensName
-from transformer.analysis.measures import MEASURES
 from viz.app.head_picker import HEAD, MEAN, UrlNames, choose, pick, pick_kind
 from viz.draw.attention_map import Scale
 from viz.draw.head_order import SORTS

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.alti import contributions
-from transformer.analysis.gradient import gradient_times_attention
-from transformer.analysis.lensed import lensed
 from transformer.analysis.lenses import LensName
-from transformer.analysis.norm_lens import head_norms
-from transformer.analysis.rollout import rollout
-from transformer.analysis.value_zeroing import value_zeroing
+from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.lenses.gradient import gradient_times_attention
+from transformer.analysis.lenses.lensed import lensed
+from transformer.analysis.lenses.norm_lens import head_norms
+from transformer.analysis.lenses.rollout import rollout
+from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
 from viz.app.cancellation import end_if_unwanted

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from transformer import Kind
-from transformer.analysis.measures import first_counted_row, summarise
+from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
 from viz.app.formatting import format_number

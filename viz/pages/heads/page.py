@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.removal import Removal
+from transformer.analysis.heads.removal_text import format_removals
+from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import LensName
-from transformer.analysis.measures import measure
-from transformer.analysis.removal import Removal
-from transformer.analysis.removal_text import format_removals
-from transformer.analysis.roles import head_roles
 from viz.app import navigation, sentence_bar
 from viz.app.explanations import explain, lead
 from viz.app.head_picker import KIND, in_link

@@ -13,10 +13,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translator
-from transformer.analysis import scaling
-from transformer.analysis.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.scaling import Scale
+from transformer.analysis.paper import scaling
+from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
+from transformer.analysis.paper.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from viz.app import navigation, sentence_bar

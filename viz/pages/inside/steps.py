@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transformer import Kind, TransformerConfig
-from transformer.analysis.scaling import Scale
+from transformer.analysis.paper.scaling import Scale
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.explanations import source_line

@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, Kind
-from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
-from transformer.analysis.masking import MODEL_MASKS, MaskName
+from transformer.analysis.paper import masking
+from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import further_sentences, sentence_bar

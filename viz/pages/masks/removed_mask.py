@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
-from transformer.analysis.leaks import Leak, leak
+from transformer.analysis.paper.leaks import Leak, leak
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace

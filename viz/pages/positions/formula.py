@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from transformer.analysis import positions
+from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from transformer import HeadlightError
-from transformer.analysis.learned_positions import LearnedPositions, learned_positions
-from transformer.analysis.positions import cosines
+from transformer.analysis.paper.learned_positions import LearnedPositions, learned_positions
+from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo

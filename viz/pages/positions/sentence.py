@@ -9,7 +9,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.positions import (
+from transformer.analysis.paper.positions import (
     Edit,
     Stack,
     embedding_parts,

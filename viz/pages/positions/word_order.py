@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import Translation, Translator
-from transformer.analysis.positions import Edit
+from transformer.analysis.paper.positions import Edit
 from viz.app import sentence_bar, serving
 from viz.draw.labels import quoted
 

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, HeadlightError, Kind, Translator
-from transformer.analysis import faithfulness_report
-from transformer.analysis.faithfulness import (
+from transformer.analysis.corpus import faithfulness_report
+from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     drops_without_each_word,
     erase,
@@ -15,9 +15,9 @@ from transformer.analysis.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.faithfulness_report import COMMAND, FaithfulnessReport
+from transformer.analysis.corpus.faithfulness_report import COMMAND, FaithfulnessReport
+from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
-from transformer.analysis.stored import Figure
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain

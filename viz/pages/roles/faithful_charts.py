@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer import Kind
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus.stored import Figure
 from viz.draw.labels import KIND_TITLES
 from viz.draw.palette import COLOR
 from viz.figures.axes import legend_below, word_axis

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer import AttentionTrace, InputError, Translator
-from transformer.analysis.faithfulness import (
+from transformer.analysis.corpus.faithfulness import (
     Erasing,
     drops_without_each_word,
     lens_faithfulness,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from transformer import Kind
-from transformer.analysis.faithfulness_report import Curves, FaithfulnessReport
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
+from transformer.analysis.corpus.stored import Figure
 from viz.app.formatting import format_number
 from viz.draw.labels import KIND_TITLES
 from viz.pages.roles.faithful_sentence import Erased, mean, screen_name

@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.alti import whole_model
 from transformer.analysis.axes import by_words
-from transformer.analysis.direct_logits import DirectLogits, direct_logits
-from transformer.analysis.logit_lens import LayerPredictions, layer_predictions
+from transformer.analysis.lenses.alti import whole_model
+from transformer.analysis.logits.direct_logits import DirectLogits, direct_logits
+from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain, lead

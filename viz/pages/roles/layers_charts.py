@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer import AttentionTrace
-from transformer.analysis.direct_logits import DecoderKind, DirectLogits
+from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits
 from viz.app.formatting import format_number
 from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, INK, OCHRE, VIOLET

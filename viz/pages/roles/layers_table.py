@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import numpy.typing as npt
 
-from transformer.analysis.logit_lens import LayerPredictions
+from transformer.analysis.logits.logit_lens import LayerPredictions
 from viz.app.formatting import format_probability
 from viz.draw.labels import shown
 from viz.figures.colors import VIOLET

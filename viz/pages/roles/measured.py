@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from transformer import AttentionTrace, CheckpointError, Kind, Translator
-from transformer.analysis import head_report
-from transformer.analysis.corpus_roles import corpus_role, measure_sentence
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import COMMAND, HeadReport
-from transformer.analysis.importance import gradient_importance, losses_without
-from transformer.analysis.roles import head_roles
-from transformer.analysis.similar_heads import nearest_by_measures
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.corpus_roles import corpus_role, measure_sentence
+from transformer.analysis.corpus.head_report import COMMAND, HeadReport
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.importance import gradient_importance, losses_without
+from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import AttentionTrace
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import HeadFigures, HeadReport
+from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
+from transformer.analysis.heads.head import Head
 from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.draw.labels import SCREEN_NAMES, head_name

@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
-from transformer.analysis.head_report import Example, HeadFigures
+from transformer.analysis.corpus.head_report import Example, HeadFigures
 from viz.app import sentence_bar
 from viz.app.memory import memo
 from viz.draw.labels import head_name, shown

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from transformer import Kind
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
 from viz.draw.labels import KIND_TITLES, head_name
 from viz.draw.palette import COLOR
 from viz.figures.colors import INK

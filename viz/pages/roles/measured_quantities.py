@@ -8,11 +8,11 @@ import numpy as np
 
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus_roles import MEASURES, ROLES
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import HeadFigures, HeadReport
-from transformer.analysis.importance import IMPORTANCE
-from transformer.analysis.roles import head_roles, role_scores
+from transformer.analysis.corpus.corpus_roles import MEASURES, ROLES
+from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
 from viz.app.memory import memo_per_trace
 from viz.pages.roles.measured_map import Cell

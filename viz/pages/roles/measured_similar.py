@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from transformer import AttentionTrace
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import HeadReport
-from transformer.analysis.similar_heads import nearest_by_attention, nearest_by_measures
+from transformer.analysis.corpus.head_report import HeadReport
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.similar_heads import nearest_by_attention, nearest_by_measures
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import SCREEN_NAMES, head_name
 

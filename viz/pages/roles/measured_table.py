@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from transformer.analysis.corpus_roles import MEASURES
-from transformer.analysis.head_report import HeadFigures
-from transformer.analysis.importance import IMPORTANCE
+from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.corpus.head_report import HeadFigures
+from transformer.analysis.heads.importance import IMPORTANCE
 from viz.pages.roles.measured_text import with_interval
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from transformer.analysis.corpus_roles import POSITIONAL, RARE_WORD, ROLES
-from transformer.analysis.head_report import HeadFigures, HeadReport
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus.corpus_roles import POSITIONAL, RARE_WORD, ROLES
+from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
+from transformer.analysis.corpus.stored import Figure
 from viz.app.formatting import format_number
 
 LOOKS: dict[str, str] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.alternatives import Choice
+from transformer.analysis.logits.alternatives import Choice
 from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text

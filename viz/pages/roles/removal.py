@@ -10,11 +10,11 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.distance import total_variation
-from transformer.analysis.effect import Effect, patched
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import MEANS_FILE
-from transformer.analysis.removal import removed
+from transformer.analysis.heads.effect import Effect, patched
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import removed
 from transformer.kinds import KINDS
 from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate

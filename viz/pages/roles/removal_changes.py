@@ -1,8 +1,8 @@
 """Heads that are taken away or patched, as the link has them: `c1.3,e2.0u,c0.1p9x8_2-0.3,d0.0z`.
 
-The notation of `transformer.analysis.removal_text`, with three more endings: `p9x8_2-0.3` for rows
-that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `z` and `w` for the
-output z or the weights that the head has on the second sentence. All numbers count from 0.
+The notation of `transformer.analysis.heads.removal_text`, with three more endings: `p9x8_2-0.3`
+for rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `z` and `w` for
+the output z or the weights that the head has on the second sentence. All numbers count from 0.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from transformer import AttentionTrace, HeadlightError, Transformer
-from transformer.analysis.head import Head, require_heads
-from transformer.analysis.head_report import COMMAND
-from transformer.analysis.removal import Pattern, Removal, painted
-from transformer.analysis.removal_text import format_removals, parse_removals
+from transformer.analysis.corpus.head_report import COMMAND
+from transformer.analysis.heads.head import Head, require_heads
+from transformer.analysis.heads.removal import Pattern, Removal, painted
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import Weights

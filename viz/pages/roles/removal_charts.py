@@ -11,7 +11,7 @@ import pandas as pd
 
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_words
-from transformer.analysis.head_report import Curve
+from transformer.analysis.corpus.head_report import Curve
 from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, VIOLET
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.pages.roles import removal_history

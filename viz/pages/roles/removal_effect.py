@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.analysis.effect import Effect, effect, patched
+from transformer.analysis.heads.effect import Effect, effect, patched
 from viz.app import serving
 from viz.app.memory import memo
 from viz.pages.roles.removal_changes import Change, format_changes, removal_of

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from transformer import CheckpointError, Translator
-from transformer.analysis import head_report
-from transformer.analysis.head_report import COMMAND, Curve, HeadReport
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
 from viz.app.formatting import format_number
 from viz.pages.roles.removal_changes import Change, format_changes
 from viz.pages.roles.removal_charts import curve_chart

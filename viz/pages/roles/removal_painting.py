@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
 from viz.draw.labels import row_names, shown
 from viz.pages.roles.removal_changes import Change, format_changes, with_row
 

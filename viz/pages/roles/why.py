@@ -10,10 +10,10 @@ import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
-from transformer.analysis.alternatives import Choice, alternatives
-from transformer.analysis.contrast import Contrast, contrast, erase
-from transformer.analysis.direct_logits import direct_logits
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
+from transformer.analysis.logits.alternatives import Choice, alternatives
+from transformer.analysis.logits.contrast import Contrast, contrast, erase
+from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain, lead

@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace
-from transformer.analysis.contrast import Contrast
-from transformer.analysis.direct_logits import DecoderKind
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
+from transformer.analysis.logits.contrast import Contrast
+from transformer.analysis.logits.direct_logits import DecoderKind
 from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
 from viz.app import navigation

@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from training.runlog import MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.measures import MEASURES, measure
-from transformer.analysis.roles import head_roles
+from transformer.analysis.heads.measures import MEASURES, measure
+from transformer.analysis.heads.roles import head_roles
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.memory import memo_per_trace

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from transformer.analysis.alternatives import Choice
+from transformer.analysis.logits.alternatives import Choice
 from viz.app.formatting import format_probability
 from viz.draw.labels import shown
 

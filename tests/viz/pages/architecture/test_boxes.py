@@ -3,8 +3,8 @@
 import pytest
 
 from transformer import Transformer
-from transformer.analysis.counting import parameter_shapes
-from transformer.analysis.flow import LOGITS, PROBABILITIES
+from transformer.analysis.paper.counting import parameter_shapes
+from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from viz.app.explanations import code_line
 from viz.app.navigation import TITLES
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box

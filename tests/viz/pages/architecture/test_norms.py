@@ -12,7 +12,7 @@ from viz.pages.architecture.drawing import NORMS
 
 def test_the_norms_view_prints_what_joining_changes(opened, translator: Translator) -> None:
     from transformer.analysis.batch import batch_traces
-    from transformer.analysis.norms import batch_norm, norm_values
+    from transformer.analysis.paper.norms import batch_norm, norm_values
 
     name = "encoder.layers.1.feed_forward_norm"
     url = {"arch_norm": "after feed forward of the encoder", "arch_layer": "2", "more": "The dog."}

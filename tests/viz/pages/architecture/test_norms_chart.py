@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer.analysis.norms import batch_norm, layer_norm, spread
+from transformer.analysis.paper.norms import batch_norm, layer_norm, spread
 from viz.pages.architecture.norms_chart import COLORS, spread_chart
 
 

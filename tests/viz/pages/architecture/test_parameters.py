@@ -7,7 +7,7 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn, tables
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.counting import PARTS, parameters_by_formula, parameters_of_model
+from transformer.analysis.paper.counting import PARTS, parameters_by_formula, parameters_of_model
 from viz.pages.architecture.page import PARAMETERS
 
 

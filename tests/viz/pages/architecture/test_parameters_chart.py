@@ -3,7 +3,7 @@
 import pytest
 
 from transformer import TransformerConfig
-from transformer.analysis.counting import (
+from transformer.analysis.paper.counting import (
     PARTS,
     meta_model,
     parameters_by_formula,

@@ -9,7 +9,7 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
 from transformer import Translator
-from transformer.analysis.complexity import LAYERS, Sizes, work
+from transformer.analysis.paper.complexity import LAYERS, Sizes, work
 from viz.pages.architecture.page import WORK
 from viz.pages.architecture.work import MEASURED
 

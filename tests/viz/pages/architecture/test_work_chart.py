@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.analysis.complexity import LAYERS, Sizes, crossings, work
+from transformer.analysis.paper.complexity import LAYERS, Sizes, crossings, work
 from viz.pages.architecture.work_chart import COLORS, growth_chart, lengths
 
 SIZES = Sizes(d=512, k=3, r=64, h=8)

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
-from transformer.analysis.disagreement import head_distances
 from transformer.analysis.distance import row_distances
-from transformer.analysis.lensed import lensed
 from transformer.analysis.lenses import LensName, as_rows, lens
+from transformer.analysis.lenses.disagreement import head_distances
+from transformer.analysis.lenses.lensed import lensed
 from viz.draw.lens_words import LENS_NAMES
 from viz.pages.heads import lens as page_lens
 

@@ -12,8 +12,8 @@ from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
 from transformer import Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_words, without_special
-from transformer.analysis.measures import measure, summarise
-from transformer.analysis.roles import head_roles
+from transformer.analysis.heads.measures import measure, summarise
+from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
 from viz.draw.labels import shown
 from viz.draw.open_head import heads

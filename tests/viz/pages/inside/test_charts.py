@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from transformer.analysis.scaling import gaussian_dot_variance, saturation
+from transformer.analysis.paper.scaling import gaussian_dot_variance, saturation
 from viz.pages.inside.charts import MEASURES, VARIANCES, factors, saturation_chart, variance_chart
 
 

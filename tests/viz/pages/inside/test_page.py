@@ -13,7 +13,7 @@ from tests.viz.app_test import GIVEN, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
-from transformer.analysis.scaling import rescale, saturation
+from transformer.analysis.paper.scaling import rescale, saturation
 from viz.app import serving
 from viz.draw.labels import shown
 from viz.pages.inside.charts import MEASURES, factors

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from transformer import Kind, TransformerConfig
-from transformer.analysis.scaling import Scale
+from transformer.analysis.paper.scaling import Scale
 from transformer.attention import attention_scores
 from transformer.kinds import KINDS
 from viz.app.explanations import source_line

@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
-from transformer.analysis import masking
 from transformer.analysis.batch import TraceBatch, batch_traces
-from transformer.analysis.leaks import leak
+from transformer.analysis.paper import masking
+from transformer.analysis.paper.leaks import leak
 from viz.draw.labels import shown
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.removed_mask import measured

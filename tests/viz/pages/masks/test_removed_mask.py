@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.analysis.leaks import Leak
+from transformer.analysis.paper.leaks import Leak
 from viz.pages.masks.removed_mask import measured
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from transformer.analysis.positions import Stack
+from transformer.analysis.paper.positions import Stack
 
 SENTENCE = "The old cat sleeps under the table."
 BOTH: tuple[Stack, Stack] = ("encoder", "decoder")

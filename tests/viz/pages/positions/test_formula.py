@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import metrics, picture
 from tests.viz.plotly_values import map_values
-from transformer.analysis import positions
+from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
 
 

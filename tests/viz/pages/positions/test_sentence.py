@@ -17,8 +17,8 @@ from tests.viz.app_test import texts
 from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture, positions_page
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
-from transformer.analysis import positions
-from transformer.analysis.positions import Edit
+from transformer.analysis.paper import positions
+from transformer.analysis.paper.positions import Edit
 from transformer.translator import BUNDLED
 from viz.app import serving
 from viz.app.candidates import mark_changed_words

@@ -10,21 +10,21 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from transformer import KINDS, Translator
-from transformer.analysis import faithfulness_report, head_report
-from transformer.analysis.corpus_roles import MEASURES, corpus_role
-from transformer.analysis.faithfulness import FRACTIONS
-from transformer.analysis.faithfulness_report import Curves, FaithfulnessReport, LensFigures
-from transformer.analysis.head import Head, all_heads
-from transformer.analysis.head_report import (
+from transformer.analysis.corpus import faithfulness_report, head_report
+from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role
+from transformer.analysis.corpus.faithfulness import FRACTIONS
+from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.head_report import (
     Curve,
     CurvePoint,
     Example,
     HeadFigures,
     HeadReport,
 )
-from transformer.analysis.importance import IMPORTANCE
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.lenses import NAMES
-from transformer.analysis.stored import Figure, checksum_of_weights
 
 EXAMPLE = "My *brother* eats."
 OTHER_KINDS = {"aligns": ("cross",), "previous": KINDS[:2], "next": KINDS[:2], "itself": KINDS[:2]}

@@ -19,13 +19,13 @@ from tests.viz.pages.roles.made_reports import (
 )
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import KINDS, Translator
-from transformer.analysis.faithfulness import (
+from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     lens_faithfulness,
     permuted_changes,
     random_erasing,
 )
-from transformer.analysis.faithfulness_report import COMMAND, Curves
+from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves
 from transformer.analysis.lenses import NAMES
 from viz.app.formatting import format_number
 from viz.pages.roles import faithful_sentence

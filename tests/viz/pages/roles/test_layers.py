@@ -15,8 +15,8 @@ from tests.viz.app_test import texts
 from tests.viz.pages.roles.charts import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import AttentionTrace, Translator
-from transformer.analysis.alti import contributions
-from transformer.analysis.logit_lens import LayerPredictions
+from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
 from viz.pages.roles import layers

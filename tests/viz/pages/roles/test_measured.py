@@ -20,11 +20,11 @@ from tests.viz.pages.roles.made_reports import (
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import KINDS, Translator
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.corpus_roles import corpus_role
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import COMMAND, FILE, HeadReport
-from transformer.analysis.roles import head_roles
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus.corpus_roles import corpus_role
+from transformer.analysis.corpus.head_report import COMMAND, FILE, HeadReport
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles.measured_map import PICKED, picked
 from viz.pages.roles.measured_text import importance_said, naming, role_said, sureness

@@ -18,12 +18,12 @@ from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import Translator
-from transformer.analysis import head_report
-from transformer.analysis.effect import effect, patched
-from transformer.analysis.head import Head, all_heads
-from transformer.analysis.head_report import Curve, CurvePoint, HeadFigures, HeadReport
-from transformer.analysis.removal import Removal, painted, removed
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads.effect import effect, patched
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
 from viz.app.candidates import mark_changed_words
 from viz.pages.roles.removal import most_changed

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.made_trace import made_trace
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.head import Head
+from transformer.analysis.heads.head import Head
 from viz.pages.roles.removal_changes import (
     Change,
     fitting_changes,

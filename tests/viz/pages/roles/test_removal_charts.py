@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from transformer.analysis.head import Head
-from transformer.analysis.head_report import Curve, CurvePoint
-from transformer.analysis.stored import Figure
+from transformer.analysis.corpus.head_report import Curve, CurvePoint
+from transformer.analysis.corpus.stored import Figure
+from transformer.analysis.heads.head import Head
 from viz.pages.roles.removal_charts import AFTER, BEFORE, curve_chart, words_chart
 
 

@@ -16,7 +16,7 @@ from tests.viz.app_test import texts
 from tests.viz.pages.roles.charts import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import AttentionTrace, InputError, Translator
-from transformer.analysis.contrast import contrast
+from transformer.analysis.logits.contrast import contrast
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN

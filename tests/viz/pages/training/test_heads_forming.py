@@ -17,8 +17,8 @@ from tests.viz.planted_trace import HEADS, LAYERS, planted
 from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
-from transformer.analysis.measures import measure
-from transformer.analysis.roles import head_roles
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.roles import head_roles
 from viz.draw.head_grid import GridPart
 from viz.pages.training import heads_forming as page
 from viz.pages.training.measure_chart import measure_chart

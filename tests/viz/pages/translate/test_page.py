@@ -16,7 +16,7 @@ from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.alternatives import Choice, alternatives
+from transformer.analysis.logits.alternatives import Choice, alternatives
 from viz.app import serving
 from viz.draw.labels import shown
 from viz.pages.translate.choices import OTHERS, probability, show_choices

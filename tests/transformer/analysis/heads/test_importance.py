@@ -1,0 +1,75 @@
+"""Importance by gradient is that of a gate; by taking away, that of the removed head."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import (
+    gradient_importance,
+    losses_without,
+    normalised_by_layer,
+    sentence_losses,
+)
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.config import BOS, EOS, PAD
+from transformer.kinds import KINDS, attention_name
+
+SOURCE = torch.tensor([[9, 8, 7, 6, EOS], [5, 4, EOS, PAD, PAD]])
+TARGET = torch.tensor([[BOS, 5, 6, 7], [BOS, 9, PAD, PAD]])
+LABELS = torch.tensor([[5, 6, 7, EOS], [9, EOS, PAD, PAD]])
+
+
+@pytest.mark.parametrize("place", [Head(kind, 1, 2) for kind in KINDS])
+def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
+    step = 1e-5
+    model = copy.deepcopy(model).double()  # in float32 the difference is lost
+
+    def loss(gate: float) -> np.ndarray:
+        def hook(z: torch.Tensor, _name: str) -> torch.Tensor:
+            z = z.clone()
+            z[:, place.head] *= gate
+            return z
+
+        name = f"{attention_name(place.kind, place.layer)}.hook_z"
+        with torch.no_grad(), model.hooks({name: hook}):
+            nats = sentence_losses(model, SOURCE, TARGET, LABELS)
+        return (nats / torch.tensor([4, 2])).double().numpy()
+
+    slope = np.abs(loss(1 + step) - loss(1 - step)) / (2 * step)
+    found = gradient_importance(model, SOURCE, TARGET, LABELS)[place.kind]
+    assert found.shape == (2, 2, 4)
+    np.testing.assert_allclose(found[:, place.layer, place.head], slope, rtol=1e-5, atol=1e-8)
+    assert not any(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_the_loss_of_each_head_taken_away(model) -> None:
+    heads = all_heads(model)
+    found = torch.stack(list(losses_without(model, SOURCE, TARGET, LABELS, heads)))
+    for place in (heads[0], heads[9], heads[-1]):
+        with torch.no_grad(), removed(model, [Removal(*place)]):
+            expected = sentence_losses(model, SOURCE, TARGET, LABELS)
+        torch.testing.assert_close(found[heads.index(place)], expected)
+    with torch.no_grad():
+        # a sentence by itself, without padding
+        alone = sentence_losses(model, SOURCE[1:, :3], TARGET[1:, :2], LABELS[1:, :2])
+        torch.testing.assert_close(
+            alone, sentence_losses(model, SOURCE, TARGET, LABELS)[1:], rtol=1e-4, atol=1e-4
+        )
+
+
+def test_a_head_that_is_taken_away_is_there_again_for_who_takes_its_loss(model) -> None:
+    with torch.no_grad():
+        whole = sentence_losses(model, SOURCE, TARGET, LABELS)
+    for _ in losses_without(model, SOURCE, TARGET, LABELS, [Head("cross", 1, 2)]):
+        with torch.no_grad():
+            assert torch.equal(sentence_losses(model, SOURCE, TARGET, LABELS), whole)
+
+
+def test_importance_is_scaled_within_each_layer() -> None:
+    scaled = normalised_by_layer(np.array([[3.0, 4.0], [0.0, 0.0], [1.0, 0.0]]))
+    np.testing.assert_allclose(scaled, np.array([[0.6, 0.8], [0, 0], [1, 0]]))

@@ -1,0 +1,109 @@
+"""The measures of a head, against cases that can be done by hand."""
+
+import numpy as np
+import pytest
+
+from tests.transformer.analysis.planted import (
+    BACK,
+    COUNT,
+    LABELS,
+    ROWS,
+    UNIFORM,
+    axes_of,
+    looking_at,
+)
+from transformer.analysis.axes import LabelledWeights, without_special
+from transformer.analysis.heads.measures import MEASURES, measure, summarise
+from transformer.trace import Labels
+
+
+def uniform(rows: int, keys: int) -> np.ndarray:
+    return np.full((rows, keys), 1 / keys, np.float32)
+
+
+def test_a_head_that_looks_at_all_alike_has_the_entropy_of_its_keys() -> None:
+    found = summarise(uniform(3, 8))
+    assert found.entropy == found.max_entropy == pytest.approx(3)
+
+
+def test_a_head_that_looks_at_one_token_has_no_entropy() -> None:
+    assert summarise(np.eye(5, dtype=np.float32)).entropy == 0
+
+
+def test_the_largest_weight_is_found_where_it_is() -> None:
+    weights = np.array([[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], np.float32)
+    found = summarise(weights)
+    assert (found.query, found.key) == (1, 2)
+    assert found.largest == pytest.approx(0.8)
+
+
+def test_offset_is_how_far_ahead_a_position_looks() -> None:
+    ahead = np.eye(5, k=2, dtype=np.float32)[:3]  # row i looks at i + 2
+    assert summarise(ahead).offset == pytest.approx(2)
+    assert summarise(ahead).spread == pytest.approx(0)
+    back = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    assert summarise(back).offset == pytest.approx(-2 / 3)
+    by_hand = summarise(np.array([[0.5, 0.5], [0, 1]], np.float32))
+    assert by_hand.offset == pytest.approx(0.25)
+    assert by_hand.spread == pytest.approx(np.sqrt(0.1875))
+
+
+def test_the_first_position_of_the_decoder_is_left_out() -> None:
+    weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.5, 0.25]], np.float32)
+    found = summarise(weights, causal=True)
+    assert found.entropy == pytest.approx(1.25)
+    assert found.max_entropy == pytest.approx((1 + np.log2(3)) / 2)
+    assert (found.query, found.key, found.largest) == (1, 0, 0.5)
+    assert found.offset == pytest.approx((-0.5 - 1) / 2)
+    assert summarise(weights[:1, :1], causal=True).largest == 1  # unless it is alone
+
+
+def test_the_measures_are_those_of_one_head_after_another():
+    random = np.random.default_rng(0).random((2, 3, COUNT, COUNT))
+    for kind in LABELS:
+        causal = kind == "decoder_self"
+        weights = np.tril(random) if causal else random
+        weights = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+        axes = LabelledWeights(weights, LABELS[kind], None)
+        for at in np.ndindex(2, 3):
+            one = summarise(weights[at], causal=causal)
+            assert measure(axes, kind, "entropy")[at] == pytest.approx(one.entropy, abs=1e-5)
+            assert measure(axes, kind, "offset")[at] == pytest.approx(one.offset, abs=1e-5)
+
+
+def test_confidence_leaves_the_end_token_out():
+    head = np.zeros((COUNT, COUNT))
+    head[:, 7], head[:, 2] = 0.7, 0.3
+    axes = axes_of("encoder_self", head, looking_at(*ROWS[:-1], 0, amount=1))
+    assert measure(axes, "encoder_self", "confidence")[0] == pytest.approx([0.3, 1])
+
+
+def test_the_first_row_of_the_decoder_does_not_count():
+    axes = axes_of("decoder_self", looking_at(*BACK, amount=1))
+    assert measure(axes, "decoder_self", "offset") == pytest.approx(-1)
+    assert measure(axes, "decoder_self", "diagonal") == pytest.approx(1)
+
+
+def test_the_diagonal_of_cross_attention_runs_from_corner_to_corner():
+    weights = np.zeros((1, 2, 3, 9), np.float32)  # the middles of the rows are keys 1, 4 and 7
+    weights[0, 0, [0, 1, 2], [1, 4, 7]] = 1
+    weights[0, 1, [0, 1, 2], [3, 2, 7]] = 1
+    axes = LabelledWeights(weights, Labels(("a", "b", "c"), tuple("abcdefghi")), None)
+    assert measure(axes, "cross", "diagonal")[0] == pytest.approx([0, 4 / 3])
+    assert measure(axes, "cross", "offset")[0] == pytest.approx([3, 3])
+
+
+def test_the_measures_of_what_is_left_are_those_of_rows_that_sum_to_one():
+    head = looking_at(*BACK, amount=1) * 0.5
+    head[:, 7] += 0.5
+    axes, _ = without_special(axes_of("encoder_self", head))
+    assert measure(axes, "encoder_self", "entropy")[0, 0] == pytest.approx(0)
+    assert measure(axes, "encoder_self", "offset")[0, 0] == pytest.approx(-6 / 7)
+
+
+def test_each_measure_has_a_line_of_help():
+    axes = axes_of("cross", UNIFORM)
+    for name, line in MEASURES.items():
+        assert measure(axes, "cross", name).shape == (1, 1)
+        assert line
+        assert "\n" not in line

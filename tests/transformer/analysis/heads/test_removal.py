@@ -1,0 +1,308 @@
+"""Heads taken away by hooks of the context: in a search, in a trace, by one person at a time."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from transformer import InputError, Transformer, Translator
+from transformer.analysis.heads.effect import effect, patch_effect, patched
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.removal import Removal, painted, removed
+from transformer.analysis.heads.removal_text import format_removals, parse_removals
+from transformer.config import BOS, EOS
+from transformer.decoding import beam_search, greedy
+from transformer.kinds import KINDS, attention_name
+from transformer.masks import padding_mask
+from transformer.trace import AttentionTrace
+
+TEXT = "The old cat sits beside the river."
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> AttentionTrace:
+    return translator.trace(TEXT, "Die alte Katze sitzt neben dem Fluss.")
+
+
+def rows_of(trace, kind, seed=0):
+    """A pattern that no head has, `[query, key]`."""
+    shape = trace.weights(kind).shape[2:]
+    values = np.random.default_rng(seed).random(shape) ** 4
+    values = np.tril(values) if kind == "decoder_self" else values
+    return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def log_probs(model: Transformer, trace: AttentionTrace) -> np.ndarray:
+    written = [piece.id for piece in trace.target_pieces]
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    with torch.no_grad():
+        log_p = model(source, torch.tensor([[BOS, *written[:-1]]]))[0].log_softmax(-1)
+    return log_p[torch.arange(len(written)), written].numpy()
+
+
+def test_nothing_taken_away_changes_no_bit(translator, trace) -> None:
+    found = effect(translator, trace, [])
+    assert not found.changes.any()
+    assert not any(found.difference(kind).any() for kind in KINDS)
+    assert found.translation.best == translator.translate(TEXT).best
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_log_p_is_that_of_a_model_whose_columns_of_W_O_are_zero(translator, trace, kind) -> None:
+    config = translator.model.config
+    changed = Transformer(config)
+    changed.load_state_dict(translator.model.state_dict())
+    with torch.no_grad():
+        W_O = changed.get_parameter(f"{attention_name(kind, 1)}.W_O.weight")
+        W_O[:, 2 * config.d_v : 3 * config.d_v] = 0
+    found = effect(translator, trace, [Removal(kind, 1, 2)])
+    np.testing.assert_allclose(found.after.log_probs, log_probs(changed.eval(), trace), atol=1e-5)
+    assert np.abs(found.changes).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_uniform_spreads_over_what_may_be_seen_and_nothing_else(model, kind) -> None:
+    source = torch.tensor([[9, 8, 7, 6, EOS], [5, 4, EOS, 0, 0]])
+    target = torch.tensor([[BOS, 5, 6, 7], [BOS, 9, 0, 0]])
+    with removed(model, [Removal(kind, 0, 1, "uniform"), Removal(kind, 0, 3, "uniform")]):
+        _, cache = model.run_with_cache(source, target)
+    pattern = cache[f"{attention_name(kind, 0)}.hook_pattern"]
+    mask = padding_mask(source)
+    if kind == "decoder_self":
+        mask = torch.ones(4, 4).tril().bool()[None, None]
+    expected = (mask / mask.sum(-1, keepdim=True)).expand_as(pattern[:, :1])
+    torch.testing.assert_close(pattern[:, 1:2], expected)
+    torch.testing.assert_close(pattern[:, 3:], expected)
+    _, plain = model.run_with_cache(source, target)
+    assert torch.equal(
+        pattern[:, [0, 2]], plain[f"{attention_name(kind, 0)}.hook_pattern"][:, [0, 2]]
+    )
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_step_of_a_search_has_its_own_painted_row(translator, trace, kind, beam) -> None:
+    model, rows = translator.model, rows_of(trace, kind)
+    seen: list[tuple[int, torch.Tensor]] = []
+
+    def watch(pattern: torch.Tensor, _name: str) -> None:
+        seen.append((pattern.size(2), pattern[:, 2].clone()))
+
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    watched = {f"{attention_name(kind, 1)}.hook_pattern": watch}
+    with removed(model, [painted(Head(kind, 1, 2), rows)]), model.hooks(watched):
+        found = beam_search(model, source, beam_size=beam)[0][0]
+    if kind == "encoder_self":
+        ((_, pattern),) = seen
+        assert torch.equal(pattern[0], torch.from_numpy(rows))
+    else:
+        assert len(seen) > 2
+        assert all(queries == 1 for queries, _ in seen)
+        for step, (_, pattern) in enumerate(seen[: len(rows)]):
+            expected = rows[step, : step + 1] if kind == "decoder_self" else rows[step]
+            for row in pattern[:, 0].numpy():
+                np.testing.assert_array_equal(row, expected)
+        for _, pattern in seen[len(rows) :]:  # beyond the painted rows the model's own stay
+            assert not any(np.array_equal(pattern[0, 0].numpy(), row) for row in rows)
+    # what the search computed is what one teacher-forced pass computes
+    read = torch.tensor([[BOS, *found.tokens[:-1]]])
+    with removed(model, [painted(Head(kind, 1, 2), rows)]), torch.no_grad():
+        log_p = model(source, read)[0].log_softmax(-1)
+    own = log_p[torch.arange(len(found.tokens)), list(found.tokens)]
+    np.testing.assert_allclose(own.numpy(), found.log_probs, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("what", ["z", "pattern"])
+def test_a_head_patched_from_the_sentence_itself_does_what_it_did(
+    translator, trace, kind, what
+) -> None:
+    own = translator.trace(TEXT, beam_size=1)  # of the search that is patched below
+    head = Head(kind, 0, 1)
+    same = patch_effect(translator, own, own, [head], what, beam_size=1)
+    np.testing.assert_allclose(same.changes, 0, atol=1e-5)
+    other = translator.trace("Our neighbour waits in the garden.", own.target)
+    with patched(translator.model, own, [head], what), torch.no_grad():
+        found = greedy(translator.model, torch.tensor([[p.id for p in own.source_pieces]]))[0]
+    plain = greedy(translator.model, torch.tensor([[p.id for p in own.source_pieces]]))[0]
+    assert found.tokens == plain.tokens
+    if kind == "encoder_self" and len(other.source_pieces) != len(own.source_pieces):
+        with pytest.raises(InputError, match="must be of the same shape"):
+            patch_effect(translator, own, other, [head], what)
+
+
+def test_z_of_a_second_sentence_stands_where_the_first_had_its_own(translator) -> None:
+    first, second = (
+        translator.trace(text, "Der Hund schläft.") for text in ("The dog sings.", "The cat sings.")
+    )
+    assert first.cross.shape == second.cross.shape
+    head = Head("cross", 1, 3)
+    names = f"{attention_name('cross', 1)}.hook_z"
+    source = torch.tensor([[piece.id for piece in second.source_pieces]])
+    read = torch.tensor([[BOS, *[piece.id for piece in second.target_pieces[:-1]]]])
+    with torch.no_grad():
+        _, theirs = translator.model.run_with_cache(source, read)
+        with patched(translator.model, second, [head], "z"):
+            own = torch.tensor([[piece.id for piece in first.source_pieces]])
+            _, mine = translator.model.run_with_cache(own, read)
+    torch.testing.assert_close(mine[names][:, 3], theirs[names][:, 3])
+    assert (mine[names][:, 2] - theirs[names][:, 2]).abs().max() > 0.01
+
+
+def test_two_threads_that_take_away_different_heads_never_meet(translator, trace) -> None:
+    model = translator.model
+    lists = [
+        [],
+        [Removal("cross", 1, 0)],
+        [Removal("encoder_self", 0, 2, "uniform")],
+        [painted(Head("cross", 0, 1), rows_of(trace, "cross"))],
+        [painted(Head("decoder_self", 1, 1), rows_of(trace, "decoder_self"))],
+    ]
+
+    def result(removals):
+        found = effect(translator, trace, removals, beam_size=2)
+        return found.after.log_probs.tobytes(), found.translation.best
+
+    alone = [result(removals) for removals in lists]
+    assert len({log_p for log_p, _ in alone}) == len(lists)
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        wrong.extend(number for _ in range(4) if result(lists[number]) != alone[number])
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(lists))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert result([]) == alone[0]
+    assert model.training is False
+
+
+def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
+    config = translator.model.config
+    means = {kind: torch.randn(config.N, config.h, config.d_v) for kind in KINDS}
+    seen = []
+    name = f"{attention_name('cross', 1)}.hook_z"
+    with (
+        removed(translator, [Removal("cross", 1, 3, "mean")], means),
+        translator.model.hooks({name: lambda z, _: seen.append(z.clone())}),
+    ):
+        translator.trace(TEXT, trace.target)
+        translator.translate(TEXT, beam_size=2)
+    assert len(seen) > 3
+    for z in seen:
+        assert torch.equal(z[:, 3], means["cross"][1, 3].expand_as(z[:, 3]))
+    with (
+        pytest.raises(InputError, match="was not measured for this model"),
+        removed(translator, [Removal("cross", 1, 3, "mean")]),
+    ):
+        pass
+
+
+# a copying head
+
+COPIED = [40, 55, 63, 71, 48, 90, 77]
+
+
+def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
+    """The plant is a painted diagonal, and values that write what is looked at."""
+    config = model.config
+    torch.manual_seed(3)
+    planted = Transformer(config).eval()
+    with torch.no_grad():
+        for name, parameter in planted.named_parameters():
+            if "W_O" in name or "W_2" in name or name.endswith("bias"):
+                parameter.zero_()
+        # rows of mean 0 and length 1: each is nearest to itself
+        table = planted.shared_embedding
+        table.sub_(table.mean(-1, keepdim=True))
+        table.div_(table.norm(dim=-1, keepdim=True))
+        # h = 4 heads of 8: four heads together copy all 32 dimensions
+        planted.get_parameter(f"{attention_name('cross', 1)}.W_V.weight").copy_(
+            torch.eye(config.d_model)
+        )
+        planted.get_parameter(f"{attention_name('cross', 1)}.W_O.weight").copy_(
+            50 * torch.eye(config.d_model)
+        )
+    source = torch.tensor([[*COPIED, EOS]])
+    diagonal = np.eye(len(COPIED) + 1, dtype=np.float32)
+    heads = [painted(Head("cross", 1, head), diagonal) for head in range(config.h)]
+    with removed(planted, heads):
+        assert greedy(planted, source)[0].tokens == (*COPIED, EOS)
+    for how in ("zero", "uniform"):
+        broken = [Removal("cross", 1, head, how) for head in range(config.h)]
+        with removed(planted, broken):
+            assert greedy(planted, source)[0].tokens != (*COPIED, EOS)
+
+
+# text and bad input
+
+
+def test_a_set_of_heads_as_text_and_back(model, trace) -> None:
+    every = [
+        Removal(*place, how=("zero", "uniform", "mean")[number % 3])
+        for number, place in enumerate(all_heads(model))
+    ]
+    some = [painted(Head(kind, 1, 2), rows_of(trace, kind)) for kind in KINDS]
+    for removals in ([], every, some, [*some, *every]):
+        assert parse_removals(format_removals(removals)) == tuple(removals)
+    assert format_removals([Removal("cross", 1, 3), Removal("encoder_self", 2, 0)]) == "c1.3,e2.0"
+    assert len({*every, *some}) == len(every) + len(some)  # hashable
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x1.3", "c1", "c1.3,", "c-1.3", "c1.3q", "c1.3p", "c1.3p2x2~AAAA", "c1.3p9999x9999~AAAA",
+     "c1.3p2x2~" + "A" * 5000, "c1.٣", "c" * 2_000_000, "\ud800"],
+)  # fmt: skip
+def test_text_that_names_no_head_is_refused_in_one_sentence(text) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_removals(text)
+    assert str(refused.value).count(". ") == 0
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (("self", 0, 0), "is no kind of attention"),
+        (("cross", -1, 0), "A layer counts from 0"),
+        (("cross", 0, 1.5), "A head counts from 0"),
+        (("cross", 0, True), "A head counts from 0"),
+        (("cross", 0, 0, "off"), "is no way to take a head away"),
+        (("cross", 0, 0, "pattern"), "A pattern is given for the way"),
+        (("cross", 0, 0, "zero", ((1.0,),)), "A pattern is given for the way"),
+        (("cross", 0, 0, "pattern", ((0.5, 0.4),)), "Row 1 of the pattern sums to 0.9"),
+        (("cross", 0, 0, "pattern", ((NAN, 1.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((-1.0, 2.0),)), "no number from 0 to 1"),
+        (("cross", 0, 0, "pattern", ((1.0,), (0.5, 0.5))), "no table of numbers"),
+        (("cross", 0, 0, "pattern", ()), "must be a table"),
+        (("decoder_self", 0, 0, "pattern", ((0.5, 0.5), (0, 1))), "no position may see a later"),
+    ],
+)
+def test_what_is_no_removal_is_refused(values, said) -> None:
+    with pytest.raises(InputError, match=said):
+        Removal(*values)
+
+
+def test_heads_that_the_model_has_not_and_patterns_of_other_sentences(translator, trace) -> None:
+    for removals, said in (
+        ([Removal("cross", 2, 0)], "has 2 layers, counted from 0: there is no layer 2"),
+        ([Removal("cross", 0, 4)], "has 4 heads, counted from 0: there is no head 4"),
+        ([Removal("cross", 0, 1), Removal("cross", 0, 1, "uniform")], "is named twice"),
+        ([painted(Head("cross", 0, 1), np.eye(3))], "must be of the same shape"),
+    ):
+        with pytest.raises(InputError, match=said):
+            effect(translator, trace, removals)
+    for kind in ("cross", "encoder_self"):
+        wrong = removed(translator, [painted(Head(kind, 0, 1), np.eye(3))])
+        with wrong, pytest.raises(InputError, match="paint it on this sentence"):
+            translator.translate(TEXT)
+    assert not effect(translator, trace, []).changes.any()  # nothing stays behind

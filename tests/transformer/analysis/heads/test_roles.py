@@ -1,0 +1,81 @@
+"""Heads planted to do one thing get its name."""
+
+import numpy as np
+import pytest
+
+from tests.transformer.analysis.planted import (
+    BACK,
+    COUNT,
+    LABELS,
+    ON,
+    ROWS,
+    UNIFORM,
+    axes_of,
+    looking_at,
+)
+from transformer.analysis.axes import LabelledWeights, without_special
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.roles import head_roles
+from transformer.trace import Labels
+
+
+def role_of(kind, head):
+    return head_roles(axes_of(kind, head), kind)[0][0]
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
+def test_a_head_is_named_by_what_it_does_most(kind):
+    assert role_of(kind, looking_at(*BACK)) == "previous"
+    assert role_of(kind, looking_at(*ROWS)) == "itself"
+    assert role_of(kind, looking_at(*np.zeros(COUNT, int))) == "first"
+    assert role_of(kind, UNIFORM) == "spread"
+
+
+def test_names_that_only_the_encoder_can_have():
+    assert role_of("encoder_self", looking_at(*ON)) == "next"
+    assert role_of("encoder_self", looking_at(*np.full(COUNT, 7))) == "end token"
+    assert role_of("encoder_self", looking_at(*np.full(COUNT, 3))) == "punctuation"
+    # the other piece of the word, or the word again: ▁The ↔ ▁the, ▁fris ↔ bee
+    assert role_of("encoder_self", looking_at(4, 2, 1, 5, 0, 3, 3, 3)) == "same word"
+
+
+def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_aligns():
+    assert role_of("cross", looking_at(*ROWS)) == "aligns"
+    assert role_of("cross", looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "aligns"
+    assert role_of("cross", looking_at(*ROWS[::-1])) == ""  # one to one, but all links cross
+    assert role_of("cross", looking_at(2, 2, 2, 2, 5, 5, 5, 5)) == ""  # in order, but four to one
+    assert role_of("cross", looking_at(*np.full(COUNT, 7))) == "end token"
+    assert role_of("cross", UNIFORM) == "spread"
+
+
+def test_no_name_where_nothing_dominates():
+    half = looking_at(3, 6, 0, 5, 1, 2, 4, 3, amount=0.6)
+    for kind in LABELS:
+        assert role_of(kind, half) == ""
+        assert role_of(kind, 0.4 * looking_at(*BACK, amount=0.5) + 0.6 * half) == ""
+
+
+def test_every_head_gets_its_own_name():
+    heads = [looking_at(*BACK), looking_at(*ROWS), UNIFORM]
+    weights = np.stack([heads, heads[::-1]]).astype(np.float32)
+    found = head_roles(LabelledWeights(weights, LABELS["encoder_self"], None), "encoder_self")
+    assert found == [["previous", "itself", "spread"], ["spread", "itself", "previous"]]
+
+
+def test_a_head_that_gives_its_weight_to_dropped_tokens_is_not_named_by_the_rest():
+    head = np.zeros((COUNT, COUNT))
+    head[:, -1], head[ROWS, BACK] = 0.8, 0.2
+    axes, _ = without_special(axes_of("encoder_self", head))
+    assert head_roles(axes, "encoder_self") == [[""]]
+    even = np.full((COUNT, COUNT), 0.2 / (COUNT - 1))
+    even[:, -1] = 0.8
+    axes, _ = without_special(axes_of("encoder_self", even))
+    assert head_roles(axes, "encoder_self") == [[""]]
+
+
+def test_one_token_alone_has_measures_and_no_name():
+    for kind in LABELS:
+        one = LabelledWeights(np.ones((1, 2, 1, 1), np.float32), Labels(("▁A",), ("▁A",)), None)
+        assert head_roles(one, kind) == [["", ""]]
+        for name in ("entropy", "offset", "diagonal"):
+            assert measure(one, kind, name).tolist() == [[0, 0]]

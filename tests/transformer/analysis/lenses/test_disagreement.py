@@ -1,0 +1,30 @@
+"""How far apart two lenses are, by row and by head."""
+
+import numpy as np
+
+from transformer.analysis.distance import row_distances
+from transformer.analysis.lenses.disagreement import head_distances
+
+
+def test_a_row_is_as_far_as_the_share_that_lies_elsewhere() -> None:
+    first = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
+    second = np.array([[0, 0, 1], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]], dtype=np.float32)
+    np.testing.assert_allclose(row_distances(first, second), [1, 0.25, 0], atol=1e-7)
+
+
+def test_a_head_is_as_far_as_its_rows_are_on_average_and_a_row_of_one_key_counts_not() -> None:
+    first = np.zeros((2, 2, 3, 3), dtype=np.float32)
+    first[..., 0] = 1
+    second = first.copy()
+    second[1, 0, 1] = [0, 1, 0]
+    np.testing.assert_allclose(head_distances(first, second, "cross"), [[0.0, 0.0], [1 / 3, 0.0]])
+    np.testing.assert_allclose(
+        head_distances(first, second, "decoder_self"), [[0.0, 0.0], [0.5, 0.0]]
+    )
+
+
+def test_heads_are_compared_with_a_layer_by_their_mean() -> None:
+    heads = np.array([[[[1, 0]], [[0, 1]]]], dtype=np.float32)  # one layer, two heads
+    layer = np.array([[[[0.75, 0.25]]]], dtype=np.float32)
+    for pair in ((heads, layer), (layer, heads)):
+        np.testing.assert_allclose(head_distances(*pair, "cross"), [[0.25]])

@@ -1,0 +1,99 @@
+"""One entrance to all lenses: names, shapes, signs, refusals, and rows for drawing."""
+
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.analysis.lens_cases import SHAPES, Case, random_model, uneven
+from tests.transformer.reference import is_one_sentence
+from transformer import KINDS, CheckpointError, InputError, silence
+from transformer.analysis import lenses
+from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.lenses.gradient import gradient_times_attention
+from transformer.analysis.lenses.norm_lens import head_norms
+from transformer.analysis.lenses.rollout import rollout
+from transformer.analysis.lenses.value_zeroing import value_zeroing
+
+__all__ = ["uneven"]
+
+
+def expected(name, case: Case, kind):
+    if name == "weights":
+        return case.trace.weights(kind)
+    if name == "gradient":
+        return gradient_times_attention(case.model, case.trace)[kind]
+    function = {
+        "norm": head_norms,
+        "alti": contributions,
+        "rollout": rollout,
+        "value_zeroing": value_zeroing,
+    }[name]
+    values = function(case.model, case.trace, kind)
+    return values[..., :-1] if name == "alti" and kind == "cross" else values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", lenses.NAMES)
+def test_each_name_gives_its_lens_in_the_shape_of_a_map(uneven: Case, name, kind) -> None:
+    steps: list[tuple[int, int]] = []
+    found = lenses.lens(
+        name, uneven.translator, uneven.trace, kind, progress=lambda *step: steps.append(step)
+    )
+    shape = uneven.trace.weights(kind).shape
+    assert found.shape == (shape if name in lenses.HAS_HEADS else (shape[0], *shape[2:]))
+    assert found.dtype == np.float32
+    assert (found < 0).any() == (name in lenses.SIGNED)
+    np.testing.assert_allclose(found, expected(name, uneven, kind), rtol=1e-5, atol=1e-7)
+    assert steps[-1][0] == steps[-1][1]
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    rows = lenses.as_rows(found)
+    np.testing.assert_allclose(rows.sum(-1), 1, rtol=1e-5)
+    assert (rows >= 0).all()
+    if kind == "decoder_self":
+        assert not np.triu(rows, 1).any()
+
+
+def test_rows_keep_the_order_of_absolute_values_and_rows_of_zeros() -> None:
+    values = np.array([[[1, -3, 0], [0, 0, 0], [1e-44, 3e-44, 0]]], dtype=np.float32)
+    rows = lenses.as_rows(values)
+    np.testing.assert_allclose(rows[0, :2], np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]]))
+    assert rows[0, 2].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("weight", "cross"), ("norm", "cross_self")])
+def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -> None:
+    with pytest.raises(InputError, match="choose one of") as refused:
+        lenses.lens(name, uneven.translator, uneven.trace, kind)
+    assert is_one_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize("name", lenses.NAMES)
+def test_numbers_that_are_not_finite_are_refused(uneven: Case, name) -> None:
+    model = random_model(SHAPES["uneven"][0])
+    with torch.no_grad():
+        model.get_parameter("encoder.layers.1.self_attention.W_V.weight").fill_(1e300)
+    translator: Any = SimpleNamespace(model=model, folder="here")
+    with pytest.raises(CheckpointError, match="not finite") as refused:
+        lenses.lens(name, translator, uneven.trace, "cross")
+    assert is_one_sentence(str(refused.value))
+
+
+def test_many_at_once_with_other_hooks_see_their_own(uneven: Case) -> None:
+    """Eight threads on one model: a lens sees the hooks of its own context alone, to the bit."""
+
+    def see(job):
+        name, head = job
+        edits = {"decoder.layers.0.cross_attention.hook_z": silence(head)} if head < 4 else {}
+        with uneven.model.hooks(edits):
+            return lenses.lens(name, uneven.translator, uneven.trace, "cross")
+
+    jobs = [(name, head) for name in lenses.NAMES for head in range(5)]
+    alone = [see(job) for job in jobs]
+    with ThreadPoolExecutor(8) as pool:
+        for found, one in zip(pool.map(see, jobs * 2), alone * 2, strict=True):
+            np.testing.assert_array_equal(found, one)
+    assert not np.array_equal(alone[5], alone[9])  # norm, head 0 off and none off

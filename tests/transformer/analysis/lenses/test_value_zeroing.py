@@ -1,0 +1,74 @@
+"""Value zeroing against runs of the layer in which a hook really zeroes the value."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.analysis.lens_cases import Case, case, uneven
+from transformer import KINDS
+from transformer.analysis.lenses import value_zeroing as module
+from transformer.analysis.lenses.value_zeroing import value_zeroing
+from transformer.analysis.teacher_forcing import forced_pair
+from transformer.kinds import attention_name
+
+__all__ = ["case", "uneven"]
+
+
+def outputs(case: Case, kind, layer, edits):
+    """`[position, d_model]` of one layer, in a whole run with these hooks."""
+    pair = forced_pair(case.model, case.trace)
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    name = f"{stack}.layers.{layer}.feed_forward_norm.hook_normalised"
+    with torch.inference_mode(), case.model.hooks(edits):
+        return case.model.run_with_cache(pair.source, pair.target, names={name}.__contains__)[1][
+            name
+        ][0].numpy()
+
+
+def really_zeroed(case: Case, kind, layer, key):
+    """1 − cos of each position, with the value of one key set to 0 in all heads."""
+
+    def zero(v, _name):
+        v = v.clone()
+        v[:, :, key] = 0
+        return v
+
+    y = outputs(case, kind, layer, {})
+    without = outputs(case, kind, layer, {f"{attention_name(kind, layer)}.hook_v": zero})
+    lengths = np.linalg.norm(y, axis=1) * np.linalg.norm(without, axis=1)
+    return 1 - (y * without).sum(1) / lengths
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_what_really_zeroing_does(case: Case, kind) -> None:
+    found = value_zeroing(case.model, case.trace, kind)
+    for layer, key in np.ndindex(len(found), found.shape[-1]):
+        expected = really_zeroed(case, kind, layer, key)
+        np.testing.assert_allclose(found[layer, :, key], expected, rtol=1e-6, atol=1e-12)
+    if kind == "decoder_self":
+        assert not np.triu(found, 1).any()
+    assert found.max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chunks_of_keys_change_nothing(uneven: Case, kind, monkeypatch) -> None:
+    expected = value_zeroing(uneven.model, uneven.trace, kind)
+    monkeypatch.setattr(module, "LARGEST_TENSOR", 1)
+    np.testing.assert_allclose(value_zeroing(uneven.model, uneven.trace, kind), expected)
+
+
+def test_edits_of_the_cross_attention_meet_all_queries(uneven: Case, monkeypatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_TENSOR", 1)
+    painted = torch.rand(4, 4, 5).double().softmax(-1)  # [head, query, key]
+    name = "decoder.layers.0.cross_attention.hook_pattern"
+    with uneven.model.hooks({name: lambda pattern, _name: painted.expand_as(pattern)}):
+        found = value_zeroing(uneven.model, uneven.trace, "decoder_self")
+        for key in range(4):
+            expected = really_zeroed(uneven, "decoder_self", 0, key)
+            np.testing.assert_allclose(found[0, :, key], expected, rtol=1e-6, atol=1e-12)
+
+
+def test_small_changes_keep_their_digits_in_float32(uneven: Case, translator, trace) -> None:
+    found = value_zeroing(translator.model, trace, "encoder_self")
+    assert found.dtype == np.float32
+    assert (found >= 0).all()

@@ -1,0 +1,49 @@
+"""Beside each written piece stands what a search would have had in hand at that step."""
+
+import math
+
+import pytest
+import torch
+
+from transformer import Translator
+from transformer.analysis.logits.alternatives import alternatives
+from transformer.cache import Cache
+from transformer.config import BOS, EOS
+from transformer.decoding import NEVER_WRITTEN
+from transformer.masks import padding_mask
+
+TEXT = "The dog sleeps in the garden."
+
+
+def test_the_choices_are_those_of_the_search_step_by_step(translator: Translator) -> None:
+    """A cached search over growing prefixes, not a teacher-forced pass."""
+    trace = translator.trace(TEXT, "Der Hund schläft im Garten.")
+    found = alternatives(translator.model, translator.tokenizer, trace, 3)
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    mask = padding_mask(source)
+    with torch.inference_mode():
+        memory = translator.model.encode(source, mask)
+        cache = Cache(translator.model.config.N)
+        read = torch.tensor([[BOS]])
+        for choices, piece in zip(found, trace.target_pieces, strict=True):
+            decoded = translator.model.decode(read, memory, mask, cache)
+            log_p = translator.model.logits(decoded)[0, -1].log_softmax(-1)
+            log_p[list(NEVER_WRITTEN)] = -math.inf
+            assert choices[0].piece == piece.text
+            assert math.log(choices[0].probability) == pytest.approx(float(log_p[piece.id]), 1e-4)
+            log_p[piece.id] = -math.inf
+            best = log_p.topk(3)
+            names = [p.text for p in translator.tokenizer.pieces_of(best.indices.tolist())]
+            assert [choice.piece for choice in choices[1:]] == names
+            assert [choice.probability for choice in choices[1:]] == pytest.approx(
+                best.values.exp().tolist(), rel=1e-3
+            )
+            read = torch.tensor([[piece.id]])
+    assert trace.target_pieces[-1].id == EOS
+
+
+def test_greedy_search_writes_no_piece_that_has_a_better_one_beside_it(translator) -> None:
+    trace = translator.trace(TEXT, beam_size=1)
+    for written, *others in alternatives(translator.model, translator.tokenizer, trace, 2):
+        assert written.probability >= max(other.probability for other in others)
+        assert others[0].probability >= others[1].probability

@@ -1,0 +1,102 @@
+"""What each head adds to a logit, against the plain model; all parts add up to the logit."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.analysis.lens_cases import Case, case, uneven
+from tests.transformer.analysis.plain_model import linearised
+from tests.transformer.reference import is_one_sentence
+from transformer import InputError
+from transformer.analysis.logits.direct_logits import direct_logits
+
+__all__ = ["case", "uneven"]
+
+
+def total(found):
+    """The sum of all parts at each step."""
+    heads = sum(values.sum((0, 1)) for values in found.heads.values())
+    return heads + found.feed_forward.sum(0) + found.tokens + found.positions + found.biases
+
+
+def reached(case: Case, sublayer, step, vector):
+    """A vector that was added in one sub-layer, followed forwards through all norms after it."""
+    order = [norm.sublayer for norm in case.plain.norms]
+    for norm in case.plain.norms[order.index(sublayer) :]:
+        vector = linearised(norm, step, vector)
+    return vector
+
+
+def test_heads_are_their_own_vectors_through_all_later_norms(case: Case) -> None:
+    found = direct_logits(case.model, case.trace)
+    for kind in ("decoder_self", "cross"):
+        for layer, head, step in np.ndindex(found.heads[kind].shape):
+            block = case.plain.attention[kind, layer]
+            vector = block.pattern[head, step] @ block.v[head] @ block.W_O[head]
+            written = case.plain.table[case.trace.target_pieces[step].id]
+            expected = reached(case, (kind, layer), step, vector) @ written
+            assert found.heads[kind][layer, head, step] == pytest.approx(
+                expected, rel=1e-7, abs=1e-10
+            )
+
+
+def test_embeddings_are_the_stream_s_beginning_through_all_norms(case: Case) -> None:
+    found = direct_logits(case.model, case.trace)
+    read = [2, *(piece.id for piece in case.trace.target_pieces[:-1])]
+    for step, id_ in enumerate(read):
+        written = case.plain.table[case.trace.target_pieces[step].id]
+        token = case.plain.table[id_] * math.sqrt(case.model.config.d_model)
+        position = case.plain.positions[1][step]
+        for value, vector in ((found.tokens, token), (found.positions, position)):
+            expected = written @ reached(case, ("decoder_self", 0), step, vector)
+            assert value[step] == pytest.approx(expected, rel=1e-7, abs=1e-10)
+
+
+def test_biases_are_those_of_the_norms_through_all_later_norms(case: Case) -> None:
+    found = direct_logits(case.model, case.trace)
+    for step, piece in enumerate(case.trace.target_pieces):
+        vector = np.zeros(case.model.config.d_model)
+        for norm in case.plain.norms:
+            vector = linearised(norm, step, vector) + norm.bias
+        assert found.biases[step] == pytest.approx(vector @ case.plain.table[piece.id], rel=1e-7)
+
+
+def test_all_parts_add_up_to_the_logit(case: Case) -> None:
+    found = direct_logits(case.model, case.trace)
+    written = [piece.id for piece in case.trace.target_pieces]
+    logits = case.plain.logits[np.arange(len(written)), written]
+    np.testing.assert_allclose(found.logits, logits, rtol=1e-9)
+    np.testing.assert_allclose(total(found), logits, rtol=1e-9, atol=1e-9)
+
+
+def test_all_parts_add_up_in_float32_too(translator, trace) -> None:
+    found = direct_logits(translator.model, trace)
+    np.testing.assert_allclose(total(found), found.logits, rtol=1e-4, atol=1e-4)
+
+
+def test_a_difference_of_logits_is_the_difference_of_all_parts(uneven: Case) -> None:
+    other = torch.tensor([7, 8, 9, 10])
+    found = direct_logits(uneven.model, uneven.trace, against=other)
+    written = [piece.id for piece in uneven.trace.target_pieces]
+    steps = np.arange(4)
+    expected = uneven.plain.logits[steps, written] - uneven.plain.logits[steps, other]
+    np.testing.assert_allclose(found.logits, expected, rtol=1e-9)
+    np.testing.assert_allclose(total(found), expected, rtol=1e-9)
+    # the last piece is read by nobody: with another one there, everything else is the same
+    *before, last = uneven.trace.target_pieces
+    turned = replace(uneven.trace, target_pieces=(*before, replace(last, id=10)))
+    one, two = direct_logits(uneven.model, uneven.trace), direct_logits(uneven.model, turned)
+    for kind, heads in found.heads.items():
+        apart = one.heads[kind] - two.heads[kind]
+        np.testing.assert_allclose(heads[..., -1], apart[..., -1], rtol=1e-7, atol=1e-12)
+    assert found.biases[-1] == pytest.approx(one.biases[-1] - two.biases[-1])
+
+
+@pytest.mark.parametrize("ids", [[7, 8, 9], [7, 8, 9, 30], [7.0, 8.0, 9.0, 10.0]])
+def test_ids_to_compare_with_that_do_not_fit_are_refused(uneven: Case, ids) -> None:
+    with pytest.raises(InputError) as refused:
+        direct_logits(uneven.model, uneven.trace, against=torch.tensor(ids))
+    assert is_one_sentence(str(refused.value))

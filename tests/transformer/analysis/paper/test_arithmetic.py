@@ -1,0 +1,170 @@
+"""The inside of a head against the model's own weights, in float64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from transformer import HookError, Transformer, Translator
+from transformer.analysis.paper.arithmetic import (
+    Arithmetic,
+    SublayerValues,
+    arithmetic,
+    sublayer_values,
+)
+from transformer.analysis.paper.scaling import rescale
+from transformer.config import BOS
+from transformer.kinds import KINDS, Kind
+from transformer.trace import AttentionTrace
+
+HEAD, QUERY = 2, 1
+
+
+@pytest.fixture(params=[(kind, layer) for kind in KINDS for layer in (0, 1)], ids=str)
+def of(request) -> tuple[Kind, int]:
+    return request.param
+
+
+@pytest.fixture
+def whole(model: Transformer, trace: AttentionTrace, of: tuple[Kind, int]) -> SublayerValues:
+    return sublayer_values(model, trace, *of)
+
+
+@pytest.fixture
+def one(whole: SublayerValues) -> Arithmetic:
+    return arithmetic(whole, HEAD, QUERY, 8**-0.5)
+
+
+def module(model: Transformer, kind: Kind, layer: int):
+    stack = model.encoder if kind == "encoder_self" else model.decoder
+    name = "cross_attention" if kind == "cross" else "self_attention"
+    return getattr(stack.layers[layer], name), getattr(stack.layers[layer], f"{name}_norm").norm
+
+
+def close(found, expected) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def matrix(weight: torch.Tensor) -> np.ndarray:
+    return weight.detach().double().numpy()
+
+
+def test_the_weights_are_those_of_the_trace(
+    whole: SublayerValues, trace: AttentionTrace, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    close(whole.weights, trace.weights(kind)[layer])
+
+
+def test_each_number_follows_from_those_before(
+    model: Transformer, whole: SublayerValues, one: Arithmetic, of: tuple[Kind, int]
+) -> None:
+    """§3.2, all of it, from x and the model's matrices, in float64."""
+    attention, norm = module(model, *of)
+    own = slice(8 * HEAD, 8 * HEAD + 8)
+    x, memory = whole.x[QUERY].astype(float), whole.memory.astype(float)
+    q = matrix(attention.W_Q.weight)[own] @ x
+    k = memory @ matrix(attention.W_K.weight)[own].T
+    v = memory @ matrix(attention.W_V.weight)[own].T
+    np.testing.assert_allclose(one.x, x)
+    close(one.q, q)
+    close(one.k, k)
+    close(one.v, v)
+    close(one.products, q * k)
+    np.testing.assert_allclose(one.dots, k @ q, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(one.scaled, k @ q / np.sqrt(8), rtol=1e-4, atol=1e-4)
+    causal = of[0] == "decoder_self"
+    seen = np.arange(len(k)) <= QUERY if causal else np.full(len(k), True)
+    np.testing.assert_array_equal(one.seen, seen)
+    scores = np.where(seen, k @ q / np.sqrt(8), -np.inf)
+    alpha = np.exp(scores) / np.exp(scores).sum()
+    close(one.weights, alpha)
+    close(one.weighted, alpha[:, None] * v)
+    close(one.z, alpha @ v)
+    W_O = matrix(attention.W_O.weight)
+    np.testing.assert_allclose(one.concat[HEAD], one.z)
+    close(one.result, W_O[:, own] @ (alpha @ v))
+    output = W_O @ one.concat.astype(float).ravel()
+    close(one.result + one.others, output)
+    lengths = [
+        np.linalg.norm(W_O[:, 8 * h : 8 * h + 8] @ one.concat[h].astype(float)) for h in range(4)
+    ]
+    close(one.norms, lengths)
+    close(one.added, x + output)
+    added = x + output
+    expected = (added - added.mean()) / np.sqrt(added.var() + norm.eps)
+    expected = expected * matrix(norm.weight) + matrix(norm.bias)
+    close(one.normalised, expected)
+
+
+def noting(method, seen: list[torch.Tensor]):
+    """The method itself, which also notes its first argument."""
+
+    def noted(first: torch.Tensor, *rest, **options):
+        seen.append(first)
+        return method(first, *rest, **options)
+
+    return noted
+
+
+def test_x_and_memory_are_what_stands_before_and_beside(
+    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    source = torch.tensor([[piece.id for piece in trace.source_pieces]])
+    read = torch.tensor([[BOS, *(piece.id for piece in trace.target_pieces[:-1])]])
+    attention, _ = module(model, kind, layer)
+    seen: list[torch.Tensor] = []
+    with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
+        for name in ("attend", "keys_and_values"):
+            patch.setattr(attention, name, noting(getattr(attention, name), seen))
+        model(source, read)
+    memory, x = seen
+    close(whole.x, x[0])
+    close(whole.memory, memory[0])
+
+
+def test_an_edit_is_seen_in_all_that_follows(
+    model: Transformer, trace: AttentionTrace, whole: SublayerValues, of: tuple[Kind, int]
+) -> None:
+    kind, layer = of
+    stack = "encoder" if kind == "encoder_self" else "decoder"
+    part = "cross_attention" if kind == "cross" else "self_attention"
+    point = f"{stack}.layers.{layer}.{part}.hook_attn_scores"
+    edited = sublayer_values(model, trace, kind, layer, {point: rescale(5.0, HEAD)})
+    one = arithmetic(edited, HEAD, QUERY, 5 * 8**-0.5)
+    scores = np.where(one.seen, one.scaled.astype(float), -np.inf)
+    np.testing.assert_allclose(edited.scores[HEAD, QUERY], scores, rtol=1e-4, atol=1e-4)
+    close(one.weights, np.exp(scores) / np.exp(scores).sum())
+    assert np.array_equal(edited.weights[0], whole.weights[0])
+    assert np.abs(edited.normalised - whole.normalised).max() > 1e-4
+
+
+@pytest.mark.parametrize("layer", [-1, 2])
+def test_a_layer_that_is_not_there_is_named(
+    translator: Translator, trace: AttentionTrace, layer: int
+) -> None:
+    with pytest.raises(HookError, match=f"There is no layer {layer}: the model has 2"):
+        sublayer_values(translator.model, trace, "cross", layer)
+
+
+def test_a_translation_of_one_piece_sees_itself(
+    model: Transformer, translator: Translator, of: tuple[Kind, int]
+) -> None:
+    """Nothing is masked then, so no mask passes its hook point."""
+    long = translator.trace("The old cat sleeps.", target="Die alte Katze schläft.")
+    short = replace(
+        long,
+        target_pieces=long.target_pieces[:1],
+        decoder_self=long.decoder_self[..., :1, :1],
+        cross=long.cross[..., :1, :],
+        log_probs=long.log_probs[:1],
+    )
+    kind, layer = of
+    whole = sublayer_values(model, short, kind, layer)
+    assert whole.seen.shape == short.weights(kind).shape[2:]
+    assert whole.seen.all()
+    close(whole.weights, short.weights(kind)[layer])

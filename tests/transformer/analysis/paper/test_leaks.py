@@ -1,0 +1,116 @@
+"""What leaks without a mask, against passes that never had one."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.transformer.analysis.padded import traces
+from tests.transformer.analysis.paper.test_masking import HOOK
+from transformer import attention
+from transformer.analysis.batch import batch_traces
+from transformer.analysis.paper.leaks import leak
+from transformer.config import PAD
+from transformer.kinds import KINDS
+from transformer.masks import padding_mask
+
+__all__ = ["traces"]  # a fixture: used by its name
+
+
+@pytest.fixture(scope="module")
+def made(traces):
+    return batch_traces(traces)
+
+
+@torch.no_grad()
+def unmasked(model, made, kind, monkeypatch):
+    """Logits and patterns of a pass to which this kind's mask was never given."""
+    real = padding_mask(made.source)
+    everything = torch.ones_like(real)
+    if kind == "decoder_self":
+        monkeypatch.setattr(
+            attention, "causal_mask", lambda q, k, _: torch.ones(1, 1, q, k, dtype=torch.bool)
+        )
+    patterns = {}
+    names = [HOOK[kind].format(layer, "pattern") for layer in range(model.config.N)]
+    with model.hooks({name: lambda value, name: patterns.update({name: value}) for name in names}):
+        memory = model.encode(made.source, everything if kind == "encoder_self" else real)
+        decoded = model.decode(made.target, memory, everything if kind == "cross" else real)
+    return model.logits(decoded), [patterns[name].double().numpy() for name in names]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_leak_is_that_of_a_pass_without_the_mask(model, made, kind, monkeypatch):
+    found = leak(model, made, kind, masked=False)
+    logits, patterns = unmasked(model, made, kind, monkeypatch)
+    loss = F.cross_entropy(logits.transpose(1, 2), made.written, reduction="none").double()
+    real = made.written != PAD
+    np.testing.assert_allclose(found.loss[real.numpy()], loss[real], atol=1e-5)
+    assert np.isnan(found.loss[~real.numpy()]).all()
+    assert found.mean_loss == pytest.approx(loss[real].mean().item(), abs=1e-5)
+    for n, mean in enumerate(found.mean_losses):
+        assert mean == pytest.approx(loss[n][real[n]].mean().item(), abs=1e-5)
+    queries = made.source if kind == "encoder_self" else made.target
+    keys = made.target if kind == "decoder_self" else made.source
+    for layer, pattern in enumerate(patterns):
+        for head in range(model.config.h):
+            later, padding = [], []
+            for n, query in np.ndindex(*queries.shape):
+                if queries[n, query] == PAD:
+                    continue
+                row = pattern[n, head, query]
+                pad = (keys[n] == PAD).numpy()
+                after = (np.arange(len(row)) > query) & ~pad & (kind == "decoder_self")
+                later.append(row[after].sum())
+                padding.append(row[pad].sum())
+            assert found.to_later[layer, head] == pytest.approx(np.mean(later), abs=1e-6)
+            assert found.to_padding[layer, head] == pytest.approx(np.mean(padding), abs=1e-6)
+    assert (found.to_padding > 0).all()
+    assert (found.to_later > 0).all() == (kind == "decoder_self")
+    np.testing.assert_allclose(found.to_hidden, found.to_later + found.to_padding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_the_mask_nothing_leaks_and_no_sentence_knows_of_the_others(model, made, traces, kind):
+    found = leak(model, made, kind, masked=True)
+    assert (found.to_hidden == 0).all()
+    for n, trace in enumerate(traces):
+        alone = -trace.log_probs.astype(np.float64)  # each sentence by itself, never padded
+        np.testing.assert_allclose(found.loss[n, : len(alone)], alone, atol=1e-4)
+        assert found.mean_losses[n] == pytest.approx(alone.mean(), abs=1e-4)
+    every = np.concatenate([trace.log_probs for trace in traces])
+    # a long sentence counts for more than a short one: each real token alike
+    assert found.mean_loss == pytest.approx(-every.mean(dtype=np.float64), abs=1e-4)
+    assert found.mean_loss != pytest.approx(found.mean_losses.mean(), abs=1e-4)
+
+
+def test_only_the_padded_sentences_change_without_a_padding_mask(model, made):
+    longest = int((made.source != PAD).sum(1).argmax())
+    for kind in ("encoder_self", "cross"):
+        kept, opened = (leak(model, made, kind, masked=masked) for masked in (True, False))
+        changed = np.nanmax(np.abs(opened.loss - kept.loss), axis=1)
+        assert changed[longest] < 1e-4
+        assert (np.delete(changed, longest) > 1e-3).all()
+
+
+def test_a_decoder_that_has_one_position_has_no_future(model, translator):
+    trace = translator.trace("A green frog eats.", "Ein")
+    alone = batch_traces([trace])
+    one = type(alone)(
+        alone.source,
+        alone.target[:, :1],
+        alone.written[:, :1],
+        alone.source_tokens,
+        tuple(row[:1] for row in alone.decoder_tokens),
+        tuple(row[:1] for row in alone.target_tokens),
+    )
+    kept, opened = (leak(model, one, "decoder_self", masked=masked) for masked in (True, False))
+    assert not opened.to_hidden.any()
+    np.testing.assert_allclose(opened.loss, kept.loss, atol=1e-6)
+
+
+def test_the_model_is_left_as_it_was(model, made):
+    with torch.no_grad():
+        before = model(made.source, made.target)
+        leak(model, made, "decoder_self", masked=False)
+        assert torch.equal(model(made.source, made.target), before)

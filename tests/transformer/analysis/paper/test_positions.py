@@ -1,0 +1,207 @@
+"""The formula of §3.5 against NumPy and the paper's spot values; edits against the model itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from transformer import AttentionTrace, Transformer, Translator
+from transformer.analysis.paper import positions
+from transformer.analysis.paper.positions import Edit, Stack
+from transformer.config import BOS
+from transformer.embedding import sinusoidal_positions
+
+SENTENCE = "The old cat sleeps under the table."
+BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
+
+
+def positions_of(model: Transformer, trace: AttentionTrace, edit: Edit) -> dict[str, np.ndarray]:
+    """What each stack adds under an edit, `[position, d_model]`."""
+    with model.hooks(edit.hooks()):
+        found = {stack: positions.embedding_parts(model, trace, stack) for stack in BOTH}
+    return {stack: foot.sum - foot.tokens for stack, foot in found.items()}
+
+
+def test_the_wavelengths_run_from_2_pi_towards_10000_times_2_pi() -> None:
+    waves = positions.wavelengths(512)
+    assert len(waves) == 256
+    assert waves[0] == pytest.approx(2 * math.pi, rel=1e-15)
+    assert waves[128] == pytest.approx(100 * 2 * math.pi)  # 10000^(256/512)
+    assert waves[-1] == pytest.approx(2 * math.pi * 10_000 ** (510 / 512))
+    assert waves[-1] < 10_000 * 2 * math.pi
+    np.testing.assert_allclose(waves[1:] / waves[:-1], 10_000 ** (2 / 512))  # geometric
+    np.testing.assert_allclose(positions.frequencies(512) * waves, 2 * math.pi)
+
+
+def test_the_exact_encoding_is_the_formula_and_the_models_table_is_its_float32() -> None:
+    at = np.array([0, 1, 7, 0.5, 123_456])
+    table = positions.exact_encoding(at, 6)
+    for row, pos in enumerate(at):
+        for i in range(3):
+            angle = pos / 10_000 ** (2 * i / 6)
+            assert table[row, 2 * i] == pytest.approx(math.sin(angle), abs=1e-10)
+            assert table[row, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-10)
+    np.testing.assert_allclose(
+        sinusoidal_positions(300, 64).numpy(),
+        positions.exact_encoding(np.arange(300), 64),
+        atol=1e-7,
+    )
+
+
+@pytest.mark.parametrize("d_model", [2, 32, 512])
+def test_the_similarity_is_the_product_whatever_the_position(d_model: int) -> None:
+    table = sinusoidal_positions(50, d_model).double().numpy()
+    for p in (0, 13, 49):
+        distances = np.arange(50) - p
+        np.testing.assert_allclose(
+            positions.similarity(distances, d_model), table @ table[p], atol=1e-4
+        )
+    assert positions.similarity(np.array([0]), d_model)[0] == d_model / 2
+
+
+def test_cosines_are_products_of_rows_of_length_one() -> None:
+    table = np.array([[3, 4], [-8, 6], [0.5, 0]], np.float32)
+    expected = [[1, 0, 0.6], [0, 1, -0.8], [0.6, -0.8, 1]]
+    np.testing.assert_allclose(positions.cosines(table), expected, atol=1e-7)
+    assert table[0, 0] == 3  # what was given is as it was
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 1000, -3])
+@pytest.mark.parametrize("d_model", [2, 32])
+def test_the_rotation_leads_from_each_position_to_the_one_k_further(k: int, d_model: int) -> None:
+    at = np.arange(10, 40)
+    matrix = positions.rotation(k, d_model)
+    before, after = (positions.exact_encoding(places, d_model) for places in (at, at + k))
+    np.testing.assert_allclose(before @ matrix.T, after, atol=1e-12)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(d_model), atol=1e-12)
+    pair = np.arange(d_model) // 2
+    assert not matrix[pair[:, None] != pair].any()  # block-diagonal
+
+
+@pytest.mark.parametrize(("k", "length", "d_model"), [(5, 40, 32), (0, 3, 2), (100, 2, 64)])
+def test_the_error_of_the_rotation_is_the_largest_of_all(k: int, length: int, d_model: int) -> None:
+    found = positions.rotation_error(k, length, d_model)
+    turn = positions.rotation(k, d_model).T
+    for error, table, most in (
+        (found.exact, positions.exact_encoding(np.arange(length + k), d_model), 1e-12),
+        (found.model, sinusoidal_positions(length + k, d_model).double().numpy(), 2e-7),
+    ):
+        expected = np.abs(table[k:] - table[:length] @ turn).max()
+        assert error == pytest.approx(expected, rel=1e-6, abs=1e-16)
+        assert error < most
+    if k:
+        assert found.model > 100 * found.exact > 0  # float32 is coarser by far
+
+
+def test_an_error_is_seen_where_the_table_is_not_the_formula(monkeypatch) -> None:
+    def wrong(length: int, d_model: int) -> torch.Tensor:
+        return sinusoidal_positions(length, d_model) + 0.25 * torch.eye(length, d_model)
+
+    monkeypatch.setattr(positions, "sinusoidal_positions", wrong)
+    assert positions.rotation_error(3, 10, 32).model > 0.1
+
+
+@pytest.mark.parametrize("k", [0, 3, 5000])
+def test_moved_positions_are_those_of_the_formula(model: Transformer, trace, k: int) -> None:
+    found = positions_of(model, trace, Edit("moved", BOTH, k))
+    for values in found.values():
+        expected = positions.exact_encoding(np.arange(k, k + len(values)), 32)
+        np.testing.assert_allclose(values, expected, atol=2e-6)
+    alone = positions_of(model, trace, Edit("moved", ("encoder",), k))
+    length = len(alone["decoder"])
+    np.testing.assert_allclose(alone["encoder"], found["encoder"], atol=1e-7)
+    np.testing.assert_allclose(
+        alone["decoder"], sinusoidal_positions(length, 32).numpy(), atol=2e-6
+    )
+
+
+def test_removed_positions_are_nothing(model: Transformer, trace) -> None:
+    found = positions_of(model, trace, Edit("removed", ("decoder",)))
+    assert not found["decoder"].any()
+    assert found["encoder"].any()
+
+
+def test_shuffled_positions_are_the_same_ones_in_an_order_of_their_own(
+    model: Transformer, trace
+) -> None:
+    found = positions_of(model, trace, Edit("shuffled", ("encoder",), 4))
+    length = len(trace.source_pieces)
+    order = positions.shuffled_order(length, 4)
+    assert sorted(order) == list(range(length))
+    assert list(order) != list(range(length))
+    assert list(order) != list(positions.shuffled_order(length, 5))
+    table = sinusoidal_positions(length, 32).numpy()
+    np.testing.assert_allclose(found["encoder"], table[order], atol=2e-6)
+
+
+def test_to_shuffle_the_positions_is_to_shuffle_the_words(model: Transformer, trace) -> None:
+    """Attention knows no order (§3.5), so only the pairs of token and position count."""
+    order = positions.shuffled_order(len(trace.source_pieces), 4)
+    read = tuple(trace.source_pieces[token] for token in np.argsort(order))
+    moved_words = replace(trace, source_pieces=read)
+    np.testing.assert_allclose(
+        positions.log_probs(model, trace, Edit("shuffled", ("encoder",), 4)),
+        positions.log_probs(model, moved_words, Edit("moved", (), 0)),
+        atol=1e-5,
+    )
+
+
+def test_without_an_edit_the_log_probabilities_are_those_of_the_trace(
+    model: Transformer, trace
+) -> None:
+    found = positions.log_probs(model, trace, Edit("removed", ()))
+    np.testing.assert_allclose(found, trace.log_probs, atol=1e-5)
+    edited = positions.log_probs(model, trace, Edit("removed", BOTH))
+    assert np.abs(edited - found).max() > 0.01
+
+
+@pytest.mark.parametrize("stacks", [BOTH, ("encoder",), ("decoder",)])
+@pytest.mark.parametrize("pieces", [1, 40, 1000])  # of one batch
+def test_many_moves_at_once_are_what_each_is_alone(
+    model: Transformer, trace, stacks: tuple[Stack, ...], pieces: int, monkeypatch
+) -> None:
+    monkeypatch.setattr(positions, "BATCH_PIECES", pieces)
+    steps = (0, 3, 100, 7, 5000)
+    found = positions.moved_log_probs(model, trace, stacks, steps)
+    alone = [positions.log_probs(model, trace, Edit("moved", stacks, k)) for k in steps]
+    np.testing.assert_allclose(found, alone, atol=1e-4)
+    assert np.ptp(found.sum(-1)) > 0.01
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [Edit("moved", BOTH, 40), Edit("removed", BOTH), Edit("shuffled", ("encoder",), 1)],
+    ids=str,
+)
+def test_a_search_sees_the_edit_as_one_pass_does(translator: Translator, edit: Edit) -> None:
+    """The search gives the decoder's positions one by one, the pass all at once."""
+    with translator.model.hooks(edit.hooks()):
+        translation = translator.translate(SENTENCE, beam_size=2)
+    trace = translator.trace_of(translation)
+    np.testing.assert_allclose(
+        positions.log_probs(translator.model, trace, edit),
+        translation.best.hypothesis.log_probs,
+        atol=1e-4,
+    )
+    assert translation.log_prob != pytest.approx(translator.translate(SENTENCE).log_prob, abs=1e-3)
+
+
+@pytest.mark.parametrize("stack", BOTH)
+def test_the_foot_of_a_stack_is_embedding_plus_position(
+    model: Transformer, trace: AttentionTrace, stack
+) -> None:
+    foot = positions.embedding_parts(model, trace, stack)
+    written = [piece.id for piece in trace.target_pieces]
+    ids = {
+        "encoder": [piece.id for piece in trace.source_pieces],
+        "decoder": [BOS, *written[:-1]],
+    }[stack]
+    embedded = model.shared_embedding.detach().double().numpy()[ids] * math.sqrt(32)
+    place = positions.exact_encoding(np.arange(len(ids)), 32)
+    np.testing.assert_allclose(foot.tokens, embedded, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(foot.positions, place, atol=1e-6)
+    np.testing.assert_allclose(foot.sum, embedded + place, rtol=1e-5, atol=1e-5)

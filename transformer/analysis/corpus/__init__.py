@@ -1,0 +1,1 @@
+"""What was measured over many sentences, with its intervals, and stored beside a checkpoint."""

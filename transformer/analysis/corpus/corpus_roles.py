@@ -1,0 +1,141 @@
+"""What each head does over many sentences, measured sentence by sentence from its weights.
+
+Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.heads.measures import Floats, first_counted_row, measure
+from transformer.analysis.heads.roles import (
+    ROLE_THRESHOLDS,
+    SPREAD_THRESHOLD,
+    pattern_cells,
+    role_scores,
+)
+from transformer.kinds import Kind
+from transformer.tokenizer import SPECIAL
+
+MEASURES: dict[str, str] = {
+    "confidence": "the largest weight of a row, end token aside, mean over the rows",
+    "entropy": "how evenly a row is spread, in bits",
+    "offset": "how many tokens after itself a position looks, on average; below 0 is back",
+    "positional": "share of the rows whose largest weight lies at the offset that is most frequent",
+    "sink": "share of the weight on the first token, the end token and punctuation",
+    "rare word": "share of the rows whose largest weight lies on the least frequent token",
+    "previous": "weight on the token before, beyond chance",
+    "next": "weight on the token after, beyond chance",
+    "itself": "weight on the position itself, beyond chance",
+    "first": "weight on the first token, beyond chance",
+    "end token": "weight on the end token, beyond chance",
+    "punctuation": "weight on punctuation, beyond chance",
+    "same word": "weight on the same word or its other pieces, beyond chance",
+    "aligns": "weight on links that are one to one and in order, beyond chance",
+    "spread": "entropy as a share of the largest possible one",
+}
+"""Beyond chance: 0 is what uniform attention puts there, 1 all of the weight."""
+
+ROLES: dict[str, float] = {**ROLE_THRESHOLDS, "spread": SPREAD_THRESHOLD}
+"""The mean over a corpus from which each role is given; the strongest, by its threshold, names."""
+
+POSITIONAL, RARE_WORD = 0.9, 0.5
+"""Voita et al. 2019, §5.2: a head is positional if at least 90 % of its maxima lie at one offset.
+For rare words they give no threshold; half of the rows is our choice."""
+
+LARGEST_OFFSET = 40
+"""Maxima that lie farther off are counted in no bin of `offset_counts`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceMeasures:
+    """The heads of one kind on one sentence.
+
+    Args:
+        rows: how many rows were counted.
+        values: means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional"
+            is missing, since the most frequent offset is known after the last sentence.
+        offset_counts: `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at
+            each offset from -LARGEST_OFFSET on.
+    """
+
+    rows: int
+    values: Mapping[str, Floats]
+    offset_counts: npt.NDArray[np.int16]
+
+
+def measure_sentence(
+    axes: LabelledWeights, kind: Kind, key_counts: Sequence[int]
+) -> SentenceMeasures:
+    """Measure all heads of one kind on one sentence.
+
+    Args:
+        axes: its weights, by pieces.
+        key_counts: how often each key token stands in the corpus.
+    """
+    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
+    values = {name: measure(axes, kind, name) for name in ("confidence", "entropy", "offset")}
+    values["sink"] = _sink(axes, kind, first)
+    values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
+    values |= role_scores(axes, kind)
+    return SentenceMeasures(best.shape[-1], values, _offset_counts(best, first))
+
+
+def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """The offset at which most maxima lie, from the sum of `offset_counts`, `[layer, head]`."""
+    offsets: npt.NDArray[np.int64] = counts.argmax(-1) - LARGEST_OFFSET
+    return offsets
+
+
+def corpus_role(values: Mapping[str, float], kind: Kind, offset: int) -> str:
+    """The name of one head from its means over a corpus; "" where nothing dominates.
+
+    A positional head of self-attention is "previous", "next" or "itself" where its offset is -1, 1
+    or 0, and "positional" at any other.
+    """
+    if kind != "cross" and values["positional"] >= POSITIONAL:
+        return {-1: "previous", 0: "itself", 1: "next"}.get(offset, "positional")
+    strengths = {name: values[name] / least for name, least in ROLES.items() if name in values}
+    strengths["rare word"] = values["rare word"] / RARE_WORD
+    name = max(strengths, key=lambda name: strengths[name])
+    return name if strengths[name] >= 1 else ""
+
+
+def _sink(axes: LabelledWeights, kind: Kind, first: int) -> Floats:
+    cells = pattern_cells(axes, kind)
+    sink = cells["first"] | cells["end token"] | cells["punctuation"]
+    shares = (axes.weights[:, :, first:] * sink[first:]).sum(-1, dtype=np.float64)
+    mean: Floats = shares.mean(-1)
+    return mean
+
+
+def _on_rarest(
+    best: npt.NDArray[np.int64],
+    axes: LabelledWeights,
+    kind: Kind,
+    counts: npt.NDArray[np.int64],
+    first: int,
+) -> Floats:
+    """Share of the rows that look most at the least frequent of the words that they may see."""
+    queries, keys = axes.labels
+    special = np.array([key in SPECIAL.values() for key in keys])
+    visible = np.broadcast_to(~special, (len(queries), len(keys)))
+    if kind == "decoder_self":
+        visible = np.tril(visible)
+    seen = np.where(visible, counts, np.iinfo(np.int64).max)[first:]  # [row, key]
+    rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]
+    share: Floats = rarest[np.arange(len(rarest)), best].mean(-1)
+    return share
+
+
+def _offset_counts(best: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int16]:
+    offsets = best - np.arange(first, first + best.shape[-1])  # [layer, head, row]
+    bins = np.arange(-LARGEST_OFFSET, LARGEST_OFFSET + 1)
+    counts: npt.NDArray[np.int16] = (offsets[..., None] == bins).sum(-2).astype(np.int16)
+    return counts

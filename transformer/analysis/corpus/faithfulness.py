@@ -1,0 +1,290 @@
+"""Does the model do without the source words that a lens ranks first?
+
+The tests of the debate on attention as explanation: erasing words (comprehensiveness and
+sufficiency of DeYoung et al. 2020, §4.2, here in log P), uniform and permuted weights (Jain &
+Wallace 2019, Wiegreffe & Pinter 2019). They say what changed when something was erased, never why
+the model decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from transformer.analysis.batch import TraceBatch, batch_traces
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
+from transformer.analysis.rank_correlation import kendall, spearman
+from transformer.config import EOS
+from transformer.errors import InputError
+from transformer.kinds import Kind, attention_name
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+from transformer.translator import Translator
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
+"""Of the source words, at least one: how many are erased, or kept."""
+
+RANDOM_ORDERS, PERMUTATIONS = 3, 3
+BATCH_PIECES = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Erasing:
+    """How much log P of each written piece falls, in nats, `[target, fraction]` each.
+
+    Args:
+        comprehensiveness: with the first words of the order erased; high where they mattered.
+        sufficiency: with all others erased; low where the first words were enough.
+    """
+
+    comprehensiveness: Floats
+    sufficiency: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LensFaithfulness:
+    """One lens on one sentence.
+
+    Args:
+        erasing: in the lens's order of the source words.
+        kendall: τ-b between the lens's scores of the source words and how much log P falls without
+            each of them, `[target]`; NaN where one of them says the same of all words.
+        spearman: ρ, likewise.
+    """
+
+    erasing: Erasing
+    kendall: Floats
+    spearman: Floats
+
+
+def lens_faithfulness(
+    translator: Translator,
+    trace: AttentionTrace,
+    name: LensName,
+    without_each: Floats | None = None,
+    targets: Numbers | None = None,
+) -> LensFaithfulness:
+    """Test the ranking of the source words that a lens reads off cross-attention.
+
+    Args:
+        targets: the positions whose written pieces erasing is measured on; all unless given.
+        without_each: `drops_without_each_word` of this trace, where it is known.
+
+    Raises:
+        InputError: if there is no such lens, or fewer than two source words.
+    """
+    scores = word_scores(lens(name, translator, trace, "cross"), trace, signed=name in SIGNED)
+    if without_each is None:
+        without_each = drops_without_each_word(translator.model, trace)
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    return LensFaithfulness(
+        erase(translator.model, trace, order, targets),
+        kendall(scores, without_each),
+        spearman(scores, without_each),
+    )
+
+
+def random_erasing(
+    model: Transformer,
+    trace: AttentionTrace,
+    seed: int = 0,
+    orders: int = RANDOM_ORDERS,
+    targets: Numbers | None = None,
+) -> Erasing:
+    """The same with the words in random orders, the mean over several of them."""
+    words, draw = len(source_words(trace)), np.random.default_rng(seed)
+    some = np.argsort(draw.random((orders, len(trace.target_pieces), words)), axis=-1)
+    found = [erase(model, trace, order, targets) for order in some]
+    return Erasing(
+        np.mean([one.comprehensiveness for one in found], axis=0),
+        np.mean([one.sufficiency for one in found], axis=0),
+    )
+
+
+def source_words(trace: AttentionTrace) -> list[list[int]]:
+    """The positions of the pieces of each source word; `</s>` is none.
+
+    Raises:
+        InputError: if there are fewer than two words: nothing can be ranked.
+    """
+    words: dict[int, list[int]] = {}
+    for position, piece in enumerate(trace.source_pieces):
+        if piece.id != EOS:
+            words.setdefault(piece.word, []).append(position)
+    if len(words) < 2:
+        raise InputError("The sentence has fewer than two words to erase: type a longer one.")
+    return list(words.values())
+
+
+def word_scores(
+    values: npt.NDArray[np.floating], trace: AttentionTrace, *, signed: bool = False
+) -> Floats:
+    """What each source word has in the row that writes each piece, `[target, word]`.
+
+    The mean over layers and heads, each row first brought to the sum 1; where values are signed
+    they are added as they are. A word has the sum of its pieces.
+
+    Args:
+        values: of cross-attention, `[layer, head, target, source]` or `[layer, target, source]`.
+    """
+    rows = np.asarray(values if signed else as_rows(values), dtype=np.float64)
+    mean = rows.reshape(-1, *rows.shape[-2:]).mean(0)  # [target, source]
+    return np.stack([mean[:, positions].sum(-1) for positions in source_words(trace)], axis=-1)
+
+
+def erase(
+    model: Transformer, trace: AttentionTrace, order: Numbers, targets: Numbers | None = None
+) -> Erasing:
+    """Erase the first words of an order, and all others, for each written piece by itself.
+
+    Args:
+        order: `[target, word]`, numbers of `source_words`, the most important first.
+        targets: which rows of it; all unless given.
+
+    Returns:
+        `[target, fraction]`, of these rows.
+    """
+    words = source_words(trace)
+    targets = np.arange(len(order)) if targets is None else np.asarray(targets)
+    counts = [max(1, round(fraction * len(words))) for fraction in FRACTIONS]
+    levels = sorted(set(counts))
+    of_word = np.zeros((len(words), len(trace.source_pieces)), dtype=bool)
+    for number, positions in enumerate(words):
+        of_word[number, positions] = True
+    first = np.stack(
+        [[of_word[row[:count]].any(0) for count in levels] for row in order[targets]]
+    )  # [target, level, source]
+    others = of_word.any(0) & ~first
+    cases = np.concatenate([first, others], axis=1).reshape(-1, first.shape[-1])
+    rows = np.repeat(targets, 2 * len(levels))
+    log_p = erased_log_probs(model, trace, cases, rows).reshape(-1, 2, len(levels))
+    whole = _log_probs(model, trace)[targets]
+    at = [levels.index(count) for count in counts]
+    drops = whole[:, None, None] - log_p
+    return Erasing(drops[:, 0, at], drops[:, 1, at])
+
+
+def drops_without_each_word(model: Transformer, trace: AttentionTrace) -> Floats:
+    """How much log P of each written piece falls without each source word, `[target, word]`."""
+    words = source_words(trace)
+    erased = np.zeros((1 + len(words), len(trace.source_pieces)), dtype=bool)
+    for number, positions in enumerate(words, start=1):
+        erased[number, positions] = True
+    log_p = erased_log_probs(model, trace, erased)
+    drops: Floats = (log_p[:1] - log_p[1:]).T
+    return drops
+
+
+@torch.inference_mode()
+def erased_log_probs(
+    model: Transformer,
+    trace: AttentionTrace,
+    erased: npt.NDArray[np.bool_],
+    rows: Numbers | None = None,
+) -> Floats:
+    """log P of written pieces with source positions hidden from the encoder and from the decoder.
+
+    Args:
+        erased: `[case, source]`; one position at least must stay.
+        rows: `[case]`, the one written piece that is asked for in each case; all unless given.
+
+    Returns:
+        `[case, target]`, or `[case]` with `rows`.
+    """
+    if erased.all(-1).any():
+        raise InputError("Nothing of the sentence would be left: erase fewer words.")
+    pair = batch_traces([trace])
+    at_once = max(1, BATCH_PIECES // max(pair.source.size(1), pair.target.size(1)))
+    return np.concatenate(
+        [
+            _erased(
+                model,
+                pair,
+                erased[n : n + at_once],
+                None if rows is None else rows[n : n + at_once],
+            )
+            for n in range(0, len(erased), at_once)
+        ]
+    )
+
+
+def _erased(
+    model: Transformer, pair: TraceBatch, erased: npt.NDArray[np.bool_], rows: Numbers | None
+) -> Floats:
+    cases, device = len(erased), model.device
+    mask = torch.from_numpy(~erased).to(device)[:, None, None]  # [case, 1, 1, source]
+    source, target, written = (
+        t.to(device).expand(cases, -1) for t in (pair.source, pair.target, pair.written)
+    )
+    decoded = model.decode(target, model.encode(source, mask), mask)  # [case, target, d_model]
+    if rows is not None:
+        at = torch.from_numpy(rows).to(device)[:, None]
+        decoded = decoded[torch.arange(cases, device=device)[:, None], at]
+        written = written.gather(1, at)
+    log_p = model.logits(decoded).float().log_softmax(-1)
+    found: Floats = log_p.gather(-1, written[..., None])[..., 0].double().cpu().numpy()
+    return found if rows is None else found[:, 0]
+
+
+# uniform and permuted attention
+
+
+def uniform_changes(
+    model: Transformer, trace: AttentionTrace, kind: Kind, layers: Sequence[int] | None = None
+) -> Floats:
+    """How log P of each written piece changes with uniform weights in all heads, `[target]`.
+
+    Args:
+        layers: from 0; all unless given.
+    """
+    chosen = range(model.config.N) if layers is None else layers
+    removals = [
+        Removal(kind, layer, head, "uniform") for layer in chosen for head in range(model.config.h)
+    ]
+    with removed(model, removals):
+        return _log_probs(model, trace) - trace.log_probs
+
+
+def permuted_changes(
+    model: Transformer,
+    trace: AttentionTrace,
+    kind: Kind,
+    layers: Sequence[int] | None = None,
+    *,
+    seed: int = 0,
+    permutations: int = PERMUTATIONS,
+) -> Floats:
+    """The same with each row's weights in random order over the keys that it may see, `[target]`.
+
+    The mean over several permutations.
+    """
+    chosen = range(model.config.N) if layers is None else layers
+    generator = torch.Generator().manual_seed(seed)
+
+    def permute(scores: Tensor, _name: str) -> Tensor:
+        # of one sentence every mask hides the last keys alone: what is seen comes first
+        lot = torch.rand(scores.shape, generator=generator).to(scores.device)
+        order = lot.masked_fill(scores.isneginf(), 2).argsort(-1)
+        return scores.gather(-1, order)
+
+    hooks = {f"{attention_name(kind, layer)}.hook_attn_scores": permute for layer in chosen}
+    with model.hooks(hooks):
+        found = [_log_probs(model, trace) for _ in range(permutations)]
+    changes: Floats = np.mean(found, axis=0) - trace.log_probs
+    return changes
+
+
+def _log_probs(model: Transformer, trace: AttentionTrace) -> Floats:
+    nothing = np.zeros((1, len(trace.source_pieces)), dtype=bool)
+    found: Floats = erased_log_probs(model, trace, nothing)[0]
+    return found

@@ -1,0 +1,154 @@
+"""How faithful each lens was on a corpus, as it is stored beside a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer.analysis.corpus.stored import (
+    Figure,
+    count,
+    figure,
+    number,
+    read_json,
+    require_same_weights,
+    rounded,
+    text,
+)
+from transformer.errors import quoted
+from transformer.reading import MIB
+
+FORMAT = 1
+FILE = "faithfulness.json"
+COMMAND = "python -m training.evaluate faithfulness"
+MOST_BYTES = MIB
+
+
+@dataclass(frozen=True)
+class Curves:
+    """How much log P of a written piece falls, in nats, one figure for each fraction.
+
+    Args:
+        comprehensiveness: with the first words erased.
+        sufficiency: with all others erased.
+    """
+
+    comprehensiveness: tuple[Figure, ...]
+    sufficiency: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class LensFigures:
+    """One lens: its curves, and how far it agrees with what erasing each single word says."""
+
+    curves: Curves
+    kendall: Figure
+    spearman: Figure
+
+
+@dataclass(frozen=True)
+class FaithfulnessReport:
+    """All lenses on one corpus.
+
+    Args:
+        weights: SHA-256 of the weights that were measured.
+        sentences: how many were measured.
+        left_out: how many had fewer than two words, or were empty or too long.
+        forced: whether the references were written, and not the model's own translations.
+        fractions: of the source words that were erased or kept.
+        lenses: by `lenses.NAMES`.
+        random: the curves of words in random order.
+        attention: by kind, then "uniform" and "permuted": the change of log P of a piece in nats.
+    """
+
+    weights: str
+    sentences: int
+    left_out: int
+    forced: bool
+    fractions: tuple[float, ...]
+    lenses: Mapping[str, LensFigures]
+    random: Curves
+    attention: Mapping[str, Mapping[str, Figure]]
+
+
+def to_json(report: FaithfulnessReport) -> str:
+    """The text of `faithfulness.json`."""
+    values = {
+        "format": FORMAT,
+        "weights": report.weights,
+        "sentences": report.sentences,
+        "left_out": report.left_out,
+        "forced": report.forced,
+        "fractions": list(report.fractions),
+        "lenses": {
+            name: {
+                **_curve_values(one.curves),
+                "kendall": rounded(one.kendall),
+                "spearman": rounded(one.spearman),
+            }
+            for name, one in report.lenses.items()
+        },
+        "random": _curve_values(report.random),
+        "attention": {
+            kind: {name: rounded(one) for name, one in changes.items()}
+            for kind, changes in report.attention.items()
+        },
+    }
+    return json.dumps(values, indent=1) + "\n"
+
+
+def read(folder: Path) -> FaithfulnessReport | None:
+    """The report of a checkpoint folder; None where there is none.
+
+    Raises:
+        CheckpointError: if it cannot be read, or belongs to other weights.
+    """
+    report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
+    if report is not None:
+        require_same_weights(folder / FILE, report.weights, COMMAND)
+    return report
+
+
+def _curve_values(curves: Curves) -> dict[str, list[list[float]]]:
+    return {
+        "comprehensiveness": [rounded(one) for one in curves.comprehensiveness],
+        "sufficiency": [rounded(one) for one in curves.sufficiency],
+    }
+
+
+def _report(values: Any) -> FaithfulnessReport:
+    """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
+    if values["format"] != FORMAT:
+        raise ValueError(f"format {quoted(values['format'])}")
+    fractions = tuple(map(number, values["fractions"]))
+    return FaithfulnessReport(
+        weights=text(values["weights"]),
+        sentences=count(values["sentences"]),
+        left_out=count(values["left_out"]),
+        forced=values["forced"] is True,
+        fractions=fractions,
+        lenses={
+            text(name): LensFigures(
+                _curves(one, len(fractions)), figure(one["kendall"]), figure(one["spearman"])
+            )
+            for name, one in values["lenses"].items()
+        },
+        random=_curves(values["random"], len(fractions)),
+        attention={
+            text(kind): {text(name): figure(one) for name, one in changes.items()}
+            for kind, changes in values["attention"].items()
+        },
+    )
+
+
+def _curves(values: Any, points: int) -> Curves:
+    curves = Curves(
+        tuple(map(figure, values["comprehensiveness"])),
+        tuple(map(figure, values["sufficiency"])),
+    )
+    if not len(curves.comprehensiveness) == len(curves.sufficiency) == points:
+        raise ValueError("a curve has another number of points")
+    return curves

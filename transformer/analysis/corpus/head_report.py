@@ -1,0 +1,260 @@
+"""What was measured of every head on a corpus, as it is stored beside a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from transformer.analysis.corpus.stored import (
+    Figure,
+    count,
+    figure,
+    number,
+    read_json,
+    require_same_weights,
+    rounded,
+    text,
+    whole,
+)
+from transformer.analysis.heads.head import Head
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.kinds import KINDS, Kind
+from transformer.reading import MIB, read_bytes
+
+FORMAT = 1
+FILE, MEANS_FILE = "heads.json", "head_means.safetensors"
+COMMAND = "python -m training.evaluate heads"
+AGAIN = f"run {COMMAND} again."
+MOST_BYTES = 16 * MIB
+MOST_BYTES_OF_HEADER = 2**16
+
+
+class Example(NamedTuple):
+    """A sentence on which a head does what its role says.
+
+    Args:
+        source: what was translated.
+        target: what the model wrote.
+        score: of the role, as `roles.role_scores` has it.
+    """
+
+    source: str
+    target: str
+    score: float
+
+
+@dataclass(frozen=True)
+class HeadFigures:
+    """One head.
+
+    Args:
+        place: which.
+        role: what it does most on the corpus; "" where nothing dominates.
+        offset: of the key with the largest weight, in tokens, where it is most often.
+        measures: by the names of `corpus_roles.MEASURES` and `importance.IMPORTANCE`.
+        examples: where it does most what its role says, or, without a role, is most confident.
+    """
+
+    place: Head
+    role: str
+    offset: int
+    measures: Mapping[str, Figure]
+    examples: tuple[Example, ...]
+
+
+class CurvePoint(NamedTuple):
+    """BLEU of the greedy translations after the first heads of an order were taken away.
+
+    Args:
+        removed: how many.
+        bleu: without them.
+    """
+
+    removed: int
+    bleu: Figure
+
+
+@dataclass(frozen=True)
+class Curve:
+    """BLEU as more and more heads are taken away, the least important first.
+
+    Args:
+        order: all heads.
+        points: some numbers of heads, from none to all.
+    """
+
+    order: tuple[Head, ...]
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True)
+class HeadReport:
+    """All heads of one model.
+
+    Args:
+        weights: SHA-256 of the weights that were measured.
+        sentences: pairs that were measured.
+        left_out: pairs that were empty or too long.
+        bleu_sentences: how many of them were translated, for BLEU and the curves.
+        loss: nats for each piece with all heads.
+        bleu: with all heads, greedy.
+        heads: each head, by kind, layer and number.
+        curves: by the measure of importance that gave the order.
+    """
+
+    weights: str
+    sentences: int
+    left_out: int
+    bleu_sentences: int
+    loss: Figure
+    bleu: Figure
+    heads: tuple[HeadFigures, ...]
+    curves: Mapping[str, Curve]
+
+    def head(self, place: Head) -> HeadFigures:
+        """The figures of one head."""
+        return next(figures for figures in self.heads if figures.place == place)
+
+    def values(self, name: str, kind: Kind) -> npt.NDArray[np.float64]:
+        """One measure of all heads of a kind, `[layer, head]`."""
+        chosen = [figures for figures in self.heads if figures.place.kind == kind]
+        flat = [figures.measures[name].value for figures in chosen]
+        return np.array(flat).reshape(1 + max(figures.place.layer for figures in chosen), -1)
+
+
+def to_json(report: HeadReport) -> str:
+    """The text of `heads.json`."""
+    values = {
+        "format": FORMAT,
+        "weights": report.weights,
+        "sentences": report.sentences,
+        "left_out": report.left_out,
+        "bleu_sentences": report.bleu_sentences,
+        "loss": rounded(report.loss),
+        "bleu": rounded(report.bleu),
+        "heads": [
+            {
+                "head": list(figures.place),
+                "role": figures.role,
+                "offset": figures.offset,
+                "measures": {name: rounded(f) for name, f in figures.measures.items()},
+                "examples": [[e.source, e.target, *rounded([e.score])] for e in figures.examples],
+            }
+            for figures in report.heads
+        ],
+        "curves": {
+            name: {
+                "order": [list(place) for place in curve.order],
+                "points": [[point.removed, rounded(point.bleu)] for point in curve.points],
+            }
+            for name, curve in report.curves.items()
+        },
+    }
+    lines = json.dumps(values, ensure_ascii=False).replace('{"head": ', '\n{"head": ')
+    return lines.replace('"curves": ', '\n"curves": ') + "\n"
+
+
+def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
+    """The report of a checkpoint folder; None where there is none.
+
+    Raises:
+        CheckpointError: if it cannot be read, or belongs to another model.
+    """
+    report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
+    if report is None:
+        return None
+    expected = [
+        Head(kind, layer, head)
+        for kind in KINDS
+        for layer in range(config.N)
+        for head in range(config.h)
+    ]
+    if [figures.place for figures in report.heads] != expected:
+        raise CheckpointError(
+            f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
+        )
+    require_same_weights(folder / FILE, report.weights, COMMAND)
+    return report
+
+
+def read_means(folder: Path, config: TransformerConfig) -> dict[Kind, Tensor] | None:
+    """Mean z of each head over a corpus, `[layer, head, d_v]`; None where there is no such file.
+
+    Raises:
+        CheckpointError: if it cannot be read, or belongs to another model.
+    """
+    path = folder / MEANS_FILE
+    if not path.exists():
+        return None
+    shape = (config.N, config.h, config.d_v)
+    try:
+        content = read_bytes(path, MOST_BYTES_OF_HEADER + len(KINDS) * 4 * math.prod(shape))
+        stored = safetensors.torch.load(content)
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (safetensors.SafetensorError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointError(f"{path} is not a safetensors file: {AGAIN}") from error
+    if set(stored) != set(KINDS):
+        raise CheckpointError(f"{path} does not hold {', '.join(KINDS)}: {AGAIN}")
+    means: dict[Kind, Tensor] = {kind: stored[kind] for kind in KINDS}
+    for kind, values in means.items():
+        if values.dtype != torch.float32 or tuple(values.shape) != shape:
+            raise CheckpointError(
+                f"{path}: '{kind}' is no float32 tensor of shape {list(shape)}: {AGAIN}"
+            )
+        if not bool(values.isfinite().all()):
+            raise CheckpointError(f"{path}: '{kind}' holds what is no number: {AGAIN}")
+    return means
+
+
+def _report(values: Any) -> HeadReport:
+    """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
+    if values["format"] != FORMAT:
+        raise ValueError(f"format {quoted(values['format'])}")
+    return HeadReport(
+        weights=text(values["weights"]),
+        sentences=count(values["sentences"]),
+        left_out=count(values["left_out"]),
+        bleu_sentences=count(values["bleu_sentences"]),
+        loss=figure(values["loss"]),
+        bleu=figure(values["bleu"]),
+        heads=tuple(_head_figures(one) for one in values["heads"]),
+        curves={text(name): _curve(curve) for name, curve in values["curves"].items()},
+    )
+
+
+def _curve(values: Any) -> Curve:
+    return Curve(
+        order=tuple(map(_place, values["order"])),
+        points=tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"]),
+    )
+
+
+def _head_figures(values: Any) -> HeadFigures:
+    return HeadFigures(
+        place=_place(values["head"]),
+        role=text(values["role"]),
+        offset=whole(values["offset"]),
+        measures={text(name): figure(value) for name, value in values["measures"].items()},
+        examples=tuple(
+            Example(text(source), text(target), number(score))
+            for source, target, score in values["examples"]
+        ),
+    )
+
+
+def _place(values: Any) -> Head:
+    kind, layer, head = values
+    return Head(KINDS[KINDS.index(kind)], count(layer), count(head))

@@ -1,0 +1,106 @@
+"""How much the loss depends on each head: by its gradient, and by taking the head away.
+
+What changed when a head was removed, never why the model decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.config import PAD
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+
+Floats = npt.NDArray[np.float64]
+
+IMPORTANCE: dict[str, str] = {
+    "gradient": "how much the loss depends on a gate of the head, within its layer",
+    "loss without": "how much the loss of a piece grows without the head, in nats",
+    "BLEU without": "how much BLEU changes without the head",
+}
+"""`gradient` is normalised within its layer (l2); its order is that of Michel et al. 2019."""
+
+
+def sentence_losses(
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, memory: Tensor | None = None
+) -> Tensor:
+    """-log P of each translation, the sum over its pieces, `[sentence]`, in nats.
+
+    Args:
+        source: `[sentence, source]`, padded on the right.
+        target: `[sentence, target]`, what the decoder reads.
+        labels: `[sentence, target]`, what it is to write.
+        memory: the encoder's output for `source`, where it is known.
+    """
+    mask = padding_mask(source)
+    memory = model.encode(source, mask) if memory is None else memory
+    logits = model.logits(model.decode(target, memory, mask))
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    nats = F.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, reduction="none"
+    )
+    return nats.view(labels.shape).sum(-1)
+
+
+def gradient_importance(
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor
+) -> dict[Kind, Floats]:
+    """|Att_h(x)ᵀ ∂L(x)/∂Att_h(x)| of each sentence x (Michel et al. 2019, §4.1).
+
+    That is |∂L/∂ξ_h| of a gate ξ_h = 1 on the head's output; L is the loss of the sentence in nats
+    for each of its pieces.
+
+    Returns:
+        `[sentence, layer, head]` of each kind.
+    """
+    names = {
+        f"{attention_name(kind, layer)}.hook_z": (kind, layer)
+        for kind in KINDS
+        for layer in range(model.config.N)
+    }
+    gates = {
+        name: torch.ones(len(source), model.config.h, device=source.device, requires_grad=True)
+        for name in names
+    }
+
+    def gate(z: Tensor, name: str) -> Tensor:
+        return z * gates[name][:, :, None, None]
+
+    with torch.enable_grad(), model.hooks(dict.fromkeys(names, gate)):
+        losses = sentence_losses(model, source, target, labels) / (labels != PAD).sum(-1)
+        gradients = torch.autograd.grad(losses.sum(), list(gates.values()))
+    found = dict(zip(names.values(), gradients, strict=True))
+    return {
+        kind: torch.stack([found[kind, layer] for layer in range(model.config.N)], 1)
+        .abs().double().cpu().numpy()
+        for kind in KINDS
+    }  # fmt: skip
+
+
+def normalised_by_layer(importance: Floats) -> Floats:
+    """Divided by the l2 norm over the heads of each layer, `[..., layer, head]` (Michel, §4.1)."""
+    norm = np.linalg.norm(importance, axis=-1, keepdims=True)
+    scaled: Floats = np.divide(importance, norm, out=np.zeros_like(importance), where=norm > 0)
+    return scaled
+
+
+@torch.inference_mode()
+def losses_without(
+    model: Transformer, source: Tensor, target: Tensor, labels: Tensor, heads: Sequence[Head]
+) -> Iterable[Tensor]:
+    """`sentence_losses` with each of these heads taken away, its output set to 0, one by one."""
+    memory = model.encode(source, padding_mask(source))
+    for place in heads:
+        known = None if place.kind == "encoder_self" else memory
+        with removed(model, [Removal(*place)]):
+            losses = sentence_losses(model, source, target, labels, known)
+        yield losses  # outside the block: the head is there again for who takes them

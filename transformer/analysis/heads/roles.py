@@ -1,0 +1,170 @@
+"""The role of each head, in a word or two, from its weights alone.
+
+Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
+from transformer.config import EOS
+from transformer.kinds import Kind
+from transformer.tokenizer import SPECIAL, WORD_START
+
+Cells: TypeAlias = npt.NDArray[np.bool_]
+
+ROLE_THRESHOLDS: dict[str, float] = {
+    "previous": 0.4,
+    "next": 0.4,
+    "itself": 0.4,
+    "first": 0.4,
+    "end token": 0.4,
+    "punctuation": 0.4,
+    "same word": 0.25,
+    "aligns": 0.5,
+}
+"""How much of its weight a head must put on a pattern's cells beyond chance to have that role.
+
+0 is what uniform attention puts there, 1 is all of the weight. The strongest pattern names the
+head. "same word" asks for less, because most rows have no other piece of their word."""
+SPREAD_THRESHOLD = 0.9
+"""The share of the largest possible entropy from which a head is called "spread"."""
+MONOTONE_THRESHOLD = 0.7
+"""The share of pairs of links that must not cross where a head "aligns"."""
+
+
+def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
+    """The role of each head; "" where no pattern dominates.
+
+    Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
+    itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
+
+    Returns:
+        `[layer][head]`.
+    """
+    scores = {
+        name: values / (SPREAD_THRESHOLD if name == "spread" else ROLE_THRESHOLDS[name])
+        for name, values in role_scores(axes, kind).items()
+    }
+    scores[""] = np.ones(axes.weights.shape[:2])  # below 1 no pattern dominates
+    strongest = np.stack([*scores.values()]).argmax(0)  # [layer, head]
+    return [[[*scores][number] for number in layer] for layer in strongest]
+
+
+def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
+    """How much each head does of what each role says, `[layer, head]` each.
+
+    Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
+    pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
+    """
+    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    seen = np.ones(axes.weights.shape[2:], dtype=bool)  # [query, key]
+    if kind == "decoder_self":
+        seen = np.tril(seen)
+    patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
+    layers = [
+        _layer_scores(layer[:, first:].astype(np.float64), kind, patterns, seen[first:])
+        for layer in axes.weights
+    ]
+    return {name: np.stack([scores[name] for scores in layers]) for name in layers[0]}
+
+
+def _layer_scores(
+    weights: Floats, kind: Kind, patterns: dict[str, Cells], seen: Cells
+) -> dict[str, Floats]:
+    """The scores of the heads of one layer, `[head]` each."""
+    scores = {name: _beyond_chance(weights, cells, seen) for name, cells in patterns.items()}
+    if kind == "cross":
+        scores["aligns"] = _alignment(weights)
+    scores["spread"] = _evenness(weights, seen)
+    return scores
+
+
+def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
+    """The cells `[query, key]` of each pattern."""
+    queries, keys = axes.labels
+    shape = (len(queries), len(keys))
+    distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
+    end = [key == SPECIAL[EOS] for key in keys]
+    points = [key not in SPECIAL.values() and not any(map(str.isalnum, key)) for key in keys]
+    patterns = {
+        "first": np.broadcast_to(np.arange(shape[1]) == 0, shape),
+        "end token": np.broadcast_to(end, shape),
+        "punctuation": np.broadcast_to(points, shape),
+        "same word": _same_word(axes, kind),
+    }
+    if kind != "cross":
+        patterns |= {"previous": distance == -1, "next": distance == 1, "itself": distance == 0}
+    return patterns
+
+
+def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
+    """The word again, or another piece of it; punctuation and a position itself do not count."""
+    queries, keys = (_lower_case(tokens) for tokens in axes.labels)
+    same = np.array([[bool(query) and query == key for key in keys] for query in queries])
+    if kind != "cross":
+        words = _word_numbers(axes.labels.keys)
+        same |= (words[:, None] == words) & (words >= 0)
+        np.fill_diagonal(same, False)
+    return same
+
+
+def _lower_case(tokens: tuple[str, ...]) -> list[str]:
+    """A token in lower case; empty where it has no letter, such as a full stop."""
+    plain = [token.removeprefix(WORD_START).casefold() for token in tokens]
+    return [
+        text if any(map(str.isalnum, text)) and text not in SPECIAL.values() else ""
+        for text in plain
+    ]
+
+
+def _word_numbers(tokens: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """Which word each piece belongs to; -1 for what has no letter. Whole words have no `▁`."""
+    whole = not any(token.startswith(WORD_START) for token in tokens)
+    numbers, last = [], -1
+    for position, (token, text) in enumerate(zip(tokens, _lower_case(tokens), strict=True)):
+        if not text:
+            last = -1
+        elif whole or token.startswith(WORD_START) or last < 0:
+            last = position
+        numbers.append(last)
+    return np.array(numbers)
+
+
+def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:
+    """The mean share of a row's weight on these cells, less that of uniform attention."""
+    share = np.einsum("hqk,qk->h", weights, cells) / weights.shape[1]  # [head]
+    chance = (cells.sum(-1) / seen.sum(-1)).mean()
+    beyond: Floats = (share - chance) / max(1 - chance, 1e-9)
+    return beyond if chance < 1 else np.zeros_like(beyond)
+
+
+def _alignment(weights: Floats) -> Floats:
+    """As `_beyond_chance`, over the cells that are largest in both their row and their column.
+
+    These are the links in which both directions agree, one to one. 0 where too many of them cross.
+    """
+    keys = weights.shape[-1]
+    best_key = weights.argmax(-1)  # [head, query]
+    best_query = weights.argmax(-2)  # [head, key]
+    agreed = np.take_along_axis(best_query, best_key, -1) == np.arange(weights.shape[1])
+    share = (weights.max(-1) * agreed).mean(-1)
+    scores: Floats = (share - 1 / keys) / (1 - 1 / keys) if keys > 1 else np.zeros_like(share)
+    for head in range(len(scores)):
+        linked = best_key[head, agreed[head]]
+        steps = np.sign(linked[None] - linked[:, None])[np.triu_indices(len(linked), 1)]
+        if not len(steps) or (steps > 0).mean() < MONOTONE_THRESHOLD:
+            scores[head] = 0
+    return scores
+
+
+def _evenness(weights: Floats, seen: Cells) -> Floats:
+    """Entropy over the largest possible one; weight on dropped tokens counts against it."""
+    max_entropy = np.log2(seen.sum(-1)).mean()
+    mean: Floats = entropy(weights).mean(-1)
+    return mean / max_entropy if max_entropy > 0 else np.zeros_like(mean)

@@ -1,0 +1,57 @@
+"""Which heads are like a given one: by what was measured of them, or by where they look."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.corpus.head_report import HeadReport
+from transformer.analysis.distance import total_variation
+from transformer.analysis.heads.head import Head
+from transformer.trace import AttentionTrace
+
+Floats = npt.NDArray[np.float64]
+
+
+def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tuple[Head, float]]:
+    """The heads of all kinds whose measures lie nearest, with the distance, nearest first.
+
+    Each measure is divided by its standard deviation over all heads; the distance is the root mean
+    square of the differences. Measures that some kind does not have (`aligns`, `previous`) and the
+    two measures of importance are not in it.
+    """
+    names = [name for name in MEASURES if all(name in figures.measures for figures in report.heads)]
+    places = [figures.place for figures in report.heads]
+    table = np.array([[one.measures[name].value for name in names] for one in report.heads])
+    apart = _standardised(table) - _standardised(table)[places.index(place)]  # [head, measure]
+    return _nearest(places, np.sqrt((apart**2).mean(-1)), place, count)
+
+
+def nearest_by_attention(
+    trace: AttentionTrace, place: Head, count: int
+) -> list[tuple[Head, float]]:
+    """The heads of the same kind that look at the same on one sentence, nearest first.
+
+    The distance is `total_variation`: 0 where they look at the same, 1 where they share no key.
+    """
+    weights = trace.weights(place.kind)  # [layer, head, query, key]
+    apart = total_variation(weights, weights[place.layer, place.head])
+    places = [Head(place.kind, *map(int, at)) for at in np.ndindex(apart.shape)]
+    return _nearest(places, apart.ravel(), place, count)
+
+
+def _standardised(table: Floats) -> Floats:
+    """Each column less its mean, in standard deviations; one that says the same of all is 0."""
+    centred = table - table.mean(0)
+    spread = table.std(0)
+    scaled: Floats = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-12)
+    return scaled
+
+
+def _nearest(
+    places: list[Head], distances: Floats, place: Head, count: int
+) -> list[tuple[Head, float]]:
+    order = np.argsort(distances, kind="stable")
+    found = [(places[n], float(distances[n])) for n in order if places[n] != place]
+    return found[:count]

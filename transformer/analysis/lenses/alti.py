@@ -1,0 +1,90 @@
+"""ALTI and ALTI+: what share of a layer's output, or of a written word, comes from each token.
+
+Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the
+Transformer" (ALTI), and Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine
+Translation" (ALTI+, for encoder and decoder together).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
+from transformer.analysis.teacher_forcing import Array, Progress
+from transformer.kinds import Kind
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+
+def contributions(
+    model: Transformer, trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
+) -> Array:
+    """c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁): how much of the output y_i is T_ij (ALTI).
+
+    T_ij is what key j brings to query i in all heads, with x_i on the diagonal, after the
+    linearised LayerNorm. In cross-attention x_i, all that was read before, is one more column,
+    the last.
+
+    Returns:
+        `[layer, query, key]`, in cross-attention `[layer, target, source + 1]`; each row sums to 1.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    return of_each_block(_of_block, model, trace, kind, progress)
+
+
+def whole_model(
+    model: Transformer, trace: AttentionTrace, *, progress: Progress | None = None
+) -> Array:
+    """The share of each source token, and of each one read before, in each written word (ALTI+).
+
+    Returns:
+        `[target, source + target]`: first the source, then what the decoder reads, `<s>` first.
+        Row i is the position that writes token i. Each row sums to 1; feed-forward networks, which
+        mix no positions, leave it as it is.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    done = 0
+
+    def step(_done: int, of: int) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, 3 * of)
+
+    encoder, decoder, cross = (
+        torch.from_numpy(contributions(model, trace, kind, progress=step))
+        for kind in ("encoder_self", "decoder_self", "cross")
+    )
+    memory = encoder[0]
+    for layer in encoder[1:]:
+        memory = layer @ memory
+    target, source = cross.size(1), memory.size(0)
+    shares = torch.cat((cross.new_zeros(target, source), torch.eye(target, dtype=cross.dtype)), -1)
+    for own, over_source in zip(decoder, cross, strict=True):
+        before = over_source[:, -1:] * (own @ shares)  # by way of the residual
+        before[:, :source] += over_source[:, :-1] @ memory
+        shares = before
+    array: Array = shares.numpy()
+    return array
+
+
+def _of_block(block: AttentionBlock) -> Tensor:
+    y = block.output
+    length = y.abs().sum(-1)[:, None]  # [query, 1]
+    near = [length - (y[:, None] - part).abs().sum(-1) for part in block.transformed()]
+    seen = block.seen
+    if block.kind == "cross":
+        seen = torch.cat((seen, seen.new_ones(len(seen), 1)), -1)
+    else:
+        seen = seen | torch.eye(len(seen), dtype=torch.bool, device=seen.device)
+    # a hidden key brings exactly nothing; rounding may say otherwise
+    share = torch.cat(near, -1).clamp(min=0) * seen
+    total = share.sum(-1, keepdim=True)
+    # where no part brings the output nearer, none stands out
+    share = torch.where(total == 0, seen.to(share.dtype), share)
+    return share / share.sum(-1, keepdim=True)

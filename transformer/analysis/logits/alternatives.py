@@ -1,0 +1,34 @@
+"""What the model held probable at each step of a translation, beside the piece that was written."""
+
+from __future__ import annotations
+
+from transformer.model import Transformer
+from transformer.score import Choice, forced_log_probs, most_probable_others
+from transformer.tokenizer import Tokenizer
+from transformer.trace import AttentionTrace
+
+__all__ = ["Choice", "alternatives"]
+
+
+def alternatives(
+    model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int
+) -> list[tuple[Choice, ...]]:
+    """For each target position the piece that was written, then the most probable others.
+
+    One teacher-forced pass gives what each step of the search saw; pieces that a search never
+    writes, such as `<pad>`, are left out.
+
+    Args:
+        count: how many others.
+
+    Returns:
+        `[target][1 + count]`, the others by falling probability.
+    """
+    written = [piece.id for piece in trace.target_pieces]
+    log_p = forced_log_probs(model, [piece.id for piece in trace.source_pieces], written)
+    own = log_p[range(len(written)), written].exp().tolist()
+    others = most_probable_others(tokenizer, log_p, written, count)
+    return [
+        (Choice(piece.text, probability), *choices)
+        for piece, probability, choices in zip(trace.target_pieces, own, others, strict=True)
+    ]

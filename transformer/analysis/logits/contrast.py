@@ -1,0 +1,161 @@
+"""Why this piece and not that one: contrastive attribution (Yin & Neubig 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.lenses.gradient import values_and_gradients
+from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
+from transformer.analysis.teacher_forcing import (
+    LARGEST_TENSOR,
+    Array,
+    ForcedPair,
+    Progress,
+    forced_pair,
+    to_array,
+)
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
+from transformer.trace import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """What speaks for the written piece, above 0, and for the other one, below 0; in nats.
+
+    Args:
+        log_odds: log P(written) − log P(other), given the source and all that came before.
+        values: `[layer, head, key]` of each kind, gradient × value: to first order, what the
+            log-odds lose when this head takes nothing from this key.
+        direct: `[layer, head]` of the decoder's kinds: what each head adds to the difference of the
+            two logits by way of the residual stream.
+    """
+
+    log_odds: float
+    values: dict[Kind, Array]
+    direct: dict[DecoderKind, Array]
+
+    @property
+    def by_source(self) -> Array:
+        """`[source]`: gradient × value of each source token, over all heads of cross-attention."""
+        total: Array = self.values["cross"].sum((0, 1))
+        return total
+
+    @property
+    def by_head(self) -> dict[Kind, Array]:
+        """`[layer, head]` of each kind: the same over all keys, which is gradient × z."""
+        return {kind: values.sum(-1) for kind, values in self.values.items()}
+
+
+def contrast(model: Transformer, trace: AttentionTrace, step: int, other: int) -> Contrast:
+    """Compare the piece that was written at one step with another one.
+
+    Args:
+        step: position in the translation, from 0.
+        other: token id of the other piece.
+
+    Raises:
+        InputError: if there is no such step or piece, if the two are the same, or if the trace
+            does not fit the model.
+    """
+    pair = _until(model, trace, step, other)
+    layers = range(model.config.N)
+    names = {kind: [f"{attention_name(kind, n)}.hook_v" for n in layers] for kind in KINDS}
+    found = values_and_gradients(
+        model,
+        pair,
+        [name for row in names.values() for name in row],
+        lambda pair: _log_odds(model(pair.source, pair.target), pair, other)[0],
+    )
+    prefix = replace(trace, target_pieces=trace.target_pieces[: step + 1])
+    direct = direct_logits(model, prefix, against=torch.full_like(pair.written, other))
+    return Contrast(
+        log_odds=float(direct.logits[step]),
+        values={
+            kind: to_array(
+                torch.cat([(v * slope).sum(-1) for v, slope in map(found.__getitem__, row)])
+            )
+            for kind, row in names.items()
+        },
+        direct={kind: heads[..., step] for kind, heads in direct.heads.items()},
+    )
+
+
+@torch.inference_mode()
+def erase(
+    model: Transformer,
+    trace: AttentionTrace,
+    step: int,
+    other: int,
+    *,
+    progress: Progress | None = None,
+) -> Array:
+    """What the log-odds lose when a source token is hidden, in nats: the check of `contrast`.
+
+    The token is masked as padding is: no head of the encoder and none of the cross-attention sees
+    it. What came before in the translation stays.
+
+    Args:
+        step: position in the translation, from 0.
+        other: token id of the other piece.
+        progress: called with the number of runs done and of all: one run for each token, and one
+            with all of them, several at once.
+
+    Returns:
+        `[source]`, log-odds with all tokens − log-odds without this one; above 0, the token speaks
+        for what was written.
+
+    Raises:
+        InputError: as for `contrast`, or if the source has one token alone.
+    """
+    pair = _until(model, trace, step, other)
+    source = pair.source.size(1)
+    if source == 1:
+        raise InputError("The sentence has one piece alone: without it nothing is left to read.")
+    # row 0 sees all, row j + 1 all but token j
+    mask = ~torch.eye(source + 1, source, dtype=torch.bool, device=pair.source.device).roll(1, 0)
+    wide = max(model.config.d_ff, model.config.h * source)
+    rows = max(1, LARGEST_TENSOR // (wide * max(source, pair.target.size(1))))
+    odds = pair.source.new_empty(0, dtype=model.shared_embedding.dtype)
+    for part in mask.split(rows):
+        odds = torch.cat((odds, _without(model, pair, part, other)))
+        if progress:
+            progress(len(odds), len(mask))
+    return to_array(odds[0] - odds[1:])
+
+
+def _without(model: Transformer, pair: ForcedPair, mask: Tensor, other: int) -> Tensor:
+    """`[row]`: the log-odds at the last step for each mask of the source, `[row, source]`."""
+    seen = mask[:, None, None]  # [row, 1, 1, source]
+    memory = model.encode(pair.source.expand(len(mask), -1), seen)
+    decoded = model.decode(pair.target.expand(len(mask), -1), memory, seen)
+    return _log_odds(model.logits(decoded[:, -1:]), pair, other)
+
+
+def _log_odds(logits: Tensor, pair: ForcedPair, other: int) -> Tensor:
+    """`[row]`: logit of the last written piece − logit of the other, from `[row, target, vocab]`.
+
+    The softmax divides both by the same sum, so this is the difference of log P.
+    """
+    return logits[:, -1, pair.written[-1]] - logits[:, -1, other]
+
+
+def _until(model: Transformer, trace: AttentionTrace, step: int, other: int) -> ForcedPair:
+    """The sentence, and the translation up to this step: what comes later changes nothing."""
+    whole = forced_pair(model, trace)
+    if not 0 <= step < len(whole.written):
+        raise InputError(
+            f"There is no step {step}: the translation has {len(whole.written)}, counted from 0."
+        )
+    if not 0 <= other < model.config.vocab_size:
+        raise InputError(
+            f"There is no piece {other}: the vocabulary has {model.config.vocab_size:,}, counted "
+            f"from 0."
+        )
+    if other == int(whole.written[step]):
+        raise InputError("This is the piece that was written: choose another one.")
+    return ForcedPair(whole.source, whole.target[:, : step + 1], whole.written[: step + 1])

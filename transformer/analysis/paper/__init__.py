@@ -1,0 +1,1 @@
+"""The paper's own parts as numbers: attention step by step, masks, positions, norms, costs."""

@@ -1,0 +1,139 @@
+"""What the scale of q·k does: saturation, its gradient, and why the variance grows (§3.2.1)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from transformer.analysis.heads.measures import entropy
+from transformer.hooks import Hook
+
+Floats = npt.NDArray[np.float64]
+Scale = Literal["÷ √d_k", "none", "× √d_k"]
+
+
+def factor(scale: Scale, d_k: int, temperature: float = 1.0) -> float:
+    """What q·k is multiplied by before the softmax; the paper's is 1/√d_k (equation 1).
+
+    Args:
+        scale: the paper's, none at all, or a common misprint.
+        d_k: width of the queries and keys.
+        temperature: divides the scores in addition; 1 in the paper.
+    """
+    power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
+    return float(d_k**power) / temperature
+
+
+def rescale(by: float, head: int | None = None) -> Hook:
+    """A hook for `hook_attn_scores` that multiplies the scores, of one head or of all.
+
+    Args:
+        by: above 0, so that what is masked stays at -∞.
+        head: which head, counted from 0; None for all.
+    """
+
+    def hook(scores: Tensor, name: str) -> Tensor:
+        del name
+        if head is None:
+            return scores * by
+        scores = scores.clone()
+        scores[:, head] *= by
+        return scores
+
+    return hook
+
+
+def softmax(scores: Floats) -> Floats:
+    """Over the last axis; -∞ becomes 0."""
+    shifted = np.exp(scores - scores.max(-1, keepdims=True))
+    result: Floats = shifted / shifted.sum(-1, keepdims=True)
+    return result
+
+
+def softmax_gradient(weights: Floats) -> Floats:
+    """∂α_i / ∂s_j = α_i (δ_ij - α_j), `[key, key]`, of one row of weights, `[key]`."""
+    gradient: Floats = np.diag(weights) - np.outer(weights, weights)
+    return gradient
+
+
+class Saturation(NamedTuple):
+    """One row of scores at several scales, each `[scale]`.
+
+    Args:
+        largest: the largest weight; 1 where the row looks at one key alone.
+        entropy: in bits.
+        gradient: Frobenius norm of `softmax_gradient`; 0 where no gradient flows.
+    """
+
+    largest: Floats
+    entropy: Floats
+    gradient: Floats
+
+
+def saturation(dots: Floats, factors: Floats) -> Saturation:
+    """The softmax of a row of dot products, multiplied by each of the factors.
+
+    Args:
+        dots: `[key]`, q·k of the keys that are seen.
+        factors: `[scale]`.
+    """
+    weights = softmax(factors[:, None] * dots)  # [scale, key]
+    return Saturation(
+        largest=weights.max(-1),
+        entropy=entropy(weights),
+        gradient=np.array([np.linalg.norm(softmax_gradient(row)) for row in weights]),
+    )
+
+
+class DotVariance(NamedTuple):
+    """Variance of the dot product of the first m components of queries and keys, each `[m]`.
+
+    Args:
+        width: m, from 1 to d_k.
+        measured: over all pairs of a query and a key.
+        predicted: the sum of the variances of the single products, as if they were independent.
+    """
+
+    width: npt.NDArray[np.int64]
+    measured: Floats
+    predicted: Floats
+
+
+def dot_variance(q: Floats, k: Floats) -> DotVariance:
+    """How the variance of q·k grows with the width, as the footnote of §3.2.1 has it.
+
+    For independent components of mean 0 and variance 1 the prediction is the width itself.
+
+    Args:
+        q: `[query, d_k]`.
+        k: `[key, d_k]`.
+    """
+    mean_q, mean_k = q.mean(0), k.mean(0)  # [d_k]
+    cov_q, cov_k = _covariance(q), _covariance(k)  # [d_k, d_k]
+    # covariance over all pairs of the products q_a k_a and q_b k_b, without an array of all pairs
+    covariance = np.outer(mean_q, mean_q) * cov_k + np.outer(mean_k, mean_k) * cov_q + cov_q * cov_k
+    return DotVariance(
+        width=np.arange(1, q.shape[-1] + 1),
+        measured=covariance.cumsum(0).cumsum(1).diagonal(),  # sums of the leading blocks
+        predicted=covariance.diagonal().cumsum(),
+    )
+
+
+def _covariance(x: Floats) -> Floats:
+    """Covariance of the components of the rows, `[row, d_k]` to `[d_k, d_k]`."""
+    centred = x.astype(np.float64) - x.mean(0)
+    covariance: Floats = centred.T @ centred / len(x)
+    return covariance
+
+
+def gaussian_dot_variance(widths: npt.NDArray[np.int64], samples: int = 4096) -> Floats:
+    """Measured variance of q·k for components that are drawn from N(0, 1), `[width]`."""
+    draw = np.random.default_rng(0)
+    variances = []
+    for width in widths:
+        q, k = draw.standard_normal((2, samples, int(width)))
+        variances.append((q * k).sum(-1).var())
+    return np.array(variances)

@@ -9,17 +9,19 @@ is searched once more, with the engine's logits and our own beam.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 
-from transformer import checkpoint
+from transformer import checkpoint, notices
 from transformer.checkpoint import Checkpoint
 from transformer.config import EOS
 from transformer.decoding import (
@@ -34,7 +36,11 @@ from transformer.errors import CheckpointError, InputError
 from transformer.export import folder as exported_folder
 from transformer.export.specification import engine, vocabulary
 from transformer.model import Transformer
+from transformer.score import Scored
+from transformer.steering import SearchArguments, SearchSettings
+from transformer.tokenizer import Piece
 from transformer.trace import AttentionTrace
+from transformer.translation import Candidate, Partial, Translation
 from transformer.translator import BUNDLED, Translator
 
 Row = Sequence[int]
@@ -86,35 +92,122 @@ class CTranslate2Translator(Translator):
             exported_folder.write(loaded, new)
             return cls(loaded, new, threads)
 
-    def _trace(self, *arguments: Any) -> AttentionTrace:
+    def translate(
+        self,
+        text: str,
+        *,
+        beam_size: int = BEAM_SIZE,
+        alpha: float = ALPHA,
+        prefix: str | Sequence[str] = "",
+        forbidden: Sequence[str] = (),
+        n_best: int | None = None,
+        max_length: int | None = None,
+        tree: bool = False,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Translation:
+        """As `Translator.translate`, without what CTranslate2 has no search for.
+
+        Raises:
+            InputError: as there, and if a prefix, a forbidden word or the tree is asked for.
+        """
+        started = time.perf_counter()
+        settings = SearchSettings(beam_size, alpha, prefix, forbidden, n_best, max_length, tree)
+        source = self.reader.text(text)
+        row = [piece.id for piece in source]
+        found = self.search([row], settings, should_stop)[0]
+        found = [self._with_log_probs(row, one) for one in found]
+        return Translation(
+            source=text,
+            candidates=tuple(Candidate.of(one, self.tokenizer) for one in found),
+            notices=(
+                *notices.of_source(source),
+                *notices.of_end(found[0], settings, stopped=False),
+                *notices.of_domain(found[0], self.domain),
+            ),
+            seconds=time.perf_counter() - started,
+            settings=settings,
+        )
+
+    def stream(
+        self,
+        text: str,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        **arguments: Unpack[SearchArguments],
+    ) -> Iterator[Partial]:
+        """The translation as one part: CTranslate2 says nothing before its end."""
+        found = self.translate(text, should_stop=should_stop, **arguments)
+        yield Partial(found.text, found.best.pieces, found.text, found)
+
+    def score(
+        self,
+        text: str,
+        target: str | Sequence[str],
+        *,
+        alternatives: int = 5,
+        alpha: float = ALPHA,
+    ) -> Scored:
+        """As `Translator.score`, by the weights of the checkpoint."""
+        self._require_weights()
+        return super().score(text, target, alternatives=alternatives, alpha=alpha)
+
+    def _trace(
+        self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
+    ) -> AttentionTrace:
+        self._require_weights()
+        return super()._trace(source, target, source_pieces, target_pieces)
+
+    def _require_weights(self) -> None:
         if self.model.device.type == "meta":
             raise InputError(
-                f"{self.folder} holds a model for CTranslate2, which shows no attention: take the "
-                f"checkpoint that it was exported from."
+                f"{self.folder} holds a model for CTranslate2, which shows neither attention nor "
+                f"alternatives: take the checkpoint that it was exported from."
             )
-        return super()._trace(*arguments)
 
-    def _search(
+    def search(
         self,
-        rows: list[list[int]],
-        beam_size: int = BEAM_SIZE,
-        should_stop: Callable[[], bool] = lambda: False,
-        *,
-        alpha: float = ALPHA,
+        rows: Sequence[Sequence[int]],
+        settings: SearchSettings,
+        should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002
     ) -> list[list[Hypothesis]]:
-        """As the search of `decoding`; `should_stop` is not asked, for the engine cannot stop."""
-        if beam_size < 1:
-            raise InputError(f"A beam of {beam_size} finds nothing: it must be at least 1.")
-        limits = [min(len(row) + MAX_EXTRA, self.model.config.max_length) for row in rows]
-        found = self._batch(rows, max(limits), beam_size, alpha) if rows else []
+        """As `Translator.search`; of each hypothesis there is log P alone, not that of its tokens.
+
+        Args:
+            should_stop: not asked, for the engine cannot be stopped.
+
+        Raises:
+            InputError: if a prefix, a forbidden word or the tree is asked for.
+        """
+        if settings.prefix or settings.forbidden or settings.tree:
+            raise InputError(
+                "CTranslate2 has no search with a forced prefix, forbidden words or a tree: "
+                "leave --engine ctranslate2 out."
+            )
+        if not rows:
+            return []
+        settings.constraints(self.reader)  # refuses a maximum length that the model has not
+        most = self.model.config.max_length
+        limits = [min(settings.max_length or len(row) + MAX_EXTRA, most) for row in rows]
+        K, alpha = settings.beam_size, settings.alpha
+        found = self._batch(rows, max(limits), K, alpha)
         for index, (row, limit) in enumerate(zip(rows, limits, strict=True)):
             if any(len(one.tokens) > limit for one in found[index]):
-                found[index] = self._batch([row], limit, beam_size, alpha)[0]
+                found[index] = self._batch([row], limit, K, alpha)[0]
             if any(set(NEVER_WRITTEN) & set(one.tokens) for one in found[index]):
-                found[index] = search(self._log_p_after(row), limit, beam_size, alpha)
+                found[index] = plain_search(self._log_p_after(row), limit, K, alpha)
         for hypotheses in found:
-            self._require_finite([one.score for one in hypotheses] or [math.nan])
-        return found
+            self.require_finite([one.score for one in hypotheses] or [math.nan])
+        return [hypotheses[: settings.n_best] for hypotheses in found]
+
+    def _with_log_probs(self, row: Row, found: Hypothesis) -> Hypothesis:
+        """The same with log P of each token, by one forced pass."""
+        result = self._engine.score_batch(
+            [[self._pieces[id_] for id_ in row]],
+            [[self._pieces[id_] for id_ in found.tokens if id_ != EOS]],
+            max_input_length=0,
+        )[0]
+        log_probs = tuple(result.log_probs[: len(found.tokens)])
+        return dataclasses.replace(found, log_probs=log_probs)
 
     def _batch(
         self, rows: Sequence[Row], limit: int, K: int, alpha: float
@@ -176,7 +269,7 @@ def _ranked(found: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypo
     return sorted(hypotheses, key=lambda one: (not one.complete, -one.score))
 
 
-def search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
+def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
     """The beam search of `decoding` for one sentence, as plainly as it can be written.
 
     Args:

@@ -14,9 +14,8 @@ from transformer.files import ASSETS
 
 NAME = "transformer.export"
 EPILOG = (
-    "The folder serves python -m transformer --engine ctranslate2 --checkpoint DIR, and any program "
-    "that reads CTranslate2 models and SentencePiece: the source ends with </s>, the target begins "
-    "with <s>."
+    "The folder serves python -m transformer --engine ctranslate2 --checkpoint DIR, and any "
+    "program that reads CTranslate2 models and SentencePiece: the source ends with </s>."
 )
 
 

@@ -84,8 +84,8 @@ def _sentences(
     names = [*sides, "with the trace"]
     table = [
         "",
-        f"One sentence on one core: milliseconds of the processor, median of {turns} turns; ratios of turns, with "
-        f"the least and the largest",
+        f"One sentence on one core: milliseconds of the processor, median of {turns} turns; ratios "
+        f"of turns, with the least and the largest",
         "",
         "| pieces | beam | " + " | ".join(names) + " | ours / CTranslate2 | trace / ours |",
         "|" + "---|" * (len(names) + 4),

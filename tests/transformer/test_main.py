@@ -227,7 +227,7 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--n-best", "2", "--align", TEXT],
         ["--forbid", "", TEXT],
         ["--prefix", "😀", TEXT],
-        ["--prefix", "Hund", "--forbid", "Hund"],
+        ["--prefix", "Der Hund wartet", "--forbid", "Hund"],
         ["--max-length", "9999", TEXT],
         ["--alpha", "nan", TEXT],
         ["--threads", "0", TEXT],

@@ -35,8 +35,8 @@ class TextSearch:
         self.translator, self.text, self.settings = translator, text, settings
         self.stopped = False  # by the caller
         self.seconds = 0.0  # of the steps so far
-        constraints = settings.constraints(translator.reader)
         self._source = translator.reader.text(text)
+        constraints = settings.constraints(translator.reader)
         self._prefix = constraints.prefix
         self._context = copy_context()
         self._beams = self._timed(

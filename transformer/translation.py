@@ -86,8 +86,7 @@ class Translation:
         seconds: wall-clock time of the search.
         stopped: whether the search was ended before it was done.
         prefix: the pieces that were forced; all of them in a translation that was given.
-        settings: what the search was asked for; `translate(source, **asdict(settings))` is the
-            same search once more.
+        settings: what the search was asked for; of a translation that was given, α of its score.
         tree: every prefix that the search ranked, if it was asked to keep them.
     """
 

@@ -124,9 +124,9 @@ class BeamSearch:
         self._logits: Tensor | None = logits[:, -1:]  # [sentence, row, vocab], at the first step
 
     @property
-    def unfinished(self) -> bool:
-        """Whether a sentence's search goes on."""
-        return bool(self._unfinished)
+    def unfinished(self) -> int:
+        """How many sentences' searches go on."""
+        return len(self._unfinished)
 
     @torch.inference_mode()
     def step(self) -> None:

@@ -112,4 +112,4 @@ class _Layer:
         z = F.scaled_dot_product_attention(q, self.k, self.v, attn_mask=mask)
         x = w.cross_norm(x + w.cross_O(z.transpose(1, 2).reshape(rows, new, -1)))
 
-        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))  # type: ignore[no-any-return]
+        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))

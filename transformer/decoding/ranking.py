@@ -61,7 +61,7 @@ def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """`values.topk(count)` of `[row, column]`: they lie in the blocks with the largest maxima."""
     whole = values.size(1) // BLOCK * BLOCK
     if whole // BLOCK <= count:
-        return values.topk(count)  # type: ignore[return-value]
+        return values.topk(count)
     blocks = values[:, :whole].unflatten(1, (-1, BLOCK))  # [row, block, column]
     best = blocks.amax(-1).topk(count).indices  # [row, count]
     of_blocks = best[..., None] * BLOCK + torch.arange(BLOCK, device=values.device)

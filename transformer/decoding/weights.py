@@ -97,7 +97,9 @@ def decoder_weights(model: Transformer) -> DecoderWeights:
 
 def _fused(*modules: nn.Linear) -> Linear:
     """Several projections of the same input as one."""
-    weights = [module.weight for module in modules]
-    biases = [module.bias for module in modules if module.bias is not None]
-    weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+    if len(modules) == 1:
+        return Linear(modules[0].weight, modules[0].bias)
+    possible: list[Tensor | None] = [module.bias for module in modules]
+    biases = [bias for bias in possible if bias is not None]
+    weight = torch.cat([module.weight for module in modules])
     return Linear(weight, torch.cat(biases) if biases else None)

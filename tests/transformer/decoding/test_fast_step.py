@@ -93,7 +93,7 @@ def test_whoever_watches_the_model_sees_each_step_of_the_modules():
     """Every point, at every step, with the K rows of each sentence; and the search is the same."""
     model, source = build(ending=-30), batch(SOURCES[:2])
     unseen = beam_search(model, source, beam_size=K, max_extra=0)
-    seen = {}
+    seen: dict[str, list] = {}
     hooks = {
         name: lambda v, name: seen.setdefault(name, []).append(v) for name in model.hook_points()
     }

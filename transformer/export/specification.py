@@ -126,4 +126,5 @@ def _epsilon(model: Transformer) -> float:
 
 
 def _array(weight: Tensor) -> np.ndarray:
-    return np.ascontiguousarray(weight.detach().cpu().numpy())
+    # a copy: CTranslate2 scales what it quantizes in place
+    return weight.detach().cpu().numpy().copy()

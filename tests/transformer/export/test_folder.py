@@ -2,6 +2,7 @@ import json
 import shutil
 
 import pytest
+import torch
 
 from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, Translator, checkpoint
@@ -57,6 +58,13 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     assert CTranslate2Translator.load_engine(out).translate(TEXT).text
     assert main(command) == 0  # its own is replaced
     assert (out / "model.bin").stat().st_size == full
+
+
+def test_an_export_leaves_the_model_as_it_is(tmp_path, checkpoint_folder):
+    loaded, fresh = (checkpoint.load(checkpoint_folder) for _ in range(2))
+    folder.write(loaded, tmp_path / "small", "int8")
+    before = dict(fresh.model.named_parameters())
+    assert all(torch.equal(p, before[name]) for name, p in loaded.model.named_parameters())
 
 
 def test_what_is_there_is_never_deleted(tmp_path, checkpoint_folder, capsys):

@@ -185,14 +185,19 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
 
 
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
-    steered = {"prefix": "Die", "forbidden": ["Hund"], "max_length": 9, "alpha": 1.5}
-    options = ["--prefix", "Die", "--forbid", "Hund", "--max-length", "9", "--alpha", "1.5"]
-    expected = translator.translate(TEXT, beam_size=3, **steered).text
+    steered = {"prefix": "Die", "forbidden": ["unter"], "max_length": 9, "alpha": 1.5}
+    options = ["--prefix", "Die", "--forbid", "unter", "--max-length", "9", "--alpha", "1.5"]
+
+    def shown(**arguments):
+        best = translator.translate(TEXT, beam_size=3, **arguments).best
+        return f"0 ||| {best.text} ||| {best.hypothesis.score:.4f}\n"
+
+    expected = shown(**steered)
     for name in steered:  # each of them matters
-        fewer = {one: value for one, value in steered.items() if one != name}
-        assert expected != translator.translate(TEXT, beam_size=3, **fewer).text, name
-    assert run("--beam", "3", *options, TEXT)[:2] == (0, expected + "\n")
-    assert run("--beam", "3", *options, stdin=f"{TEXT}\n".encode())[:2] == (0, expected + "\n")
+        assert expected != shown(**{one: steered[one] for one in steered if one != name}), name
+    command = ["--beam", "3", "--n-best", "1", *options]
+    assert run(*command, TEXT)[:2] == (0, expected)
+    assert run(*command, stdin=f"{TEXT}\n".encode())[:2] == (0, expected)
 
 
 def test_the_n_best_stand_in_lines_of_moses(run, translator):

@@ -60,10 +60,11 @@ def specification(model: Transformer, tokenizer: Tokenizer) -> Any:
     encoder.embeddings[0].weight = decoder.embeddings.weight = decoder.projection.weight = table
     encoder.position_encodings.encodings = _array(model.encoder.embedding.positions)
     decoder.position_encodings.encodings = _array(model.decoder.embedding.positions)
-    for to, layer in zip(encoder.layer, model.encoder.layers, strict=True):
+    layers: Any = (model.encoder.layers, model.decoder.layers)
+    for to, layer in zip(encoder.layer, layers[0], strict=True):
         _self_attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
         _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)
-    for to, layer in zip(decoder.layer, model.decoder.layers, strict=True):
+    for to, layer in zip(decoder.layer, layers[1], strict=True):
         _self_attention(to.self_attention, layer.self_attention, layer.self_attention_norm)
         _cross_attention(to.attention, layer.cross_attention, layer.cross_attention_norm)
         _feed_forward(to.ffn, layer.feed_forward, layer.feed_forward_norm)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
@@ -73,7 +73,9 @@ class LineSearch(Generic[T]):
     threads: int = 1
     progress: Callable[[int], None] = lambda _count: None
 
-    def results(self, lines: Iterable[str], first: int = 1) -> Iterator[list[Result[T]]]:
+    def results(
+        self, lines: Iterable[str], first: int = 1
+    ) -> Generator[list[Result[T]], None, None]:
         """Translate block by block, in order; memory is bounded however many lines there are.
 
         No result depends on the number of threads.

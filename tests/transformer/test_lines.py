@@ -100,7 +100,7 @@ def test_an_endless_stream_is_read_block_by_block(translator):
 
 
 def test_progress_counts_every_line_that_is_searched(translator):
-    counts = []
+    counts: list[int] = []
     search = LineSearch(translator, SETTINGS, text_of(translator), progress=counts.append)
     flat(search, ["The dog waits.", "", "A bird sings."] * 9)
     assert sum(counts) == 18

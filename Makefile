@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PORT   ?= 8501
 OUT    ?= runs/demo
-BENCH  ?= training app pages
+BENCH  ?= training app pages inference
 WORKERS ?= 2
 
 VENV := .venv
@@ -35,7 +35,7 @@ lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 scripts: $(NODE_MODULES)  ## the scripts that a browser loads, anew from viz/draw/js
 	npm run --silent build
 
-bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages")
+bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages inference")
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)

@@ -84,8 +84,8 @@ _laid_out: WeakKeyDictionary[Transformer, tuple[_State, DecoderWeights]] = WeakK
 def decoder_weights(model: Transformer) -> DecoderWeights:
     """The model's weights as they are now, laid out anew only after one of them has changed.
 
-    A change is seen by PyTorch's count of in-place changes, which all have but fused optimisers, for
-    which the model counts how often it was trained, and what goes through `parameter.data`.
+    A change is seen by PyTorch's count of in-place changes. It misses fused optimisers, for which
+    the model counts how often it was trained, and what goes through `parameter.data`.
     """
     of_parameters = tuple((each.data_ptr(), each._version) for each in model.decoder.parameters())
     state = (model.times_trained, of_parameters)

@@ -168,9 +168,11 @@ def _fresh(pristine: Path) -> Path:
     return folder
 
 
+TEXTS = ("", " ", "\udcff", "x" * 9_000, "ein " * 2_000, "<script>", "</s>", "\u202e", "😀")
 _VALID: dict[str, list[str]] = {
     "translate": [SENTENCE, "--checkpoint", "model", "--beam", "1"],
     "report": [SENTENCE, "-o", "out.html", "--checkpoint", "model", "--beam", "1"],
+    "export": ["ctranslate2", "--checkpoint", "model", "--out", "out"],
     "train": ["--config", "run.toml", "--data", "data", "--out", "out"],
     "average": ["run", "--out", "out"],
     "evaluate": [
@@ -181,11 +183,16 @@ _VALID: dict[str, list[str]] = {
     "app": [],
 }  # fmt: skip
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "translate": {"--beam": NUMBERS, "--checkpoint": PATHS},
+    "translate": {
+        "--beam": NUMBERS, "--checkpoint": PATHS, "--alpha": NUMBERS, "--n-best": NUMBERS,
+        "--max-length": NUMBERS, "--threads": NUMBERS, "--engine": NUMBERS[-3:],
+        "--prefix": TEXTS, "--forbid": TEXTS, "--target": TEXTS,
+    },
+    "export": {"--checkpoint": PATHS, "--out": PATHS, "--quantization": NUMBERS[-3:]},
     "report": {
         "-o": PATHS, "--checkpoint": PATHS, "--beam": NUMBERS, "--layer": NUMBERS,
         "--head": NUMBERS, "--kind": NUMBERS[-3:], "--theme": NUMBERS[-3:],
-        "--target": ("", " ", "\udcff", "x" * 9_000, "ein " * 2_000, "<script>", "\x00"[:0]),
+        "--target": TEXTS,
         "--title": ("", "</title><script>alert(1)</script>", "\udcff", "x" * 9_000, "\x1b[31m"),
     },
     "train": {

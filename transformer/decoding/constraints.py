@@ -37,8 +37,7 @@ class Constraints:
             )
         if self.forbidden and (word := self.forbidden.written(self.prefix)):
             raise InputError(
-                f"The forced prefix contains “{word}”, which is forbidden: allow one or the "
-                f"other."
+                f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
 
 

@@ -26,8 +26,8 @@ class Side(Protocol):
     def sentence(self, row: list[int], K: int, steps: int) -> None:
         """Translate one sentence on one core; `steps` are those of our best translation."""
 
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:
-        """Translate all lines on all cores."""
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:
+        """Translate all lines on all cores; nothing is returned where the weights are random."""
 
 
 class Ours:
@@ -40,9 +40,9 @@ class Ours:
         """Search alone: text in and text out take a tenth of a millisecond."""
         self.translator.search([row], SearchSettings(beam_size=K, n_best=1))
 
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:  # noqa: ARG002
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
         """As `python -m transformer` does."""
-        _file(self.translator, lines, K, self._cores)
+        return _file(self.translator, lines, K, self._cores)
 
 
 class OursTraced:
@@ -78,13 +78,15 @@ class CTranslate2:
         """One sentence in, its best translation out."""
         self._translate([row], K)
 
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:  # noqa: ARG002
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
         """It sorts and batches by itself."""
         rows = [[one.id for one in self._translator.reader.text(line)] for line in lines]
         found = self._translate(rows, K, max_batch_size=1024, batch_type="tokens")
         ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
-        for one in found:
+        return [
             self._translator.tokenizer.decode([ids[piece] for piece in one.hypotheses[0]])
+            for one in found
+        ]
 
     def _translate(self, rows: Rows, K: int, **options: Any) -> Any:
         return self._engine.translate_batch(
@@ -108,9 +110,9 @@ class OurEngine:
         """Search alone."""
         self._translator.search([row], SearchSettings(beam_size=K, n_best=1))
 
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:  # noqa: ARG002
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:  # noqa: ARG002
         """As `python -m transformer --engine ctranslate2` does."""
-        _file(self._translator, lines, K, self._cores)
+        return _file(self._translator, lines, K, self._cores)
 
 
 class Marian:
@@ -130,7 +132,7 @@ class Marian:
         """Exactly `steps` pieces."""
         self._generate([row], K, steps)
 
-    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> None:
+    def file(self, lines: Sequence[str], K: int, steps: Sequence[int]) -> list[str]:
         """Sorted by length and batched by tokens as ours are; each batch to its longest."""
         rows = [[one.id for one in self._translator.reader.text(line)] for line in lines]
         torch.set_num_threads(self._cores)
@@ -140,6 +142,7 @@ class Marian:
                 self._generate([rows[index] for index in part], K, longest)
         finally:
             torch.set_num_threads(1)
+        return []
 
     @torch.inference_mode()
     def _generate(self, rows: Rows, K: int, steps: int) -> None:
@@ -176,12 +179,11 @@ def _marian(kind: Any, config: TransformerConfig) -> Any:
     )
 
 
-def _file(translator: Translator, lines: Sequence[str], K: int, cores: int) -> None:
+def _file(translator: Translator, lines: Sequence[str], K: int, cores: int) -> list[str]:
     search = LineSearch(
         translator,
         SearchSettings(beam_size=K, n_best=1),
         lambda _line, found: translator.tokenizer.decode(found[0].tokens),
         cores,
     )
-    for _ in search.results(lines):
-        pass
+    return [str(text) for block in search.results(lines) for text in block]

@@ -1,0 +1,71 @@
+"""The translation that is asked for: found under a person's settings, or written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from transformer import InputError, Translation, Translator
+from transformer.steering import SearchSettings
+from viz.app import serving
+from viz.app.steering import Asked
+
+
+def translate(
+    translator: Translator, asked: Asked, on_settled: Callable[[str], None] | None = None
+) -> tuple[Translation, Asked, str]:
+    """What is asked for, as far as it can be done.
+
+    Args:
+        on_settled: as `serving.search` takes it.
+
+    Returns:
+        The translation, what it was found with, and a sentence that says what was left out, or "".
+
+    Raises:
+        HeadlightError: if the English sentence cannot be translated at all.
+    """
+    problem = ""
+    error: InputError | None = None
+    for attempt in _less_and_less(asked):
+        try:
+            return _translate(translator, attempt, on_settled), attempt, problem
+        except InputError as refused:
+            error = refused
+            problem = problem or f"{refused} It is left out here."
+    assert error is not None  # there is at least one attempt
+    raise error
+
+
+def settings_of(asked: Asked) -> SearchSettings:
+    """The settings of the search.
+
+    Raises:
+        InputError: if a number is out of its range.
+    """
+    return SearchSettings(
+        beam_size=asked.beam_size,
+        alpha=asked.alpha,
+        prefix=asked.pieces,
+        forbidden=asked.forbidden,
+    )
+
+
+def _translate(
+    translator: Translator, asked: Asked, on_settled: Callable[[str], None] | None
+) -> Translation:
+    if asked.german:
+        return serving.score(translator, asked.text, asked.german, asked.alpha).translation
+    return serving.search(translator, asked.text, settings_of(asked), on_settled)
+
+
+def _less_and_less(asked: Asked) -> Iterator[Asked]:
+    """The same, then without what may be wrong with it; the English sentence alone at last."""
+    yield asked
+    if asked.german:
+        asked = asked._replace(german="")
+        yield asked
+    if asked.prefix:
+        asked = asked._replace(prefix="")
+        yield asked
+    if asked.forbid:
+        yield asked._replace(forbid="")

@@ -68,7 +68,7 @@ def german(page: Page):
 
 
 def said(page: Page):
-    return page.locator(".st-key-german")
+    return page.locator(".st-key-answer")
 
 
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:

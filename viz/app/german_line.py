@@ -37,7 +37,8 @@ class GermanLine:
         self._next = time.monotonic() + STEP
         rest = " ".join(self._before.split()[len(text.split()) :]) or "…"
         self._write(
-            f'<span class="headlight-settled">{escape(text)}</span> <span>{escape(rest)}</span>',
+            f'<span class="headlight-settled">{escape(text)}</span> '
+            f'<span class="headlight-outdated">{escape(rest)}</span>',
             "searching",
             is_html=True,
         )

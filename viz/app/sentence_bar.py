@@ -54,7 +54,7 @@ def show(page: str) -> None:
     with st.container(key="sentence-bar", gap="small"):
         asked = _inputs()
         steering.see(asked, wrong)
-        with st.container(key="german", gap=None):
+        with st.container(key="answer", gap=None):
             _answer(asked, before.translation.text if before else "")
         if not st.session_state[_IN_LINK]:
             with st.container(key="no-link"):

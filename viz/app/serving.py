@@ -147,9 +147,7 @@ ALTERNATIVES = 4
 """Other pieces that are known at each place of a translation."""
 
 
-def score(
-    translator: Translator, text: str, target: str | tuple[str, ...], alpha: float
-) -> Scored:
+def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
     """How probable the model finds each piece of a given translation, and what else; or remember.
 
     Args:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.decoding import ALPHA
-from viz.app.steering import ALPHAS, FORBID, GERMAN, PREFIX
 from viz.app.steering import ALPHA as ALPHA_NAME
+from viz.app.steering import ALPHAS, FORBID, GERMAN, PREFIX
 
 
 def settings() -> tuple[float, str]:

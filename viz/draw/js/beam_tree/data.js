@@ -129,8 +129,8 @@ export function courseOf(data, withDropped) {
   const score = nodes.map((node) => node.score ?? -Infinity); // the best in the subtree
   const deepest = nodes.map(({ step }) => step);
   const next = Array(nodes.length).fill(-1);
-  /** @param {number} a @param {number} b whether the row goes on to b */
-  const worse = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
+  /** Whether a row goes on to b and not to a. @param {number} a @param {number} b */
+  const prefers = (a, b) => a < 0 || Number(top[b]) - Number(top[a]) > 0
     || (!top[a] && (score[b] > score[a] || (score[b] === score[a] && deepest[b] > deepest[a])));
   for (let n = nodes.length - 1; n >= 0; n--) {
     for (const child of nodes[n].children) {
@@ -139,7 +139,7 @@ export function courseOf(data, withDropped) {
       score[n] = Math.max(score[n], score[child]);
       deepest[n] = Math.max(deepest[n], deepest[child]);
       const goesOn = nodes[child].state !== "dropped" || top[child];
-      if (goesOn && worse(next[n], child)) next[n] = child;
+      if (goesOn && prefers(next[n], child)) next[n] = child;
     }
   }
   return { visible, top, leads: score.map((one, n) => one > -Infinity || top[n]), next };

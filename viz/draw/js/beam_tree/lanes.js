@@ -32,13 +32,14 @@ const COST = { crossing: 3, far: 1, ahead: 0.9 };
  */
 export function lanesOf(data, course) {
   const runs = runsOf(data, course);
-  const rows = 1 + busiest(runs.slice(1));
+  const busy = runsByStep(runs.slice(1));
+  const rows = 1 + Math.max(0, ...busy);
   /** @type {number[]} */
   const rowOf = []; // by node
   /** @type {(Run | undefined)[]} */
   const taken = Array(rows); // the last run in each row
   for (const run of runs) {
-    run.row = run === runs[0] ? 0 : cheapest(run, rowOf[run.parent] ?? 0, taken);
+    run.row = run === runs[0] ? 0 : cheapest(run, rowOf[run.parent] ?? 0, taken, busy);
     taken[run.row] = run;
     for (const n of run.nodes) rowOf[n] = run.row;
   }
@@ -61,20 +62,16 @@ function runsOf({ nodes }, { visible, top, next }) {
   return runs.sort((a, b) => isTop(b) - isTop(a) || a.first - b.first || b.last - a.last);
 }
 
-/** The most runs that want a row at one step. @param {Run[]} runs */
-function busiest(runs) {
-  /** @type {number[]} */
-  const changes = [];
+/** How many runs want a row at each step. @param {Run[]} runs */
+function runsByStep(runs) {
+  const end = Math.max(0, ...runs.map(({ last }) => last)) + FREE + 1;
+  const counts = Array(end + 1).fill(0);
   for (const { first, last } of runs) {
-    changes[first] = (changes[first] ?? 0) + 1;
-    changes[last + FREE + 1] = (changes[last + FREE + 1] ?? 0) - 1;
+    counts[first]++;
+    counts[last + FREE + 1]--;
   }
-  let [now, most] = [0, 0];
-  changes.forEach((change) => {
-    now += change;
-    most = Math.max(most, now);
-  });
-  return most;
+  for (let step = 1; step <= end; step++) counts[step] += counts[step - 1];
+  return counts;
 }
 
 /**
@@ -83,9 +80,12 @@ function busiest(runs) {
  * @param {Run} run
  * @param {number} from row of its parent
  * @param {(Run | undefined)[]} taken
+ * @param {number[]} busy how many runs there are at each step
  */
-function cheapest(run, from, taken) {
+function cheapest(run, from, taken, busy) {
   const { first, last, parent } = run;
+  const length = last - first + 1;
+  const depth = busy.slice(first, last + 1).reduce((sum, count) => sum + count, 0) / length;
   let [best, least] = [0, Infinity];
   for (let row = 1; row < taken.length; row++) {
     if ((taken[row]?.last ?? -Infinity) + FREE >= first) continue;
@@ -97,7 +97,7 @@ function cheapest(run, from, taken) {
       }
     }
     const cost = COST.crossing * crossings + COST.far * Math.abs(row - from)
-      + COST.ahead * (last - first) * (1 - row / taken.length);
+      + COST.ahead * (length - 1) * Math.max(0, 1 - row / depth);
     if (cost < least) [best, least] = [row, cost];
   }
   return best;

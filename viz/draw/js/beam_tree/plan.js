@@ -30,7 +30,7 @@ import { lanesOf } from "./lanes.js";
 
 export const FONTS = [14, 12]; // the first with which the tree fits its frame, else the last
 export const SMALL = 12; // what was dropped, and scores
-export const HEAD = 20; // the numbers of the steps
+export const NUMBERS = 20; // height of the numbers of the steps
 export const ROW = { height: 28, middle: 9, line: 20 }; // of the letters, and of the line below
 export const ROOT = 12; // room of the dot where all begin
 export const MARK = { before: 4, width: 8, after: 4 }; // of a hypothesis that ends, and its score
@@ -96,7 +96,7 @@ function planWith(font, data, course, lanes, measure) {
       const bend = nth || course.top[n] ? null : x - BEND - SLOT * (lanes.slots.get(parent) ?? 0);
       const before = places[data.nodes[n].parent];
       if (before) before.end = Math.max(before.end, bend ?? x);
-      places[n] = { row, x, y: HEAD + row * ROW.height, ...size, end: x + size.width, bend };
+      places[n] = { row, x, y: NUMBERS + row * ROW.height, ...size, end: x + size.width, bend };
       rows[row].push(n);
     });
   }
@@ -104,7 +104,7 @@ function planWith(font, data, course, lanes, measure) {
   const last = wide.length - 1;
   return {
     course, font, columns, places, rows, width: columns[last] + wide[last] + 1,
-    height: HEAD + rows.length * ROW.height,
+    height: NUMBERS + rows.length * ROW.height,
   };
 }
 
@@ -147,7 +147,7 @@ function sizesOf(font, { nodes }, { visible, top }, measure) {
  * @returns {number | null}
  */
 export function hitTree({ places, rows }, x, y) {
-  const found = rows[Math.floor((y - HEAD) / ROW.height)]?.find((n) => {
+  const found = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
     const place = /** @type {Place} */ (places[n]);
     return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
   });

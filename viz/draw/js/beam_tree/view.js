@@ -6,7 +6,7 @@ import { PictureView, TALLEST } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
 import { prefixOf, sameIn } from "./data.js";
 import { treeMarks } from "./marks.js";
-import { HEAD as NUMBERS, hitTree, moved, planTree, ROW } from "./plan.js";
+import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
 import { HEAD, hypothesisRows, linesOn, piece, sentence } from "./words.js";
 
 /** @typedef {import("./data.js").TreeData} TreeData */
@@ -24,6 +24,7 @@ export class BeamTree extends PictureView {
   constructor() {
     super();
     this.scroll.classList.add("hl-tree");
+    this.scroll.style.maxHeight = `${TALLEST}px`;
     this.tip.classList.add("hl-tree-tip");
     this.dropped = make("input", { type: "checkbox" });
     this.count = make("span");
@@ -45,8 +46,8 @@ export class BeamTree extends PictureView {
     this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
     this.note.textContent = data.note;
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
-    this.count.textContent = `${count} dropped candidate${count === 1 ? "" : "s"}`;
-    this.dropped.disabled = !count;
+    this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
+    this.toggle.hidden = !count;
     this.table.replaceChildren(...tableOf(data.title, HEAD, hypothesisRows(data)));
   }
 
@@ -60,7 +61,6 @@ export class BeamTree extends PictureView {
     if (room > this.high || room < this.high / 2) this.high = room;
     this.room.style.width = `${width}px`;
     this.room.style.height = `${this.high}px`;
-    this.scroll.style.maxHeight = `${TALLEST}px`;
   }
 
   /** @param {Visible} visible */

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viz.draw.labels import shown
 from viz.draw.wire import encode
@@ -92,7 +93,7 @@ def encode_tree(
         "reasons": list(reasons),
     }
     scores = [math.nan if node.score is None else node.score for node in nodes]
-    arrays = {
+    arrays: dict[str, NDArray] = {
         "parents": np.array([-1 if n.parent is None else n.parent for n in nodes], np.int32),
         "steps": np.array([node.step for node in nodes], np.uint32),
         "states": np.array([STATES.index(node.state) for node in nodes], np.uint8),

@@ -60,9 +60,9 @@ def test_a_tree_that_cannot_be_is_refused(place, change, message) -> None:
 
 
 def test_best_and_chosen_are_nodes() -> None:
-    for more in ({"best": 4}, {"best": -1}, {"best": 0, "chosen": 4}):
+    for best, chosen in ((4, None), (-1, None), (0, 4)):
         with pytest.raises(ValueError, match="no node"):
-            encode_tree(NODES, **more)
+            encode_tree(NODES, best=best, chosen=chosen)
     with pytest.raises(ValueError, match="at least one node"):
         encode_tree([], best=0)
 

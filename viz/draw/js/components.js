@@ -5,6 +5,8 @@ import { read as readModel } from "./architecture/data.js";
 import { Architecture } from "./architecture/view.js";
 import { read as readMap } from "./attention_map/data.js";
 import { AttentionMap } from "./attention_map/view.js";
+import { read as readTree } from "./beam_tree/data.js";
+import { BeamTree } from "./beam_tree/view.js";
 import { adoptStyle } from "./core/style.js";
 import { decode } from "./core/wire.js";
 import { mount } from "./core/view.js";
@@ -31,6 +33,7 @@ import { WordLinks } from "./word_links/view.js";
 const COMPONENTS = {
   architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
+  beam_tree: { Component: BeamTree, read: readTree, sends: true },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside, sends: true },

@@ -40,7 +40,9 @@ export function replaceText(field, text) {
     insert(field, change.inserted);
   }
   if (field.value !== text) field.value = text;
-  field.setSelectionRange(caretAfter(selectionStart, change), caretAfter(selectionEnd, change));
+  const end = caretAfter(selectionEnd, change);
+  const isTouched = change.from < selectionEnd && change.until > selectionStart;
+  field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
 }
 
 /**

@@ -10,7 +10,7 @@ import { barOf, BAR } from "./plan.js";
 
 const TRACK = 0.16; // opacity
 const FILLED = 0.75;
-const SHADE = 0.17; // of a word with a probability of 0
+const SHADE = 0.14; // of a word with a probability of 0
 const POINTED = 0.08;
 const UNSURE = 0.35; // of a word behind what was typed last
 const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
@@ -35,7 +35,7 @@ export function editorMarks(scene) {
       const shade = SHADE * (1 - word.p) ** 2 * faded;
       const pointed = word.index === open ? POINTED : 0;
       return boxes.map(({ left, top, right, bottom }) => rect({
-        x: left - 1, y: top, width: right - left + 2, height: bottom - top,
+        x: left, y: top, width: right - left, height: bottom - top,
         fill: ink, opacity: shade + pointed,
       }));
     }),
@@ -54,14 +54,14 @@ function bars({ open, boxesOf, data, theme }, { word, boxes }) {
   const parts = word.index === open && word.count > 1
     ? data.pieces.slice(word.first, word.first + word.count).flatMap((piece, n) =>
       barOf(boxesOf(word.first + n).map(apart), piece.p))
-    : barOf(boxes, word.p);
+    : barOf(boxes.map(apart), word.p);
   return parts.flatMap(({ x, y, width, filled }) => [
     rect({ x, y, width, height: BAR.height, fill: theme.ink, opacity: TRACK * faded }),
     rect({ x, y, width: filled, height: BAR.height, fill: theme.ink, opacity: FILLED * faded }),
   ]);
 }
 
-/** @param {Box} box */
+/** A word and its full stop have a bar each. @param {Box} box */
 const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
 
 /** @param {Box[]} boxes @param {string} fill @param {boolean} last */

@@ -1,5 +1,5 @@
-// The letters of the field once more, unseen and in the same places: a text field tells nobody where
-// its words stand.
+// The letters of the field once more, unseen and in the same places: a text field tells nobody
+// where its words stand.
 
 import { make } from "../core/dom.js";
 import { endBox } from "./plan.js";

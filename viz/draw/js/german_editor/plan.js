@@ -13,7 +13,7 @@
  */
 
 export const BAR = { height: 4, below: 1, apart: 2 };
-export const END = { before: 10, width: 22 }; // the bar of the end of the sentence
+export const END = { before: 6, width: 18 }; // the bar of the end; the style keeps room for it
 
 /**
  * @param {Box[]} boxes

@@ -22,8 +22,8 @@ import { statusOf, wordRows } from "./words.js";
 const PAUSE = 300; // ms without a letter, then what was typed is sent
 const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
 const NARROW = 480;
-const HELP = "The bar under a word is its probability, the product of its pieces’. Click a word, "
-  + "or press Alt+↓ in it, for what the model would rather have; type to write it yourself.";
+const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for what "
+  + "the model would rather have; type to rewrite it.";
 const NOTHING = "Type a German translation";
 const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
 
@@ -122,8 +122,13 @@ export class GermanEditor extends View {
     field.placeholder = known.editable ? NOTHING : "";
     field.readOnly = !known.editable && !this.exchange.ahead;
     this.lines.classList.toggle("hl-editor-off", field.readOnly);
-    this.status.textContent = statusOf(known);
+    this.tellStatus();
     this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
+  }
+
+  tellStatus() {
+    const { known, text } = this;
+    if (known) this.status.textContent = statusOf(known, text !== known.text);
   }
 
   /** @param {number} width */
@@ -158,6 +163,7 @@ export class GermanEditor extends View {
     this.exchange.typed();
     this.close();
     this.place();
+    this.tellStatus();
     this.draw();
     clearTimeout(this.pause);
     if (!this.composing) this.pause = setTimeout(() => this.send(), PAUSE);
@@ -191,7 +197,7 @@ export class GermanEditor extends View {
       this.field.setAttribute("aria-activedescendant", id);
     } else {
       // the card follows the caret; what is typed has closed it by then
-      requestAnimationFrame(() => this.card.isOpen && this.openAtCaret());
+      requestAnimationFrame(() => this.card.isOpen && !this.card.at && this.openAtCaret());
       return;
     }
     event.preventDefault();

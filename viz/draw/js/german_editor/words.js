@@ -12,7 +12,7 @@ import { inLog } from "./popover.js";
  */
 export const wordRows = ({ text, words, pieces }) => words.map((word) => {
   const own = pieces.slice(word.first, word.first + word.count);
-  const rather = own.flatMap((piece) => piece.others.filter(({ p }) => p > piece.p)
+  const rather = own.flatMap((piece) => piece.others.slice(0, 1).filter(({ p }) => p > piece.p)
     .map(({ label, p }) => `${label} ${number(p)} for ${piece.label}`));
   return [
     text.slice(word.start, word.end) || "end of the sentence", number(word.p),
@@ -23,10 +23,11 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
 /**
  * Always one line, so that nothing below moves.
  * @param {EditorData} data
+ * @param {boolean} changed whether something was typed since
  */
-export function statusOf({ byHand, editable, forced }) {
+export function statusOf({ byHand, editable, forced }, changed) {
   if (!editable) return "There is no translation to edit.";
-  if (byHand) return "Written by hand.";
+  if (byHand || changed) return "Written by hand.";
   if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
   return "As the model wrote it.";
 }

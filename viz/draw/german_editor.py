@@ -86,7 +86,7 @@ def encode_editor(
             raise ValueError(f"a log-probability of {piece.log_prob}")
         if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
             raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
-    spans = piece_spans(text, [piece.text for piece in pieces])
+    spans, words = places_of(text, [piece.text for piece in pieces])
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(shown(all_texts))
@@ -111,13 +111,14 @@ def encode_editor(
             for piece in pieces
         ],
     }
-    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]  # UTF-16, as in a browser
+    # a browser counts in UTF-16
+    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
     places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
     return encode(
         meta,
         {
             "spans": places.reshape(-1, 2),
-            "words": np.array(words_of(text, spans, pieces), dtype=np.uint32),
+            "words": np.array(words, dtype=np.uint32),
             "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
         },
     )
@@ -149,41 +150,39 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
     return None if found is None else Forced(*found)
 
 
-def piece_spans(text: str, pieces: Sequence[str]) -> list[tuple[int, int]]:
-    """Where each piece stands in a text, as first letter and the one after the last.
+def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Where each piece stands in a text, and the number of the word that it belongs to.
 
     The pieces are those of the text in NFKC, as SentencePiece reads it; one that is not found
     there, such as `</s>`, stands at an empty place behind the one before it.
+
+    Returns:
+        For each piece its first letter and the one after its last; words count from 0.
     """
     read, origins = _normalized(text)
+    starts = [match.start() for match in _WORD.finditer(read)]
     place = 0  # in `read`
     spans: list[tuple[int, int]] = []
+    words: list[int] = []
+    numbers: dict[int, int] = {}  # so that there are no gaps
     for piece in pieces:
         letters = piece.replace(WORD_START, " ").strip()
         while place < len(read) and read[place].isspace():
             place += 1
-        at = read.find(letters, place, place + len(letters) + _SKIPPED) if letters else place
-        if at < 0 or not letters or piece == SPECIAL[EOS]:
+        is_end = piece == SPECIAL[EOS]  # a word of its own
+        at = -1
+        if letters and not is_end:
+            at = read.find(letters, place, place + len(letters) + _SKIPPED)
+        if at < 0:
+            word = len(starts) if is_end else bisect_right(starts, place) - 1
             empty = origins[place][0] if place < len(read) else len(text)
             spans.append((empty, empty))
-            continue
-        place = at + len(letters)
-        spans.append((origins[at][0], origins[place - 1][1]))
-    return spans
-
-
-def words_of(
-    text: str, spans: Sequence[tuple[int, int]], pieces: Sequence[EditorPiece]
-) -> list[int]:
-    """The number of the word that each piece belongs to, from 0 without gaps."""
-    starts = [match.start() for match in _WORD.finditer(text)]
-    numbers: dict[int, int] = {}
-    found: list[int] = []
-    for (start, _), piece in zip(spans, pieces, strict=True):
-        # the end of the sentence is a word of its own
-        word = len(starts) if piece.text == SPECIAL[EOS] else bisect_right(starts, start) - 1
-        found.append(numbers.setdefault(word, len(numbers)))
-    return found
+        else:
+            word = bisect_right(starts, at) - 1
+            place = at + len(letters)
+            spans.append((origins[at][0], origins[place - 1][1]))
+        words.append(numbers.setdefault(word, len(numbers)))
+    return spans, words
 
 
 def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:

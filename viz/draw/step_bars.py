@@ -11,12 +11,12 @@ from viz.draw.labels import shown
 from viz.draw.wire import encode
 
 TITLE = "What the model held probable at each step"
-NOTE = (
-    "All bars from 0 to 1. In bold the piece that was written; a click on another one forces it."
-)
+NOTE = "All bars from 0 to 1. In bold the piece that was written; a click on another one forces it."
 
 
-def encode_bars(steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()) -> bytes:
+def encode_bars(
+    steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()
+) -> bytes:
     """A column for each step.
 
     Args:

@@ -22,7 +22,7 @@ def test_steps_travel_one_behind_the_other_with_their_counts() -> None:
 
 @pytest.mark.parametrize("steps", [[], [[]], [[("a", float("nan"))]], [[("a", 1.5)]]])
 def test_what_cannot_be_drawn_is_refused(steps) -> None:
-    with pytest.raises(ValueError, match="cannot be drawn|outside"):
+    with pytest.raises(ValueError, match=r"cannot be drawn|outside"):
         encode_bars(steps)
 
 

@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FREE_TEXTS = frozenset(
-    {"text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "other_prefix"}
+    {"text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "versus_prefix"}
 )
 """Names under which anything may be typed, “Infinity” too."""
 

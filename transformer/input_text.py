@@ -111,11 +111,10 @@ class InputReader:
         return pieces
 
 
-def unknown(pieces: Sequence[Piece]) -> str:
+def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
     """The unknown characters among the pieces, the first five quoted; "" where there are none."""
     found = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
-    names = [shortened(text, LONGEST_QUOTE) for text in list(found)[:5]]
-    shown = ", ".join(f"“\u2068{text}\u2069”" for text in names)
+    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(found)[:5])
     return shown + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 

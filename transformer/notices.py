@@ -13,7 +13,8 @@ from transformer.tokenizer import Piece
 
 def of_source(pieces: Sequence[Piece]) -> list[str]:
     """On unknown characters of the source."""
-    if characters := unknown(pieces):
+    # whatever their direction, the quotes stay outside
+    if characters := unknown(pieces, "“\u2068{}\u2069”"):
         return [f"The model has never seen {characters} and reads a blank there."]
     return []
 

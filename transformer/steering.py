@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import asdict, dataclass
+from typing import TypedDict, cast
 
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
@@ -26,7 +26,7 @@ class SearchArguments(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The arguments of a search; can be hashed, and `asdict` gives the arguments back.
+    """The arguments of a search, checked; equal ones have the same hash.
 
     Args:
         beam_size: prefixes kept, from 1 (greedy search) to 64.
@@ -76,6 +76,11 @@ class SearchSettings:
                 f"A beam of {self.beam_size} cannot find the {self.n_best:,} best: ask for 1 to "
                 f"{self.beam_size}."
             )
+
+    @property
+    def arguments(self) -> SearchArguments:
+        """The arguments of `Translator.translate` for the same search once more."""
+        return cast(SearchArguments, asdict(self))
 
     def constraints(self, reader: InputReader) -> Constraints:
         """What the search must write, and what it must not, for one model.

@@ -35,8 +35,8 @@ class TextSearch:
         self.translator, self.text, self.settings = translator, text, settings
         self.stopped = False  # by the caller
         self.seconds = 0.0  # of the steps so far
-        constraints = settings.constraints(translator.reader)
         self._source = translator.reader.text(text)
+        constraints = settings.constraints(translator.reader)
         self._prefix = constraints.prefix
         self._context = copy_context()
         self._beams = self._timed(
@@ -71,16 +71,13 @@ class TextSearch:
 
     def partials(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
         """Take all steps; see `Translator.stream`."""
-        tokenizer = self.translator.tokenizer
-        length = 0
         while self.unfinished:
-            settled = self._sentence.settled()
-            if len(settled) > length:
-                length = len(settled)
-                yield Partial(tokenizer.decode(settled), tuple(tokenizer.pieces_of(settled)))
             self.step(should_stop)
+            if self._sentence.live:
+                yield self._partial()
         translation = self.translation()
-        yield Partial(translation.text, translation.best.pieces, translation)
+        text = translation.text
+        yield Partial(text, translation.best.pieces, text, translation)
 
     def translation(self) -> Translation:
         """What was found, once the search is finished.
@@ -105,6 +102,14 @@ class TextSearch:
             settings=self.settings,
             tree=self._sentence.tree() if self.settings.tree else None,
         )
+
+    def _partial(self) -> Partial:
+        tokenizer = self.translator.tokenizer
+        settled, likely = self._sentence.settled(), self._sentence.live[0].tokens()
+        if likely[: len(settled)] != settled:  # a better translation is found already
+            likely = settled
+        text, tentative = tokenizer.decode(settled), tokenizer.decode(likely)
+        return Partial(text, tuple(tokenizer.pieces_of(settled)), tentative)
 
     def _timed(self, call: Callable[[], T]) -> T:
         started = time.perf_counter()

@@ -86,8 +86,7 @@ class Translation:
         seconds: wall-clock time of the search.
         stopped: whether the search was ended before it was done.
         prefix: the pieces that were forced; all of them in a translation that was given.
-        settings: what the search was asked for; `translate(source, **asdict(settings))` is the
-            same search once more.
+        settings: what the search was asked for; of a translation that was given, α of its score.
         tree: every prefix that the search ranked, if it was asked to keep them.
     """
 
@@ -118,16 +117,18 @@ class Translation:
 
 @dataclass(frozen=True)
 class Partial:
-    """The beginning of a translation that its search can no longer change.
+    """What a search has found after one of its steps.
 
     Args:
-        text: a prefix of that of the next one.
-        pieces: likewise; a forced prefix is there from the start.
+        text: the beginning of the translation, which can no longer change.
+        pieces: those of `text`.
+        tentative: the most probable text so far; it begins with `text`, the rest can still change.
         translation: of the last one alone: all that was found.
     """
 
     text: str
     pieces: tuple[Piece, ...]
+    tentative: str
     translation: Translation | None = None
 
     @property

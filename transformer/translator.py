@@ -99,7 +99,7 @@ class Translator:
         should_stop: Callable[[], bool] = lambda: False,
         **arguments: Unpack[SearchArguments],
     ) -> Iterator[Partial]:
-        """Translate one text, and give out each piece as soon as the search cannot change it.
+        """Translate one text, and say after each step what the search can no longer change.
 
         The search has the hooks that are set where `stream` is called. It goes on when the next
         part is asked for, and can be left at any part.
@@ -108,11 +108,11 @@ class Translator:
             should_stop: and the others as `translate` takes them.
 
         Returns:
-            The beginning of the translation, longer each time; with the last one, the translation.
+            Parts whose `text` grows; the last one has the translation.
 
         Raises:
-            InputError: as `translate` does, by the first part at the latest save where what is
-                forbidden leaves no continuation.
+            InputError: as `translate` does; at once, unless it takes steps to see that no
+                continuation is left.
         """
         return TextSearch(self, text, SearchSettings(**arguments)).partials(should_stop)
 

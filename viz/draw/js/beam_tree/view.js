@@ -98,7 +98,7 @@ export class BeamTree extends PictureView {
   /** @param {TreeAt} at */
   pick({ node }) {
     this.live.textContent = `${quote(prefixOf(this.data, node))} is forced`;
-    this.options.onSelect?.(node + 1);
+    this.options.onSelect?.(node);
   }
 
   /** @param {string} key */

@@ -131,7 +131,10 @@ def test_what_was_dropped_comes_and_goes_without_a_word_to_the_host(still) -> No
 
 
 def test_the_keyboard_walks_forces_and_stays_where_it_was_in_the_new_tree(still) -> None:
-    page = still(SMALL)
+    parted: list[tuple[int | None, str, float, State]] = [
+        (0, f"▁{n}", -5.0, "kept") for n in range(3)
+    ]
+    page = still([*SMALL, *tree((None, "▁Hunde", -0.25, "kept"), *parted)[1:]])
     live = page.page.locator("[aria-live]")
     page.press("ArrowRight", "ArrowRight", "ArrowDown")
     assert plain(live.inner_text()).startswith("“laufen” 0.368. “Hunde laufen”. log P of")

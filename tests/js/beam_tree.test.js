@@ -148,6 +148,8 @@ test("the translation is one straight line at the top, in full ink", () => {
     assert.deepEqual(made.rows[0], path);
     assert.ok(path.every((n) => made.places[n]?.bend === null));
   }
+  // it need not be the best by its score
+  assert.deepEqual(plan(small({ best: 9 })).rows[0], [0, 2, 6, 9]);
   // a prefix that parts from it goes on straight, here to what lives longest
   const { places } = plan(small());
   assert.equal(places[9]?.row, places[6]?.row);
@@ -227,10 +229,11 @@ test("a prefix is found again in a tree that is made anew", () => {
 test("eight beams of two hundred steps are laid out and marked in less than 100 ms", () => {
   const data = searched(8, 200);
   const visible = { x: 3000, y: 0, width: 1200, height: 800 };
-  const times = Array.from({ length: 5 }, () => {
-    const start = performance.now();
+  const times = Array.from({ length: 8 }, () => {
+    const start = process.cpuUsage(); // whoever else is at work on the machine
     treeMarks({ data, plan: plan(data, true), theme, at: 1500, visible });
-    return performance.now() - start;
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000;
   });
   assert.ok(Math.min(...times) < 100, times.join());
 });

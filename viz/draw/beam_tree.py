@@ -20,8 +20,7 @@ STATES: tuple[State, ...] = get_args(State)
 TITLE = "Beam tree"
 NOTE = (
     "The translation runs along the top; the other prefixes branch off. The thicker a line, the "
-    "more probable its piece; a dot ends a hypothesis, with its score. A click on a piece forces "
-    "the prefix up to it."
+    "more probable its piece; a dot ends a hypothesis, with its score."
 )
 FORCED = "Pieces on grey are forced."
 

@@ -16,6 +16,7 @@ import { HEAD, hypothesisRows, linesOn, piece, sentence } from "./words.js";
 
 const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
   + "a step; Enter forces the prefix.";
+const CLICK = "A click on a piece forces the prefix up to it.";
 const LEAST = 4; // rows that there is room for, whatever the tree
 const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
 
@@ -44,7 +45,7 @@ export class BeamTree extends PictureView {
     this.before = data;
     this.root.setAttribute("aria-label", data.title);
     this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
-    this.note.textContent = data.note;
+    this.note.textContent = `${data.note} ${CLICK}`;
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
     this.toggle.hidden = !count;
@@ -143,5 +144,5 @@ export class BeamTree extends PictureView {
   }
 }
 
-/** A note as wide as a page is broken between its sentences. @param {string} note */
-const sentencesOf = (note) => note.split(/(?<=[.;]) /);
+/** A long note is broken between its sentences. @param {string} note */
+const sentencesOf = (note) => note.split(/(?<=\.) /);

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 FIRST, OTHER = "Zwei Hunde rennen.", "Drei Katzen schlafen."
-SLOW = 0.5  # seconds of each run
+SLOW = 0.4  # seconds of each run
 SCRIPT = f"""
 import time
 import streamlit as st
@@ -176,6 +176,7 @@ def test_an_alternative_is_taken_by_key_and_by_click_and_can_be_undone(served: P
     served.keyboard.press("Enter")
     answered(served, "Keine Hunde rennen.")
     assert (field(served).input_value(), has_focus(served)) == ("Keine Hunde rennen.", True)
+    assert caret(served) == (0, 0)
     box = field(served).bounding_box()
     assert box
     served.mouse.move(box["x"] + 90, box["y"] + 24)  # over the second word

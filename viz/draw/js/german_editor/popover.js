@@ -27,7 +27,6 @@ export class Popover {
     /** @type {Chosen | null} by the arrow keys */
     this.at = null;
     // the focus stays in the text, and with it the phone's keyboard
-    this.root.addEventListener("pointerdown", (event) => event.preventDefault());
     this.root.addEventListener("mousedown", (event) => event.preventDefault());
   }
 

@@ -166,7 +166,7 @@ export class GermanEditor extends View {
     this.tellStatus();
     this.draw();
     clearTimeout(this.pause);
-    if (!this.composing) this.pause = setTimeout(() => this.send(), PAUSE);
+    this.pause = setTimeout(() => this.send(), PAUSE);
   }
 
   /** Say what was typed. */

@@ -68,7 +68,7 @@ def german(page: Page):
 
 
 def said(page: Page):
-    return page.locator(".st-key-answer")
+    return page.locator(".st-key-answer, .st-key-notices")
 
 
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:

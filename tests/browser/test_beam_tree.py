@@ -68,7 +68,8 @@ def still(page: Page) -> Iterator[Callable[..., Still]]:
 def hear(page: Still) -> None:
     """Let the page keep what the component tells its host."""
     page.page.evaluate(
-        "() => { window.picked ??= []; view.options = { onSelect: (node) => picked.push(node) }; }"
+        "() => { window.picked ??= [];"
+        " view.options = { onSelect: ({ node }) => picked.push(node) }; }"
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translation
+from transformer.translation import Partial
 from viz.app import steering
 from viz.app.formatting import format_number
 from viz.app.steering import Asked
@@ -30,18 +31,21 @@ class GermanLine:
         self._next = time.monotonic() + CALM
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
-    def write_settled(self, text: str) -> None:
-        """The beginning that is found; the end of the last translation stays behind it, pale."""
-        if time.monotonic() < self._next:
+    def write_part(self, part: Partial) -> None:
+        """What is found so far; the end of the last translation stays behind it, pale."""
+        if not part.tentative or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + STEP
-        rest = " ".join(self._before.split()[len(text.split()) :]) or "…"
-        self._write(
-            f'<span class="headlight-settled">{escape(text)}</span> '
-            f'<span class="headlight-outdated">{escape(rest)}</span>',
-            "searching",
-            is_html=True,
+        rest = " ".join(self._before.split()[len(part.tentative.split()) :])
+        kinds = {
+            "settled": part.text,
+            "tentative": part.tentative.removeprefix(part.text),
+            "outdated": f" {rest}" if rest else "…",
+        }
+        html = (
+            f'<span class="headlight-{kind}">{escape(text)}</span>' for kind, text in kinds.items()
         )
+        self._write("".join(html), "searching", is_html=True)
 
     def write(self, translation: Translation, used: Asked) -> None:
         """What is found, with its figures."""

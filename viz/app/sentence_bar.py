@@ -25,18 +25,25 @@ _IN_LINK = "sentence_bar.in_link"
 _PAGE = "sentence_bar.page"
 
 
+EDITS = "translate"
+"""The page where the German is edited: it has the notices below, so that nothing moves the line in
+which somebody types."""
+
+
 class Found(NamedTuple):
     """What a run found for the bar.
 
     Args:
         asked: what was to be found.
         used: the same without what could not be done.
+        notices: plain sentences on what a reader should know.
     """
 
     translator: Translator
     translation: Translation
     asked: Asked
     used: Asked
+    notices: tuple[str, ...]
 
 
 def show(page: str) -> None:
@@ -56,6 +63,8 @@ def show(page: str) -> None:
         steering.see(asked, wrong)
         with st.container(key="answer", gap=None):
             _answer(asked, before.translation.text if before else "")
+            if page != EDITS:
+                show_notices()
         if not st.session_state[_IN_LINK]:
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
@@ -65,6 +74,14 @@ def found() -> Found | None:
     """What this run found, or None where the bar has said why it could not."""
     result: Found | None = st.session_state.get(_FOUND)
     return result
+
+
+def show_notices() -> None:
+    """Say what a reader should know of this run's translation."""
+    if (result := found()) is not None and result.notices:
+        with st.container(key="notices", gap=None):
+            for notice in result.notices:
+                st.text(notice)
 
 
 def translated() -> tuple[Translator, Translation] | None:
@@ -141,14 +158,10 @@ def _answer(asked: Asked, before: str) -> None:
         # comes after half a second; what stood here stays until then (style.css takes it away)
         with st.spinner("Translating…"):
             translator = serving.load()
-            translation, used, problem = steered.translate(translator, asked, line.write_settled)
+            translation, used, problem = steered.translate(translator, asked, line.write_part)
     except HeadlightError as error:
         line.say(str(error))
         return
-    st.session_state[_FOUND] = Found(translator, translation, asked, used)
+    notices = (*filter(None, [problem]), *steering.notices(), *translation.notices)
+    st.session_state[_FOUND] = Found(translator, translation, asked, used, notices)
     line.write(translation, used)
-    notices = [*filter(None, [problem]), *steering.notices(), *translation.notices]
-    if notices:
-        with st.container(key="notices", gap=None):
-            for notice in notices:
-                st.text(notice)

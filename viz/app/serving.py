@@ -16,6 +16,7 @@ from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
 from transformer.score import Scored
 from transformer.steering import SearchArguments, SearchSettings
+from transformer.translation import Partial
 from transformer.translator import BUNDLED
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
@@ -114,14 +115,13 @@ def search(
     translator: Translator,
     text: str,
     settings: SearchSettings,
-    on_settled: Callable[[str], None] | None = None,
+    on_part: Callable[[Partial], None] | None = None,
 ) -> Translation:
     """Translate, or remember; a search ends with its budget, or when nobody waits for it any more.
 
     Args:
         settings: of the search, which keeps its tree in any case.
-        on_settled: takes the beginning of the translation each time that more of it is settled;
-            never called for what is remembered.
+        on_part: takes what is found after each step; never called for what is remembered.
 
     Raises:
         InputError: if the text cannot be translated as it is or under these settings, or is too
@@ -131,12 +131,12 @@ def search(
     arguments = cast(SearchArguments, vars(settings))
 
     def compute() -> Translation:
-        if on_settled is None:
+        if on_part is None:
             return translator.translate(text, **arguments, should_stop=Budget())
         for part in translator.stream(text, **arguments, should_stop=Budget()):
             if part.translation is not None:
                 return part.translation
-            on_settled(part.text)
+            on_part(part)
         raise AssertionError("the last part has the translation")
 
     _refuse_what_cannot_be_drawn(translator, text)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from transformer import InputError, Translation, Translator
 from transformer.steering import SearchSettings
+from transformer.translation import Partial
 from viz.app import serving
 from viz.app.steering import Asked
 
 
 def translate(
-    translator: Translator, asked: Asked, on_settled: Callable[[str], None] | None = None
+    translator: Translator, asked: Asked, on_part: Callable[[Partial], None] | None = None
 ) -> tuple[Translation, Asked, str]:
     """What is asked for, as far as it can be done.
 
     Args:
-        on_settled: as `serving.search` takes it.
+        on_part: as `serving.search` takes it.
 
     Returns:
         The translation, what it was found with, and a sentence that says what was left out, or "".
@@ -28,7 +30,7 @@ def translate(
     error: InputError | None = None
     for attempt in _less_and_less(asked):
         try:
-            return _translate(translator, attempt, on_settled), attempt, problem
+            return _translate(translator, attempt, on_part), attempt, problem
         except InputError as refused:
             error = refused
             problem = problem or f"{refused} It is left out here."
@@ -51,11 +53,18 @@ def settings_of(asked: Asked) -> SearchSettings:
 
 
 def _translate(
-    translator: Translator, asked: Asked, on_settled: Callable[[str], None] | None
+    translator: Translator, asked: Asked, on_part: Callable[[Partial], None] | None
 ) -> Translation:
     if asked.german:
-        return serving.score(translator, asked.text, asked.german, asked.alpha).translation
-    return serving.search(translator, asked.text, settings_of(asked), on_settled)
+        return _given(translator, asked)
+    return serving.search(translator, asked.text, settings_of(asked), on_part)
+
+
+def _given(translator: Translator, asked: Asked) -> Translation:
+    """What a person wrote; that the model is unsure of it is no news, the editor shows where."""
+    given = serving.score(translator, asked.text, asked.german, asked.alpha).translation
+    unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+    return replace(given, notices=tuple(said for said in given.notices if said != unsure))
 
 
 def _less_and_less(asked: Asked) -> Iterator[Asked]:

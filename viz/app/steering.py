@@ -108,6 +108,7 @@ def ask(asked: Asked) -> None:
     """Let the next run ask all of this."""
     st.session_state.update(zip(NAMES, asked, strict=True))
     st.session_state[_SEEN] = asked  # the prefix belongs to this sentence
+    st.session_state.pop(_RELEASED, None)
 
 
 def undo() -> None:
@@ -184,12 +185,12 @@ def release_with_sentence() -> None:
     ctx = get_script_run_ctx()
     if seen is None or state.get(TEXT) == seen.text:
         return
-    said, at = state.get(_RELEASED, ("", 0.0))
-    now = time.monotonic()
-    # what is said of the first letter is still to be read after the last
-    state[_RELEASED] = said if now - at < PAUSE else "", now
+    said, at = state.pop(_RELEASED, ("", 0.0))
     if ctx is not None and ctx.is_history_navigation:
         return  # Back, Forward and links bring a sentence with what belongs to it
+    now = time.monotonic()
+    if now - at < PAUSE:  # what is said of the first letter is still to be read after the last
+        state[_RELEASED] = said, now
     same = state.get(PREFIX, "") == seen.prefix and state.get(GERMAN, "") == seen.german
     if same and seen.steers:
         release()
@@ -210,7 +211,7 @@ def see(asked: Asked, wrong: str = "") -> None:
     if seen is not None and asked.text != seen.text:
         typed = TEXT
     elif seen is not None and asked != seen:
-        state[_RELEASED] = "", 0.0
+        state.pop(_RELEASED, None)
         typed = GERMAN if asked.german and asked.german != seen.german else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeGuard, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def encode_tree(
     if not nodes:
         raise ValueError("a tree has at least one node")
     for place in (best, *(() if chosen is None else (chosen,))):
-        if node_of(place, nodes) is None:
+        if not _is_node(place, nodes):
             raise ValueError(f"no node {place} among {len(nodes)}")
     for place, node in enumerate(nodes):
         _check(place, node, nodes)
@@ -117,7 +117,26 @@ def _check(place: int, node: DrawnNode, nodes: Sequence[DrawnNode]) -> None:
 
 
 def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
-    """The node that this is, or None: what a browser sends can be anything."""
-    if type(value) is not int or not 0 <= value < len(nodes):
+    """The node that was clicked, or None: what a browser sends can be anything.
+
+    A click in the tree of another search is None, too: the browser names the whole prefix.
+    """
+    if not isinstance(value, Mapping):
         return None
-    return value
+    node = value.get("node")
+    if not _is_node(node, nodes) or value.get("prefix") != _prefix(node, nodes):
+        return None
+    return node
+
+
+def _is_node(value: object, nodes: Sequence[DrawnNode]) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < len(nodes)
+
+
+def _prefix(node: int, nodes: Sequence[DrawnNode]) -> str:
+    texts: list[str] = []
+    at: int | None = node
+    while at is not None:
+        texts.append(nodes[at].text)
+        at = nodes[at].parent
+    return "".join(reversed(texts))

@@ -67,7 +67,12 @@ def test_best_and_chosen_are_nodes() -> None:
         encode_tree([], best=0)
 
 
-def test_only_the_place_of_a_node_is_one() -> None:
-    assert [node_of(n, NODES) for n in range(4)] == [0, 1, 2, 3]
-    for other in (None, 4, -1, 1.0, True, "1", [1], {"node": 1}):
+def test_only_a_node_with_its_whole_prefix_is_one() -> None:
+    prefixes = ["▁Hunde", "▁Die", "▁Hundes", "▁Hunde</s>"]
+    clicks = [{"node": n, "prefix": prefix} for n, prefix in enumerate(prefixes)]
+    assert [node_of(click, NODES) for click in clicks] == [0, 1, 2, 3]
+    # the tree of another search has another prefix at that place
+    assert node_of({"node": 2, "prefix": "▁Katzes"}, NODES) is None
+    for other in (None, 4, -1, 1.0, True, "1", [1]):
+        assert node_of({"node": other, "prefix": "▁Hunde"}, NODES) is None
         assert node_of(other, NODES) is None

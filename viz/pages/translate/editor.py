@@ -67,7 +67,6 @@ def _buttons(found: Found) -> None:
             type="tertiary",
             disabled=not history.before,
             on_click=steering.undo,
-            help="Ctrl+Z outside of a text field",
         )
         st.button(
             "Redo",
@@ -76,7 +75,6 @@ def _buttons(found: Found) -> None:
             type="tertiary",
             disabled=not history.undone,
             on_click=steering.redo,
-            help="Ctrl+Shift+Z outside of a text field",
         )
         if found.used.german:
             st.button(

@@ -23,6 +23,7 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     if (found := sentence_bar.found()) is not None:
         show_editor(found)
+        sentence_bar.show_notices()
         steer.show_late()
     if (trace := sentence_bar.trace()) is None:
         return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from html import unescape
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +15,8 @@ from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.logits.alternatives import Choice, alternatives
 from viz.app import serving
 from viz.draw.labels import shown
-from viz.pages.translate.choices import OTHERS, probability, show_choices
 from viz.pages.translate.word_picture import NOTHING, how_made
 
 SENTENCE = "The dog sleeps in the garden."
@@ -29,8 +26,15 @@ def translate_page() -> None:
     from viz.app import sentence_bar
     from viz.pages import translate
 
-    sentence_bar.show("page")
+    sentence_bar.show("translate")
     translate.show()
+
+
+def drawn(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a picture of the page was drawn from."""
+    pictures = (decode(one.proto.bytes) for one in app.get("bidi_component"))
+    (found,) = [picture for picture in pictures if picture[0]["component"] == component]
+    return found
 
 
 GOLD = GoldFigures("a *set* of :red[links]", 508, 31.25)
@@ -45,7 +49,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
     app = serve(translate_page, text=SENTENCE)
     assert not app.exception
-    words, drawn_map = (decode(one.proto.bytes) for one in app.get("bidi_component"))
+    words, drawn_map = drawn(app, "word_links"), drawn(app, "attention_map")
     meta, arrays = words
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, settings)
@@ -63,7 +67,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert meta["queries"] == shown(trace.labels("cross", settings.row).queries)
     assert settings.row in meta["rows"]
     app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
-    meta, _ = decode(app.get("bidi_component")[-1].proto.bytes)
+    meta, _ = drawn(app, "attention_map")
     assert meta["queries"] == shown(trace.target_tokens)
     assert "writes" in meta["rows"]
     weights = trace.cross[settings.layer]  # [head, query, key]
@@ -92,7 +96,6 @@ def test_where_nothing_was_written_there_is_nothing_to_link(
     rows = slice(-1, None)
     empty = replace(end, target_pieces=end.target_pieces[rows], cross=end.cross[:, :, rows])
     monkeypatch.setattr(serving, "trace", lambda *_: empty)
-    monkeypatch.setattr("viz.pages.translate.page.alternatives", lambda *_: [])
     app = serve(translate_page, text=SENTENCE)
     assert not app.exception
     assert NOTHING in [caption.value for caption in app.caption]
@@ -119,41 +122,3 @@ def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
     app = serve(translate_page, text=SENTENCE, beam="1")
     assert texts(app)
     assert any("nothing to compare" in caption.value for caption in app.caption)
-
-
-def test_each_piece_has_its_alternatives(serve, translator: Translator) -> None:
-    app = serve(translate_page, text=SENTENCE)
-    (body,) = [body for body in html(app) if "headlight-choices" in body]
-    trace = translator.trace(SENTENCE)
-    steps = alternatives(translator.model, translator.tokenizer, trace, OTHERS)
-    written = re.findall(r"<b><bdi>(.*?)</bdi> <span>(.*?)</span></b>", body)
-    beside = re.findall(r"<small><bdi>(.*?)</bdi> <span>(.*?)</span></small>", body)
-    assert len(written) == len(trace.target_tokens) == len(steps)
-    expected = [probability(float(np.exp(value))) for value in trace.log_probs]
-    assert [number for _, number in written] == expected
-    assert [number for _, number in beside] == [
-        probability(choice.probability) for step in steps for choice in step[1:]
-    ]
-    # the marks of the pieces are those of the map: of all steps, not of one among its own choices
-    assert [unescape(piece) for piece, _ in written] == shown(trace.target_tokens)
-
-
-def test_no_piece_becomes_html(monkeypatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr("streamlit.html", drawn.append)
-    show_choices([(Choice("<img src=x>", 0.5), Choice("▁&amp;", 0.25))])
-    assert "<img" not in drawn[0]
-    assert "&lt;img src=x&gt;" in drawn[0]
-    assert "&amp;amp;" in drawn[0]
-
-
-def test_a_piece_that_goes_on_with_a_word_is_marked_at_each_step(monkeypatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr("streamlit.html", drawn.append)
-    # the second step has no choice that begins a word
-    show_choices([[Choice("▁tie", 0.9)], [Choice("fen", 0.9), Choice("f", 0.1)]])
-    assert re.findall("<bdi>(.*?)</bdi>", drawn[0]) == ["tie", "·fen", "·f"]
-
-
-def test_a_probability_that_is_small_is_not_0() -> None:
-    assert [probability(p) for p in (1, 0.005, 0.004, 0)] == ["1.00", "0.01", "&lt;0.01", "0.00"]

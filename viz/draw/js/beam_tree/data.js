@@ -86,6 +86,14 @@ export const prefixOf = (data, node) =>
   pathTo(data, node).map((n) => data.nodes[n].text).filter((text) => text !== END).join("")
     .replaceAll(SPACE, " ").trim();
 
+/**
+ * The pieces of a prefix as the tokenizer writes them, by which the page knows the node again.
+ * @param {TreeData} data
+ * @param {number} node
+ */
+export const writtenTo = (data, node) =>
+  pathTo(data, node).map((n) => data.nodes[n].text).join("");
+
 export const END = "</s>";
 const SPACE = "▁"; // as SentencePiece writes it
 

@@ -4,7 +4,7 @@
 import { make, tableOf } from "../core/dom.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
-import { prefixOf, sameIn } from "./data.js";
+import { prefixOf, sameIn, writtenTo } from "./data.js";
 import { treeMarks } from "./marks.js";
 import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
 import { HEAD, hypothesisRows, linesOn, piece, sentence } from "./words.js";
@@ -98,7 +98,7 @@ export class BeamTree extends PictureView {
   /** @param {TreeAt} at */
   pick({ node }) {
     this.live.textContent = `${quote(prefixOf(this.data, node))} is forced`;
-    this.options.onSelect?.(node);
+    this.options.onSelect?.({ node, prefix: writtenTo(this.data, node) });
   }
 
   /** @param {string} key */

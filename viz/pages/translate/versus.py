@@ -51,7 +51,7 @@ def show_versus(found: Found, place: Place) -> None:
         return
     here, there = st.columns(2, gap="large")
     ours = found.translation
-    with here:
+    with here, st.container(key="versus-here"):
         show_candidate(
             ours.text,
             ours.text,

@@ -26,16 +26,24 @@ def translate(
     Raises:
         HeadlightError: if the English sentence cannot be translated at all.
     """
-    problem = ""
-    error: InputError | None = None
+    errors: list[InputError] = []
     for attempt in _less_and_less(asked):
         try:
-            return _translate(translator, attempt, on_part), attempt, problem
+            found = _translate(translator, attempt, on_part)
         except InputError as refused:
-            error = refused
-            problem = problem or f"{refused} It is left out here."
-    assert error is not None  # there is at least one attempt
-    raise error
+            errors.append(refused)
+        else:
+            return found, attempt, f"{errors[0]} {_instead(asked, attempt)}" if errors else ""
+    raise errors[-1]  # there is at least one attempt
+
+
+def _instead(asked: Asked, used: Asked) -> str:
+    """What is shown where not all that was asked could be done."""
+    if asked.german:
+        return "Shown is what the model writes."
+    if asked.forbid != used.forbid:
+        return "The search went on with all words allowed."
+    return "The search went on without the prefix."
 
 
 def settings_of(asked: Asked) -> SearchSettings:

@@ -164,8 +164,9 @@ def run(options: argparse.Namespace) -> None:
         for control in CONTROLS:
             # the first two warm up what every later one finds warm
             seconds = [_seconds(page, address, control, n) for n in range(options.clicks + 2)][2:]
+            name = control.page or "translate"
             print(
-                f"{control.page or 'translate'}, {control.what}: median {statistics.median(seconds):.2f} s of "
+                f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
                 f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s"
             )
 

@@ -21,15 +21,19 @@ from viz.pages.translate.word_picture import show_words
 
 def show() -> None:
     """Draw the page for the sentence in the bar."""
+    # each part has a place of its own: what comes and goes in one would mount all below it anew
+    editor, said, tree, other = (st.container() for _ in range(4))
     if (found := sentence_bar.found()) is not None:
-        show_editor(found)
-        sentence_bar.show_notices()
-        steer.show_late()
+        with editor:
+            show_editor(found)
+        with said:
+            sentence_bar.show_notices()
+            steer.show_late()
     if (trace := sentence_bar.trace()) is None:
         return
     assert found is not None  # there is a trace
-    show_tree(found)
-    above = st.container()
+    with tree:
+        show_tree(found)
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
         show_words(found.translator, trace)
@@ -40,7 +44,7 @@ def show() -> None:
         show_steps(found, trace)
         show_others(found)
         _explain()
-    with above:
+    with other:
         show_versus(found, place)
 
 

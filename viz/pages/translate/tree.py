@@ -13,7 +13,7 @@ from viz.draw.beam_tree import DrawnNode
 from viz.draw.caption import Origin
 from viz.pages.translate import steer
 
-OWN = "The German is edited by hand; this is the model’s own search."
+OWN = "The German above is edited by hand; the tree is the model’s own search."
 
 
 def show_tree(found: Found) -> None:
@@ -31,8 +31,6 @@ def show_tree(found: Found) -> None:
         else:
             steer.force(found.translator, [nodes[at].text for at in tree.path(node)])
 
-    if found.used.german:
-        st.caption(OWN)
     beam_tree(
         nodes,
         best=tree.best,
@@ -44,6 +42,8 @@ def show_tree(found: Found) -> None:
             f"α = {translation.settings.alpha:g}."
         ),
     )
+    if found.used.german:
+        st.caption(OWN)
 
 
 def _searched(found: Found) -> Translation:

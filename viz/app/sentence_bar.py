@@ -9,6 +9,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding import BEAM_SIZE
+from transformer.steering import SearchSettings
 from viz.app import serving, steered, steering, steering_fields
 from viz.app.german_line import GermanLine
 from viz.app.steering import Asked
@@ -82,6 +83,12 @@ def show_notices() -> None:
         with st.container(key="notices", gap=None):
             for notice in result.notices:
                 st.text(notice)
+
+
+def settings() -> SearchSettings:
+    """The settings of this run's search, under which it can be compared with another one."""
+    result = found()
+    return SearchSettings() if result is None else steered.settings_of(result.used)
 
 
 def translated() -> tuple[Translator, Translation] | None:

@@ -165,24 +165,30 @@ def score(translator: Translator, text: str, target: str | tuple[str, ...], alph
 
 
 def translate_edited(
-    translator: Translator, text: str, beam_size: int, edits: Mapping[str, Hook], name: str
+    translator: Translator,
+    text: str,
+    settings: SearchSettings,
+    edits: Mapping[str, Hook],
+    name: str,
 ) -> Translation:
     """Translate while hooks change the model, for this call alone; remembered by their name.
 
     Args:
+        settings: of the search.
         edits: hooks by the name of their point.
         name: of the edits; the same name always means the same edits.
 
     Raises:
-        InputError: if the text cannot be translated as it is.
+        InputError: if the text cannot be translated as it is or under these settings.
     """
+    arguments = cast(SearchArguments, vars(settings))
 
-    def search() -> Translation:
+    def compute() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, beam_size=beam_size, should_stop=Budget())
+            return translator.translate(text, **arguments, should_stop=Budget())
 
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("edited translation", translator.checksum, text, beam_size, name), search)
+    return memo(("edited translation", translator.checksum, text, settings, name), compute)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:

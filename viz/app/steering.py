@@ -107,7 +107,6 @@ def release() -> None:
 def ask(asked: Asked) -> None:
     """Let the next run ask all of this."""
     st.session_state.update(zip(NAMES, asked, strict=True))
-    st.session_state[_SEEN] = asked  # the prefix belongs to this sentence
     st.session_state.pop(_RELEASED, None)
 
 

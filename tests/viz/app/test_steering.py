@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
 from transformer import Translator
+from transformer.steering import SearchSettings
 from transformer.words import ForbiddenWords
-from viz.app import steering
+from viz.app import steered, steering
 from viz.app.steering import Asked
 
 SENTENCE = "The dog sleeps in the garden."
@@ -139,8 +140,11 @@ def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
     assert not [line for line in texts(app) if "beam of" in line or "no α" in line]
 
 
-def test_forbidden_words_are_parted_by_blanks_and_commas() -> None:
-    assert Asked("", forbid="Herr, Frau  , ja,").forbidden == ("Herr", "Frau", ",", "ja")
+def test_what_is_asked_becomes_the_settings_of_the_search() -> None:
+    asked = Asked("", 2, 1.3, "▁Der ▁Hund", "Herr, Frau  , ja,")
+    assert steered.settings_of(asked) == SearchSettings(
+        beam_size=2, alpha=1.3, prefix=("▁Der", "▁Hund"), forbidden=("Herr", "Frau", ",", "ja")
+    )
 
 
 def test_where_every_word_is_forbidden_the_search_goes_on_without(

@@ -75,6 +75,21 @@ def _buttons(key: str) -> tuple[str, str]:
 
 
 CONTROLS = (
+    Control(
+        "",
+        {},
+        "another word forced in the editor",
+        (".hl-card [role=option] >> nth=0", ""),
+        menu=".hl-editor-field",
+        anew=True,
+    ),
+    Control(
+        "",
+        {"prefix": "▁Ein ▁junge ▁Herr"},
+        "a forced prefix released",
+        (".st-key-release [role=button], .st-key-release button >> nth=0", ""),
+        anew=True,
+    ),
     Control("heads", {}, "another kind", _buttons("kind")),
     *(
         Control(
@@ -149,8 +164,9 @@ def run(options: argparse.Namespace) -> None:
         for control in CONTROLS:
             # the first two warm up what every later one finds warm
             seconds = [_seconds(page, address, control, n) for n in range(options.clicks + 2)][2:]
+            name = control.page or "translate"
             print(
-                f"{control.page}, {control.what}: median {statistics.median(seconds):.2f} s of "
+                f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
                 f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s"
             )
 

@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked
@@ -158,8 +160,11 @@ def statements(app: AppTest) -> Iterator[str]:
             if words.strip():
                 yield _plain(unescape(words))
     for component in app.get("bidi_component"):
-        meta = _meta(component.proto.bytes)
+        meta, arrays = _message(component.proto.bytes)
         yield from (_plain(f"{meta['component']} {text}") for text in _told(meta))
+        if meta["component"] == "step_bars":
+            pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
+            yield from (_plain(f"step_bars {label} {p:.2f}") for label, p in pieces)
 
 
 def _told(meta: dict[str, Any]) -> Iterator[str]:
@@ -186,10 +191,17 @@ def _told(meta: dict[str, Any]) -> Iterator[str]:
                     yield f"{name} role: {role}"
 
 
-def _meta(content: bytes) -> dict[str, Any]:
+def _message(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[np.generic]]]:
     _, length = struct.unpack_from("<II", content)
-    meta: dict[str, Any] = json.loads(content[8 : 8 + length])["meta"]
-    return meta
+    header = json.loads(content[8 : 8 + length])
+    start = 8 + length + -(8 + length) % 8
+    arrays = {
+        entry["name"]: np.frombuffer(
+            content, entry["dtype"], int(np.prod(entry["shape"])), start + entry["offset"]
+        )
+        for entry in header["arrays"]
+    }
+    return header["meta"], arrays
 
 
 def _plain(text: str) -> str:

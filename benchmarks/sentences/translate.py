@@ -43,13 +43,13 @@ def translate(facts: Facts) -> Iterator[Expected]:
     for step, written in enumerate(facts.target):
         row = log_p[step].copy()
         row[[*NEVER_WRITTEN, written]] = -np.inf
-        ids = [written, *np.argsort(-row)[:2].tolist()]
+        ids = [written, *np.argsort(-row)[:4].tolist()]
         names = [piece.text for piece in facts.translator.tokenizer.pieces_of(ids)]
         pieces += [facts.trace.target_tokens[step], *names[1:]]
         probabilities += [math.exp(log_p[step, piece]) for piece in ids]
     # marked alike at all steps
     for token, p in zip(shown(pieces), probabilities, strict=True):
-        yield f"{token} {'<0.01' if p < 0.005 else f'{p:.2f}'}"
+        yield f"step_bars {token} {p:.2f}"
     best = facts.found.best
     for candidate in facts.found.candidates:
         tokens = list(candidate.hypothesis.tokens)

@@ -68,7 +68,8 @@ def german(page: Page):
 
 
 def said(page: Page):
-    return page.locator(".st-key-german")
+    """The sentences below the translation, wherever they stand."""
+    return page.locator(".st-key-notices")
 
 
 def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:

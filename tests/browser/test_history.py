@@ -40,17 +40,17 @@ import streamlit as st
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from viz.app import first_page, serving
 
-run, translate = ScriptRunner._run_script, serving.translate
+run, search = ScriptRunner._run_script, serving.search
 
 def run_late(self, rerun_data):
     time.sleep(0.5 * ({LATE!r} in rerun_data.query_string))
     run(self, rerun_data)
 
-def translate_slowly(translator, text, beam_size):
+def search_slowly(translator, text, *settings):
     time.sleep(text == {SLOW!r})
-    return translate(translator, text, beam_size)
+    return search(translator, text, *settings)
 
-ScriptRunner._run_script, serving.translate = run_late, translate_slowly
+ScriptRunner._run_script, serving.search = run_late, search_slowly
 app = st.App({str(APP)!r}, routes=first_page.routes())
 """
 # the address that the last run named as the one on the screen, and nothing is going on

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 TEXT = "Two black dogs are running through the deep white snow today."  # 12 tokens
 BAR, CONTROLS = 100, 48  # most pixels of height
 PICTURES = {
-    "translate": (".st-key-translate-words .hl-frame",),
+    "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-tree .hl-frame"),
     "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
     "roles": (".st-key-measured-map",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),

@@ -18,7 +18,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-FREE_TEXTS = frozenset({"text", "more", "text2", "donor", "other"})
+FREE_TEXTS = frozenset(
+    {"text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "versus_prefix"}
+)
 """Names under which anything may be typed, “Infinity” too."""
 
 LARGEST = 2.0**53
@@ -61,6 +63,14 @@ def prepare(page: str) -> None:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
         in_address.set_initial_query_params_from_current()
         in_address._send_query_param_msg()
+
+
+def asked(name: str) -> str | None:
+    """The value under a name in the address as it came, before anything was cleaned."""
+    query = st.session_state.get(_ASKED)
+    if query is None:  # a part of the app is drawn by itself
+        return st.query_params.get(name)
+    return (parse_qs(query, keep_blank_values=True).get(name) or [None])[-1]
 
 
 def name_shown(place: DeltaGenerator, url_path: str) -> None:

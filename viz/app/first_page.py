@@ -1,8 +1,8 @@
 """The HTML that a browser loads first: Streamlit's own, and our scripts and styles.
 
 Streamlit has no place for them: `js/history.js` must be there before the app is,
-`live_text.js` and `menus.js` belong to no component, and a style sheet that came with the first run
-would move all that is drawn by then.
+the others belong to no component, and a style sheet that came with the first run would move all
+that is drawn by then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from viz.app.navigation import TITLES
 from viz.app.style import STYLE_SHEET
 
 SCRIPTS = [
-    Path(__file__).parent / "js" / name for name in ("history.js", "live_text.js", "menus.js")
+    Path(__file__).parent / "js" / name
+    for name in ("history.js", "live_text.js", "menus.js", "undo.js")
 ]
 STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 

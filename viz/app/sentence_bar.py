@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import quote_plus
 
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
-from viz.app import serving
-from viz.app.formatting import format_number
+from transformer.decoding import BEAM_SIZE
+from transformer.steering import SearchSettings
+from viz.app import serving, steered, steering, steering_fields
+from viz.app.german_line import GermanLine
+from viz.app.steering import Asked
 
-TEXT, BEAM = "text", "beam"
+TEXT, BEAM = steering.TEXT, steering.BEAM
 """Names in the URL."""
 
-BEAMS = (1, 2, 4, 8)
 MAX_LINK_CHARACTERS = 8_000
-"""Characters of a sentence in a URL; a server refuses a request line of more than 16 kB."""
+"""Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
 
 _ASKED = "sentence_bar.asked"
-_TRANSLATED = "sentence_bar.translated"
+_FOUND = "sentence_bar.found"
 _IN_LINK = "sentence_bar.in_link"
 _PAGE = "sentence_bar.page"
+
+
+EDITS = "translate"
+"""The page where the German is edited: it has the notices below, so that nothing moves the line in
+which somebody types."""
+
+
+class Found(NamedTuple):
+    """What a run found for the bar.
+
+    Args:
+        asked: what was to be found.
+        used: the same without what could not be done.
+        notices: plain sentences on what a reader should know.
+    """
+
+    translator: Translator
+    translation: Translation
+    asked: Asked
+    used: Asked
+    notices: tuple[str, ...]
 
 
 def show(page: str) -> None:
@@ -31,20 +55,46 @@ def show(page: str) -> None:
     """
     _carry_to_page(page)
     # what the last run found must not be drawn for a text that now fails
-    st.session_state[_TRANSLATED] = None
+    before: Found | None = st.session_state.get(_FOUND)
+    st.session_state[_FOUND] = None
+    wrong = " ".join(steering.problems_of_link())
+    steering.release_with_sentence()
     with st.container(key="sentence-bar", gap="small"):
-        text, beam_size = _inputs()
-        with st.container(key="german", gap=None):
-            _answer(text, beam_size)
+        asked = _inputs()
+        steering.see(asked, wrong)
+        with st.container(key="answer", gap=None):
+            _answer(asked, before.translation.text if before else "")
+            if page != EDITS:
+                show_notices()
         if not st.session_state[_IN_LINK]:
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
 
 
+def found() -> Found | None:
+    """What this run found, or None where the bar has said why it could not."""
+    result: Found | None = st.session_state.get(_FOUND)
+    return result
+
+
+def show_notices() -> None:
+    """Say what a reader should know of this run's translation."""
+    if (result := found()) is not None and result.notices:
+        with st.container(key="notices", gap=None):
+            for notice in result.notices:
+                st.text(notice)
+
+
+def settings() -> SearchSettings:
+    """The settings of this run's search, under which it can be compared with another one."""
+    result = found()
+    return SearchSettings() if result is None else steered.settings_of(result.used)
+
+
 def translated() -> tuple[Translator, Translation] | None:
     """What this run translated, or None where the bar has said why it could not."""
-    result: tuple[Translator, Translation] | None = st.session_state.get(_TRANSLATED)
-    return result
+    result = found()
+    return None if result is None else (result.translator, result.translation)
 
 
 def trace() -> AttentionTrace | None:
@@ -62,32 +112,18 @@ def trace() -> AttentionTrace | None:
 
 
 def _carry_to_page(page: str) -> None:
-    """Carry sentence and beam to another page, however early the click on it.
-
-    The browser carries them in the address, but only once the bar of the first page has reached it.
-    """
     asked = st.session_state.setdefault(_ASKED, st.query_params.to_dict())
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
-    if before == page:
-        return
-    allowed = {str(beam_size): beam_size for beam_size in BEAMS}
-    for name, linked in (
-        (TEXT, asked.get(TEXT)),
-        (BEAM, allowed.get(asked.get(BEAM, ""))),
-    ):
-        if name in st.query_params:
-            continue
-        if name in st.session_state:
-            st.session_state[name] = st.session_state[name]  # puts it into the address as well
-        elif linked is not None:
-            st.session_state[name], st.query_params[name] = linked, str(linked)
+    if before != page:
+        steering.carry(asked)
 
 
-def _inputs() -> tuple[str, int]:
-    # a sentence that would make the URL too long for a reload stays out of it
+def _inputs() -> Asked:
+    # sentences that would make the URL too long for a reload stay out of it
     text = st.session_state.get(TEXT)
-    in_link = len(quote_plus(text or "", errors="replace")) <= MAX_LINK_CHARACTERS
+    typed_texts = f"{text or ''}{st.session_state.get(steering.GERMAN, '')}"
+    in_link = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
     if in_link and not st.session_state.get(_IN_LINK, True):
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = in_link
@@ -103,51 +139,36 @@ def _inputs() -> tuple[str, int]:
         st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)
         beam_size = st.selectbox(
             "Beam",
-            BEAMS,
-            index=BEAMS.index(4),
+            steering.BEAMS,
+            index=steering.BEAMS.index(BEAM_SIZE),
             key=BEAM,
             bind="query-params",
             width=120,
         )
-    return typed or "", beam_size
+        alpha, forbid = steering_fields.settings()
+    prefix, german = steering_fields.unseen(in_link)
+    return Asked(typed or "", beam_size, alpha, prefix, forbid, german)
 
 
 def _take_example() -> None:
     st.session_state[TEXT] = st.session_state["example"]
 
 
-def _answer(text: str, beam_size: int) -> None:
-    """The German line: a translation, or the one sentence that says why there is none."""
+def _answer(asked: Asked, before: str) -> None:
+    """The German line: a translation, or the one sentence that says why there is none.
+
+    Args:
+        before: the last translation, whose end stays in sight until the new one is found.
+    """
+    line = GermanLine(before)
     try:
         # comes after half a second; what stood here stays until then (style.css takes it away)
         with st.spinner("Translating…"):
             translator = serving.load()
-            translation = serving.translate(translator, text, beam_size)
+            translation, used, problem = steered.translate(translator, asked, line.write_part)
     except HeadlightError as error:
-        _line("", str(error), "problem")
+        line.say(str(error))
         return
-    st.session_state[_TRANSLATED] = translator, translation
-    pieces = len(translation.best.pieces)
-    count = f"{pieces} {'piece' if pieces == 1 else 'pieces'}"
-    _line(
-        f"log p {format_number(translation.log_prob)} · {count} · "
-        f"{translation.seconds * 1000:.0f} ms",
-        translation.text or "(The model ended the sentence before its first word.)",
-        "translation",
-    )
-    if translation.notices:
-        with st.container(key="notices", gap=None):
-            for notice in translation.notices:
-                st.text(notice)
-
-
-def _line(figures: str, text: str, key: str) -> None:
-    # st.text, never Markdown: what a person types is shown as it is
-    with st.container(key="german-line", horizontal=True, gap="small"):
-        with st.container(key="german-label", width="content"):
-            st.text("German")
-        with st.container(key=key):
-            st.text(text)
-        if figures:
-            with st.container(key="figures", width="content"):
-                st.text(figures)
+    notices = (*filter(None, [problem]), *steering.notices(), *translation.notices)
+    st.session_state[_FOUND] = Found(translator, translation, asked, used, notices)
+    line.write(translation, used)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 import torch
 
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
+from transformer.score import Scored
+from transformer.steering import SearchArguments, SearchSettings
+from transformer.translation import Partial
 from transformer.translator import BUNDLED
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
@@ -98,37 +103,92 @@ def _load(folder: str) -> Translator:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate, or remember; a search ends with its budget, or when nobody waits for it any more.
+    """Translate with the paper's settings, or remember; as `search` does.
 
     Raises:
         InputError: if the text cannot be translated as it is, or is too long for a map.
     """
+    return search(translator, text, SearchSettings(beam_size=beam_size))
+
+
+def search(
+    translator: Translator,
+    text: str,
+    settings: SearchSettings,
+    on_part: Callable[[Partial], None] | None = None,
+) -> Translation:
+    """Translate, or remember; a search ends with its budget, or when nobody waits for it any more.
+
+    Args:
+        settings: of the search, which keeps its tree in any case.
+        on_part: takes what is found after each step; never called for what is remembered.
+
+    Raises:
+        InputError: if the text cannot be translated as it is or under these settings, or is too
+            long for a map.
+    """
+    settings = replace(settings, tree=True)
+    arguments = cast(SearchArguments, vars(settings))
+
+    def compute() -> Translation:
+        if on_part is None:
+            return translator.translate(text, **arguments, should_stop=Budget())
+        for part in translator.stream(text, **arguments, should_stop=Budget()):
+            if part.translation is not None:
+                return part.translation
+            on_part(part)
+        raise AssertionError("the last part has the translation")
+
+    _refuse_what_cannot_be_drawn(translator, text)
+    return memo(("translation", translator.checksum, text, settings), compute)
+
+
+ALTERNATIVES = 4
+"""Other pieces that are known at each place of a translation."""
+
+
+def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
+    """How probable the model finds each piece of a given translation, and what else; or remember.
+
+    Args:
+        target: as text, or its pieces.
+        alpha: α of the length penalty in its score.
+
+    Raises:
+        InputError: if the model cannot have written it, or a side is too long for a map.
+    """
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(
-        ("translation", translator.checksum, text, beam_size),
-        lambda: translator.translate(text, beam_size=beam_size, should_stop=Budget()),
+        ("scored", translator.checksum, text, target, alpha),
+        lambda: translator.score(text, target, alternatives=ALTERNATIVES, alpha=alpha),
     )
 
 
 def translate_edited(
-    translator: Translator, text: str, beam_size: int, edits: Mapping[str, Hook], name: str
+    translator: Translator,
+    text: str,
+    settings: SearchSettings,
+    edits: Mapping[str, Hook],
+    name: str,
 ) -> Translation:
     """Translate while hooks change the model, for this call alone; remembered by their name.
 
     Args:
+        settings: of the search.
         edits: hooks by the name of their point.
         name: of the edits; the same name always means the same edits.
 
     Raises:
-        InputError: if the text cannot be translated as it is.
+        InputError: if the text cannot be translated as it is or under these settings.
     """
+    arguments = cast(SearchArguments, vars(settings))
 
-    def search() -> Translation:
+    def compute() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, beam_size=beam_size, should_stop=Budget())
+            return translator.translate(text, **arguments, should_stop=Budget())
 
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("edited translation", translator.checksum, text, beam_size, name), search)
+    return memo(("edited translation", translator.checksum, text, settings, name), compute)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:

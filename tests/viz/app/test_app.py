@@ -133,7 +133,11 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
 def test_the_bundled_model_knows_its_german(serve) -> None:
     app = serve(checkpoint="", text="Two dogs are running through the snow.")
     assert "Hunde" in texts(app)[1]
-    words, meta = (decode(one.proto.bytes)[0] for one in app.get("bidi_component"))
+    drawn = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
+    words, meta = (
+        next(one for one in drawn if one["component"] == name)
+        for name in ("word_links", "attention_map")
+    )
     assert {"Two", "dogs", "snow", "."} <= set(words["source"])
     assert {"Two", "dogs", "snow", "</s>"} <= set(meta["keys"])
     assert "Hunde" in meta["queries"]

@@ -10,6 +10,7 @@ import streamlit as st
 
 from transformer import CheckpointError, InputError, Translation, Translator
 from transformer.decoding import Hypothesis
+from transformer.steering import SearchSettings
 from viz.app import serving
 
 
@@ -107,7 +108,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
     assert len(translator.tokenizer.encode(text)) == pieces - 1
     for translate in (
         lambda: serving.translate(translator, text, 4),
-        lambda: serving.translate_edited(translator, text, 4, {}, "none"),
+        lambda: serving.translate_edited(translator, text, SearchSettings(), {}, "none"),
     ):
         if pieces <= serving.MAX_PIECES:
             translate()

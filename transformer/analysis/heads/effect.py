@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
@@ -26,11 +26,11 @@ from transformer.analysis.heads.removal import (
     painted,
     removed,
 )
-from transformer.decoding import BEAM_SIZE
 from transformer.errors import InputError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
+from transformer.steering import SearchArguments
 from transformer.trace import AttentionTrace, Weights
 from transformer.trace import trace as trace_pass
 from transformer.translation import Translation
@@ -69,16 +69,16 @@ def effect(
     removals: Sequence[Removal],
     *,
     means: Mapping[Kind, Tensor] | None = None,
-    beam_size: int = BEAM_SIZE,
     should_stop: Callable[[], bool] = lambda: False,
+    **search: Unpack[SearchArguments],
 ) -> Effect:
     """Translate and trace a sentence once more with these heads taken away.
 
     Args:
         trace: of the sentence, with nothing taken away.
         means: as `removed` takes them.
-        beam_size: of the new search.
         should_stop: as `Translator.translate` takes it.
+        search: arguments of the new search, as `Translator.translate` takes them.
 
     Raises:
         InputError: as `removed` does, or if a pattern is not of this sentence's shape.
@@ -88,7 +88,7 @@ def effect(
             shape = (len(removal.pattern), len(removal.pattern[0]))
             _require_shape(shape, trace, removal.kind, "The painted pattern")
     with removed(translator, removals, means):
-        return _repeated(translator, trace, beam_size, should_stop)
+        return _repeated(translator, trace, should_stop, search)
 
 
 def patch_effect(
@@ -98,8 +98,8 @@ def patch_effect(
     heads: Sequence[Head],
     what: Patched,
     *,
-    beam_size: int = BEAM_SIZE,
     should_stop: Callable[[], bool] = lambda: False,
+    **search: Unpack[SearchArguments],
 ) -> Effect:
     """Translate and trace a sentence once more with heads patched from another one.
 
@@ -110,7 +110,7 @@ def patch_effect(
         shape = donor.weights(head.kind).shape[2:]
         _require_shape(shape, trace, head.kind, "The second sentence")
     with patched(translator.model, donor, heads, what):
-        return _repeated(translator, trace, beam_size, should_stop)
+        return _repeated(translator, trace, should_stop, search)
 
 
 @contextmanager
@@ -182,8 +182,8 @@ def _set_rows(kind: Kind, heads: Sequence[int], values: Tensor) -> Hook:
 def _repeated(
     translator: Translator,
     before: AttentionTrace,
-    beam_size: int,
     should_stop: Callable[[], bool],
+    search: SearchArguments,
 ) -> Effect:
     """The sentence once more, with the hooks of the context."""
     after = trace_pass(
@@ -193,7 +193,7 @@ def _repeated(
         list(before.source_pieces),
         list(before.target_pieces),
     )
-    translation = translator.translate(before.source, beam_size=beam_size, should_stop=should_stop)
+    translation = translator.translate(before.source, should_stop=should_stop, **search)
     return Effect(before, after, translation)
 
 

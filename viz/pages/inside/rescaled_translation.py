@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import streamlit as st
-
 from transformer import Translation, Translator
 from transformer.hooks import Hook
 from viz.app import sentence_bar, serving
@@ -23,8 +21,9 @@ def rescaled_translation(
         edits: hooks that change every pass of the search.
         name: of the edits, in words; the same words always mean the same edits.
     """
-    beam_size = st.session_state[sentence_bar.BEAM]
-    found = serving.translate_edited(translator, translation.source, beam_size, edits, name)
+    found = serving.translate_edited(
+        translator, translation.source, sentence_bar.settings(), edits, name
+    )
     verdict = "the same words"
     if found.text != translation.text:
         verdict = "new words in bold, words that were left out struck through"

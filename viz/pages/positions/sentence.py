@@ -217,9 +217,8 @@ def _candidate(
 
 
 def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:
-    beam_size = st.session_state[sentence_bar.BEAM]
     return serving.translate_edited(
-        translator, translation.source, beam_size, edit.hooks(), repr(edit)
+        translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import Translation, Translator
 from transformer.analysis.paper.positions import Edit
+from transformer.steering import SearchSettings
 from viz.app import sentence_bar, serving
 from viz.draw.labels import quoted
 
@@ -38,7 +39,8 @@ def show_pair(translator: Translator) -> None:
 
 
 def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:
-    return serving.translate_edited(translator, text, beam_size, _REMOVED.hooks(), repr(_REMOVED))
+    settings = SearchSettings(beam_size=beam_size)
+    return serving.translate_edited(translator, text, settings, _REMOVED.hooks(), repr(_REMOVED))
 
 
 def _put_into_bar(text: str) -> None:

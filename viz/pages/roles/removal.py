@@ -89,8 +89,8 @@ def _effect(
     changes, unfitting = fitting_changes(named, trace, donor, measured=measured)
     effect, failed = Effect(trace, trace, translation), ""
     try:
-        beam_size = st.session_state[sentence_bar.BEAM]
-        effect = effect_of(translator, translation, trace, donor, changes, beam_size)
+        settings = sentence_bar.settings()
+        effect = effect_of(translator, translation, trace, donor, changes, settings)
     except HeadlightError as error:
         changes, failed = [], str(error)
     if problem := wrong or no_donor or unfitting or failed:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import cast
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.heads.effect import Effect, effect, patched
+from transformer.steering import SearchArguments, SearchSettings
 from viz.app import serving
 from viz.app.memory import memo
 from viz.pages.roles.removal_changes import Change, format_changes, removal_of
@@ -18,7 +20,7 @@ def effect_of(
     trace: AttentionTrace,
     donor: AttentionTrace | None,
     changes: Sequence[Change],
-    beam_size: int,
+    settings: SearchSettings,
 ) -> Effect:
     """The sentence before and after, or what is remembered of it.
 
@@ -27,6 +29,7 @@ def effect_of(
         trace: of it.
         donor: the trace of the second sentence, where there is one.
         changes: those that fit both sentences.
+        settings: of the search for the new translation.
 
     Raises:
         InputError: if the model cannot take a head away so.
@@ -39,12 +42,12 @@ def effect_of(
         translator.checksum,
         (trace.source, trace.target, len(trace.target_pieces)),
         (donor.source, donor.target) if donor and patches else None,
-        beam_size,
+        settings,
         format_changes(changes),
     )
 
     def search() -> tuple[AttentionTrace, Translation]:
-        found = _computed(translator, trace, donor, changes, beam_size)
+        found = _computed(translator, trace, donor, changes, settings)
         return found.after, found.translation
 
     return Effect(trace, *memo(key, search))
@@ -55,7 +58,7 @@ def _computed(
     trace: AttentionTrace,
     donor: AttentionTrace | None,
     changes: Sequence[Change],
-    beam_size: int,
+    settings: SearchSettings,
 ) -> Effect:
     patches = [change.place for change in changes if change.how == "z"]
     around: AbstractContextManager[None] = nullcontext()
@@ -65,5 +68,9 @@ def _computed(
     removals = [removal_of(change, trace, donor) for change in changes if change.how != "z"]
     with around:
         return effect(
-            translator, trace, removals, beam_size=beam_size, should_stop=serving.Budget()
+            translator,
+            trace,
+            removals,
+            should_stop=serving.Budget(),
+            **cast(SearchArguments, vars(settings)),
         )

@@ -25,6 +25,7 @@ from transformer.analysis.heads.effect import effect, patched
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
+from transformer.steering import SearchSettings
 from viz.app.candidates import mark_changed_words
 from viz.pages.roles.removal import most_changed
 from viz.pages.roles.removal_changes import parse_changes
@@ -60,6 +61,18 @@ def words_of(app: AppTest) -> dict[tuple[str, str], float]:
     frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
     (long,) = [frame for frame in frames if "log_p" in frame]
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
+
+
+def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
+    opened, translator: Translator
+) -> None:
+    prefix = [piece.text for piece in translator.tokenizer.pieces("Mein Bruder")]
+    app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
+    steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
+    trace = translator.trace_of(steered)
+    found = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    assert found.translation.text.startswith("Mein Bruder")
+    assert mark_changed_words(found.translation.text, steered.text) in candidate(app)
 
 
 def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
@@ -219,7 +232,8 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
 
     def look(link: str) -> np.ndarray:
         changes, _ = parse_changes(link, translator.model)
-        return effect_of(translator, translation, trace, None, changes, 4).after.log_probs
+        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        return found.after.log_probs
 
     with ThreadPoolExecutor(6) as people:
         found = list(people.map(look, links))

@@ -1,25 +1,27 @@
-"""The translate page: the map that it opens on, and the other sentences of the search."""
+"""The translate page: its pictures, what a click on them asks, and two decodings side by side."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from dataclasses import replace
-from html import unescape
+from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-from transformer.analysis.logits.alternatives import Choice, alternatives
+from transformer.decoding import SearchTree
 from viz.app import serving
+from viz.app.candidates import mark_changed_words
 from viz.draw.labels import shown
-from viz.pages.translate.choices import OTHERS, probability, show_choices
+from viz.pages.translate import steer
 from viz.pages.translate.word_picture import NOTHING, how_made
 
 SENTENCE = "The dog sleeps in the garden."
@@ -29,8 +31,15 @@ def translate_page() -> None:
     from viz.app import sentence_bar
     from viz.pages import translate
 
-    sentence_bar.show("page")
+    sentence_bar.show("translate")
     translate.show()
+
+
+def drawn(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a picture of the page was drawn from."""
+    pictures = (decode(one.proto.bytes) for one in app.get("bidi_component"))
+    (found,) = [picture for picture in pictures if picture[0]["component"] == component]
+    return found
 
 
 GOLD = GoldFigures("a *set* of :red[links]", 508, 31.25)
@@ -45,7 +54,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     monkeypatch.setattr(alignment_settings, "read", lambda *_: settings)
     app = serve(translate_page, text=SENTENCE)
     assert not app.exception
-    words, drawn_map = (decode(one.proto.bytes) for one in app.get("bidi_component"))
+    words, drawn_map = drawn(app, "word_links"), drawn(app, "attention_map")
     meta, arrays = words
     trace = translator.trace(SENTENCE)
     pairs = align(translator, trace, settings)
@@ -63,7 +72,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert meta["queries"] == shown(trace.labels("cross", settings.row).queries)
     assert settings.row in meta["rows"]
     app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
-    meta, _ = decode(app.get("bidi_component")[-1].proto.bytes)
+    meta, _ = drawn(app, "attention_map")
     assert meta["queries"] == shown(trace.target_tokens)
     assert "writes" in meta["rows"]
     weights = trace.cross[settings.layer]  # [head, query, key]
@@ -92,7 +101,6 @@ def test_where_nothing_was_written_there_is_nothing_to_link(
     rows = slice(-1, None)
     empty = replace(end, target_pieces=end.target_pieces[rows], cross=end.cross[:, :, rows])
     monkeypatch.setattr(serving, "trace", lambda *_: empty)
-    monkeypatch.setattr("viz.pages.translate.page.alternatives", lambda *_: [])
     app = serve(translate_page, text=SENTENCE)
     assert not app.exception
     assert NOTHING in [caption.value for caption in app.caption]
@@ -121,39 +129,151 @@ def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
     assert any("nothing to compare" in caption.value for caption in app.caption)
 
 
-def test_each_piece_has_its_alternatives(serve, translator: Translator) -> None:
+@pytest.fixture
+def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """A button in the place of each picture, which sends what is put here under its key."""
+    sent: dict[str, object] = {}
+
+    def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
+        messages[key] = decode(data)[0]
+        if picked is not None:
+            st.button(key, key=f"click-{key}", on_click=lambda: picked(sent[key]))
+
+    messages: dict[str, dict[str, Any]] = {}
+    sent["messages"] = messages
+    monkeypatch.setattr("viz.app.mounts.mount", mount)
+    return sent
+
+
+def send(app: AppTest, clicks: dict[str, object], key: str, value: object) -> None:
+    clicks[key] = value
+    app.button(key=f"click-{key}").click().run()
+
+
+def german(app: AppTest) -> str:
+    return texts(app)[1]
+
+
+def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
+    serve, translator: Translator, clicks: dict[str, object]
+) -> None:
     app = serve(translate_page, text=SENTENCE)
-    (body,) = [body for body in html(app) if "headlight-choices" in body]
-    trace = translator.trace(SENTENCE)
-    steps = alternatives(translator.model, translator.tokenizer, trace, OTHERS)
-    written = re.findall(r"<b><bdi>(.*?)</bdi> <span>(.*?)</span></b>", body)
-    beside = re.findall(r"<small><bdi>(.*?)</bdi> <span>(.*?)</span></small>", body)
-    assert len(written) == len(trace.target_tokens) == len(steps)
-    expected = [probability(float(np.exp(value))) for value in trace.log_probs]
-    assert [number for _, number in written] == expected
-    assert [number for _, number in beside] == [
-        probability(choice.probability) for step in steps for choice in step[1:]
-    ]
-    # the marks of the pieces are those of the map: of all steps, not of one among its own choices
-    assert [unescape(piece) for piece, _ in written] == shown(trace.target_tokens)
+    tree = translator.translate(SENTENCE, tree=True).tree
+    assert tree is not None
+    messages: Any = clicks["messages"]
+    drawn_tree = messages["translate-tree"]
+    node = next(n for n, one in enumerate(tree.nodes) if one.step == 2 and n not in path(tree))
+    written = [drawn_tree["texts"][n] for n in tree.path(node)]
+    click = {"node": node, "prefix": "".join(written)}
+    send(app, clicks, "translate-tree", click)
+    assert in_url(app, "prefix") == " ".join(written)
+    assert german(app) == translator.translate(SENTENCE, prefix=written).text
+    assert messages["translate-tree"]["chosen"] == 1
+    # the same click once more comes too late: the place is another prefix now
+    send(app, clicks, "translate-tree", {**click, "node": 4})
+    assert steer.LATE in [caption.value for caption in app.caption]
+    assert in_url(app, "prefix") == " ".join(written)
+    assert steer.LATE not in [caption.value for caption in app.run().caption]
+    # a dot is a whole sentence
+    app.button(key="release").click().run()
+    end = next(n for n, one in enumerate(tree.nodes) if one.state == "finished" and n != tree.best)
+    prefix = "".join(drawn_tree["texts"][n] for n in tree.path(end))
+    send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
+    assert german(app) == translator.tokenizer.decode(tree.prefix(end))
+    assert in_url(app, "german") == german(app)
 
 
-def test_no_piece_becomes_html(monkeypatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr("streamlit.html", drawn.append)
-    show_choices([(Choice("<img src=x>", 0.5), Choice("▁&amp;", 0.25))])
-    assert "<img" not in drawn[0]
-    assert "&lt;img src=x&gt;" in drawn[0]
-    assert "&amp;amp;" in drawn[0]
+def path(tree: SearchTree) -> tuple[int, ...]:
+    return tree.path(tree.best)
 
 
-def test_a_piece_that_goes_on_with_a_word_is_marked_at_each_step(monkeypatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr("streamlit.html", drawn.append)
-    # the second step has no choice that begins a word
-    show_choices([[Choice("▁tie", 0.9)], [Choice("fen", 0.9), Choice("f", 0.1)]])
-    assert re.findall("<bdi>(.*?)</bdi>", drawn[0]) == ["tie", "·fen", "·f"]
+def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
+    serve, translator: Translator, clicks: dict[str, object]
+) -> None:
+    app = serve(translate_page, text=SENTENCE)
+    own = translator.translate(SENTENCE)
+    known = translator.score(SENTENCE, [piece.text for piece in own.best.pieces])
+    before = "".join(piece.text for piece in known.pieces[:2])
+    other = next(one.piece for one in known.alternatives[2] if one.piece != "</s>")
+    number = [one.piece for one in known.alternatives[2]].index(other)
+    wanted = [*(piece.text for piece in known.pieces[:2]), other]
+    for key, place in (("translate-editor", "force"), ("translate-steps", "step")):
+        click = {place: 2, "alternative": number, "prefix": before + other}
+        send(app, clicks, key, click)
+        assert in_url(app, "prefix") == " ".join(wanted)
+        assert german(app) == translator.translate(SENTENCE, prefix=wanted).text
+        app.button(key="undo").click().run()
+        assert german(app) == own.text
+        assert in_url(app, "prefix") is None
 
 
-def test_a_probability_that_is_small_is_not_0() -> None:
-    assert [probability(p) for p in (1, 0.005, 0.004, 0)] == ["1.00", "0.01", "&lt;0.01", "0.00"]
+def test_what_is_typed_is_scored_and_the_pictures_follow(
+    serve, translator: Translator, clicks: dict[str, object]
+) -> None:
+    app = serve(translate_page, text=SENTENCE)
+    messages: Any = clicks["messages"]
+    for revision, typed in enumerate(("Der Hund", "Der Hund schläft."), 1):
+        send(app, clicks, "translate-editor", {"text": typed, "revision": revision})
+    editor = messages["translate-editor"]
+    assert (editor["text"], editor["revision"], editor["byHand"]) == (typed, revision, True)
+    pieces = [piece.text for piece in translator.score(SENTENCE, typed).pieces]
+    assert [piece["raw"] for piece in editor["pieces"]] == pieces
+    assert german(app) == typed
+    trace = translator.trace(SENTENCE, typed)
+    assert messages["translate-map"]["queries"] == shown(trace.labels("cross").queries)
+    assert "edited by hand" in " ".join(caption.value for caption in app.caption)  # over the tree
+    # the letters were one step
+    app.button(key="undo").click().run()
+    assert german(app) == translator.translate(SENTENCE).text
+    # all of it is deleted: the field stays empty, and nothing else moves
+    send(app, clicks, "translate-editor", {"text": "", "revision": 3})
+    assert (messages["translate-editor"]["text"], messages["translate-editor"]["pieces"]) == (
+        "",
+        [],
+    )
+    assert german(app) == translator.translate(SENTENCE).text
+    # the search goes on where a person stops
+    send(app, clicks, "translate-editor", {"text": "Der Hund", "revision": 4})
+    app.button(key="go-on").click().run()
+    wanted = [piece.text for piece in translator.tokenizer.pieces("Der Hund")]
+    assert in_url(app, "prefix") == " ".join(wanted)
+    assert german(app) == translator.translate(SENTENCE, prefix=wanted).text
+
+
+@pytest.mark.parametrize(
+    ("versus", "settings"),
+    [
+        ({"versus": "greedy search"}, {"beam_size": 1}),
+        ({"versus": "another beam", "versus_beam": "2"}, {"beam_size": 2}),
+        ({"versus": "another α", "versus_alpha": "2.0"}, {"alpha": 2.0}),
+        ({"versus": "another prefix", "versus_prefix": "Mein Bruder"}, {"prefix": "Mein Bruder"}),
+    ],
+)
+def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
+    serve,
+    translator: Translator,
+    clicks: dict[str, object],
+    versus: dict[str, str],
+    settings: dict[str, Any],
+) -> None:
+    app = serve(translate_page, text=SENTENCE, versus_maps="true", **versus)
+    own, other = translator.translate(SENTENCE), translator.translate(SENTENCE, **settings)
+    bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
+    for body, one in zip(bodies, (own, other), strict=True):
+        assert f"log p −{-one.log_prob:.2f}" in body
+        assert f"score −{-one.best.hypothesis.score:.2f}" in body
+    assert mark_changed_words(other.text, own.text) in bodies[1]
+    messages: Any = clicks["messages"]
+    for key, one in (("here", own), ("there", other)):
+        labels = translator.trace_of(one).labels("cross")
+        assert messages[f"versus-map-{key}"]["queries"] == shown(labels.queries)
+    app.button(key="versus-take").click().run()
+    assert german(app) == other.text
+    app.button(key="undo").click().run()
+    assert german(app) == own.text
+
+
+def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:
+    app = serve(translate_page, text=SENTENCE, versus="another prefix", versus_prefix="漢")
+    assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)
+    assert drawn(app, "attention_map")

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { courseOf, pathTo, prefixOf, read, sameIn } from "../../viz/draw/js/beam_tree/data.js";
+import { treeMarks } from "../../viz/draw/js/beam_tree/marks.js";
+import { hitTree, moved, planTree, ROW } from "../../viz/draw/js/beam_tree/plan.js";
+import { hypothesisRows, linesOn, stateOf } from "../../viz/draw/js/beam_tree/words.js";
+import { measure, theme } from "./samples.js";
+
+/** @typedef {import("../../viz/draw/js/beam_tree/data.js").TreeData} TreeData */
+
+/** @param {string} text */
+const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
+
+const STATES = ["kept", "finished", "dropped", "forced"];
+
+/**
+ * A tree from rows of parent, text, log P of the piece, state and score.
+ * @param {any[][]} rows
+ * @param {Partial<Record<"best" | "chosen", number | null>>} [more]
+ * @returns {TreeData}
+ */
+function treeOf(rows, more = {}) {
+  /** @type {Record<"totals" | "steps", number[]>} */
+  const { totals, steps } = { totals: [], steps: [] };
+  rows.forEach(([parent, , logProb], n) => {
+    totals[n] = logProb + (totals[parent] ?? 0);
+    steps[n] = 1 + (steps[parent] ?? 0);
+  });
+  const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
+  return read(/** @type {any} */ ({
+    meta: {
+      title: "Beam tree", note: "", best: 0, chosen: null, texts: column(1),
+      labels: column(1).map((text) => text.replace("▁", "")), states: STATES,
+      reasons: ["", "It is bad."], ...more,
+    },
+    arrays: {
+      parents: column(0), logProbs: column(2), totals, steps,
+      states: column(3).map((state) => STATES.indexOf(state ?? "kept")),
+      reasons: column(3).map((state) => (state === "dropped" ? 1 : 0)),
+      scores: rows.map((row) => row[4] ?? NaN),
+    },
+  }));
+}
+
+/** What a search of random probabilities leaves: 2 K candidates at each step, K of them kept.
+ * @param {number} K @param {number} steps */
+function searched(K, steps) {
+  let seed = 7;
+  const random = () => {
+    seed = (seed * 48271) % 2147483647;
+    return seed / 2147483647;
+  };
+  /** @type {any[][]} */
+  const rows = [];
+  let live = [-1];
+  for (let step = 1; step <= steps; step++) {
+    /** @type {number[]} */
+    const kept = [];
+    for (let n = 0; n < 2 * K; n++) {
+      const parent = live[Math.floor(random() ** 2 * live.length)];
+      const ends = n === 0 && step > steps - K;
+      const text = ends ? "</s>" : `▁${"x".repeat(1 + Math.floor(random() * 12))}`;
+      const state = ends ? "finished" : kept.length < K ? "kept" : "dropped";
+      if (state === "kept") kept.push(rows.length);
+      rows.push([parent, text, Math.log(random()), state, ends ? -random() : undefined]);
+    }
+    live = kept;
+  }
+  const finished = [...rows.keys()].filter((n) => rows[n][4] !== undefined);
+  const best = finished.reduce((a, b) => (rows[b][4] > rows[a][4] ? b : a));
+  return treeOf(rows, { best });
+}
+
+//        1        2          3         4      5
+// 0 Zwei ─ 2 schwarze ─ 5 Hunde ─ 8 . ─ 10 </s>
+//        │            └ 6 Hund ─ 9 !        (kept to the end)
+//        └ 3 braune                         (none of its continuations was kept)
+// 1 Ein ─ 4 Hund                            (dropped)
+//        2 ─ 7 Katzen                       (dropped)
+const SMALL = [
+  [-1, "▁Zwei", -0.1], [-1, "▁Ein", -1], [0, "▁schwarze", -0.2], [0, "▁braune", -3],
+  [1, "▁Hund", -2, "dropped"], [2, "▁Hunde", -0.3], [2, "▁Hund", -1], [2, "▁Katzen", -9, "dropped"],
+  [5, ".", -0.1], [6, "!", -0.4], [8, "</s>", -0.1, "finished", -0.5],
+];
+const small = (/** @type {any} */ more = {}) => treeOf(SMALL, { best: 10, ...more });
+const plan = (/** @type {TreeData} */ data, withDropped = false) =>
+  planTree(data, withDropped, 1200, measure);
+
+test("no piece and no line runs into another, at beam 4 and 8, 30 and 200 steps", () => {
+  for (const [K, steps] of [[1, 6], [4, 30], [8, 200]]) {
+    for (const withDropped of [false, true]) {
+      const data = searched(K, steps);
+      const made = plan(data, withDropped);
+      const { places, rows, columns, width, height, font } = made;
+      assert.ok(font >= 11);
+      if (!withDropped) assert.ok(rows.length <= 2 * K + 2, `${rows.length} rows`);
+      const shown = places.flatMap((place, n) => (place ? [{ ...place, n }] : []));
+      const wanted = data.nodes.filter(({ state }) => withDropped || state !== "dropped").length;
+      assert.equal(shown.length, wanted);
+      for (const { x, y, width: wide, n } of shown) {
+        const { step, parent } = data.nodes[n];
+        assert.equal(x, columns[step]); // what was ranked together stands together
+        assert.ok(x + wide <= width && y + ROW.height <= height);
+        const before = places[parent];
+        assert.ok(!before || before.x + before.width < x);
+        assert.equal(hitTree(made, x + wide / 2, y + ROW.height / 2), n);
+      }
+      for (const row of rows) {
+        for (let n = 1; n < row.length; n++) {
+          const [a, b] = [places[row[n - 1]], places[row[n]]];
+          assert.ok(a && b && a.end <= (b.bend ?? b.x), `row of ${row[n]}`);
+        }
+      }
+      // a line from row to row passes between two steps, where no piece is, and alone
+      const lines = shown.flatMap(({ bend, row, n }) => {
+        const { parent, step } = data.nodes[n];
+        const from = places[parent]?.row ?? 0;
+        return bend === null ? []
+          : [{ bend, parent, step, top: Math.min(row, from), bottom: Math.max(row, from) }];
+      });
+      for (const { bend, parent, step, top, bottom } of lines) {
+        const last = Math.max(...shown.filter(({ n }) => data.nodes[n].step === step - 1)
+          .map(({ x, width: wide }) => x + wide), 0);
+        assert.ok(bend > last && bend < columns[step], `${bend} of ${last} to ${columns[step]}`);
+        assert.ok(lines.every((other) => other.step !== step || other.parent === parent
+          || other.bend !== bend || other.top > bottom || other.bottom < top), `step ${step}`);
+      }
+    }
+  }
+});
+
+/** @param {TreeData} data @param {number | null} at */
+function marksOf(data, at = null) {
+  const made = plan(data);
+  const visible = { x: 0, y: 0, width: made.width, height: made.height };
+  const [{ marks }] = /** @type {any} */ (treeMarks({ data, plan: made, theme, at, visible }));
+  return {
+    texts: marks.filter((/** @type {any} */ mark) => mark.type === "text")
+      .map((/** @type {any} */ mark) => ({ ...mark, text: bare(mark.text) })),
+    paths: marks.filter((/** @type {any} */ mark) => mark.type === "path"),
+  };
+}
+
+test("the translation is one straight line at the top, in full ink", () => {
+  for (const data of [small(), searched(4, 30)]) {
+    const made = plan(data, true);
+    const path = pathTo(data, data.best);
+    assert.deepEqual(made.rows[0], path);
+    assert.ok(path.every((n) => made.places[n]?.bend === null));
+  }
+  // it need not be the best by its score
+  assert.deepEqual(plan(small({ best: 9 })).rows[0], [0, 2, 6, 9]);
+  // a prefix that parts from it goes on straight, here to what lives longest
+  const { places } = plan(small());
+  assert.equal(places[9]?.row, places[6]?.row);
+  assert.equal(places[9]?.bend, null);
+  const bold = marksOf(small()).texts.filter((/** @type {any} */ { weight }) => weight === 600);
+  assert.deepEqual(bold.map((/** @type {any} */ { text }) => text).sort(),
+    [".", "Hunde", "Zwei", "schwarze", "−0.50"]);
+});
+
+test("a line is as wide as its piece is probable, and a path that is pointed at is lit", () => {
+  const { paths } = marksOf(small());
+  const { places } = plan(small());
+  /** The line that begins under a piece. @param {number} n */
+  const under = (n) => paths.find((/** @type {any} */ { d }) =>
+    d.startsWith(`M${places[n]?.x},${Number(places[n]?.y) + ROW.line}H`)).line;
+  for (const n of [2, 5, 6, 9]) {
+    const probability = Math.exp(small().nodes[n].logProb);
+    assert.ok(Math.abs(under(n) - (1 + 4 * probability)) < 0.01);
+  }
+  const lit = marksOf(small(), 9).paths.filter((/** @type {any} */ { line }) => line > 8);
+  assert.equal(lit.length, 5); // four pieces and one bend
+});
+
+test("what was dropped is hidden until it is asked for, unless it is chosen", () => {
+  const dropped = [4, 7];
+  const shown = (/** @type {any} */ { places }) =>
+    dropped.filter((n) => places[n] !== null);
+  assert.deepEqual(shown(plan(small())), []);
+  assert.deepEqual(shown(plan(small(), true)), dropped);
+  assert.deepEqual(shown(plan(small({ chosen: 7 }))), [7]);
+  // a candidate of which nothing is left is no reason to leave a row
+  assert.equal(courseOf(small(), true).next[1], -1);
+});
+
+test("keys go to the parent, to the best child, and through the pieces of a step", () => {
+  const data = small();
+  const made = plan(data);
+  /** @param {number | null} at @param {string[]} keys */
+  const walked = (at, ...keys) => keys.reduce((from, key) => moved(data, made, from, key), at);
+  assert.equal(walked(null, "ArrowRight"), 0);
+  assert.equal(walked(0, "ArrowRight", "ArrowRight", "ArrowRight"), 8);
+  assert.equal(walked(8, "ArrowRight", "ArrowRight"), 10); // and stays at the end
+  assert.equal(walked(9, "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft"), 0);
+  assert.equal(walked(5, "ArrowDown"), 6); // its sibling
+  assert.equal(walked(6, "ArrowDown"), 6); // the dropped one is not shown
+  assert.equal(moved(data, plan(data, true), 6, "ArrowDown"), 7);
+  assert.equal(walked(6, "ArrowUp", "ArrowUp"), 5);
+  assert.equal(walked(6, "End"), 9);
+  assert.equal(walked(9, "Home"), 0);
+  assert.equal(walked(5, "Tab"), null);
+});
+
+test("a node is told with its probability, its rank and what became of it", () => {
+  const data = small();
+  assert.deepEqual(linesOn(data, 10).map(bare), [
+    "“Zwei schwarze Hunde.”", "log P of the prefix −0.8, score −0.5",
+    "Finished at step 5, rank 1 of 1.",
+  ]);
+  assert.equal(stateOf(data, 3),
+    "Kept at step 2, rank 3 of 3. None of its continuations was kept.");
+  assert.equal(stateOf(data, 4), "Dropped at step 2, rank 2 of 3. It is bad.");
+  const forced = treeOf([[-1, "▁Ein", -4, "forced"], [0, "▁Hund", -1]], { best: 1 });
+  assert.equal(stateOf(forced, 0), "Forced at step 1.");
+  assert.equal(stateOf(forced, 1), "Kept at step 2, rank 1 of 1."); // the search ended here
+  assert.deepEqual(hypothesisRows(data), [["Zwei schwarze Hunde.", "−0.5", "−0.8", "5"]]);
+  assert.deepEqual(hypothesisRows(forced), [["Ein Hund", "not finished", "−5", "2"]]);
+});
+
+test("a prefix is found again in a tree that is made anew", () => {
+  const data = small();
+  const other = treeOf([SMALL[0], [0, "▁weiße", -1], [0, "▁schwarze", -2], [2, "▁Hunde", -1]]);
+  assert.equal(sameIn(data, 5, other), 3);
+  assert.equal(prefixOf(other, 3), "Zwei schwarze Hunde");
+  assert.equal(sameIn(data, 6, other), null);
+});
+
+test("eight beams of two hundred steps are laid out and marked in less than 100 ms", () => {
+  const data = searched(8, 200);
+  const visible = { x: 3000, y: 0, width: 1200, height: 800 };
+  const times = Array.from({ length: 8 }, () => {
+    const start = process.cpuUsage(); // whoever else is at work on the machine
+    treeMarks({ data, plan: plan(data, true), theme, at: 1500, visible });
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000;
+  });
+  assert.ok(Math.min(...times) < 100, times.join());
+});
+

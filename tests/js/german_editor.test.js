@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { carried, difference } from "../../viz/draw/js/german_editor/carry.js";
+import { prefixWith, wordsOf } from "../../viz/draw/js/german_editor/data.js";
+import { Exchange } from "../../viz/draw/js/german_editor/exchange.js";
+import { caretAfter } from "../../viz/draw/js/german_editor/field.js";
+import { barOf, wordAtCaret } from "../../viz/draw/js/german_editor/plan.js";
+import { step } from "../../viz/draw/js/german_editor/popover.js";
+import { wordRows } from "../../viz/draw/js/german_editor/words.js";
+
+const TEXT = "Zwei Hunde rennen.";
+/** @param {string} raw @param {number} start @param {number} end @param {number} p */
+const piece = (raw, start, end, p) => ({
+  raw, label: raw.replace("▁", ""), start, end, p, logProb: Math.log(p),
+  others: [{ raw: `${raw}x`, label: `${raw}x`, p: 0.3 }],
+});
+const PIECES = [
+  piece("▁Zwei", 0, 4, 0.5), piece("▁Hun", 5, 8, 0.5), piece("de", 8, 10, 0.25),
+  piece("▁rennen", 11, 17, 1), piece(".", 17, 18, 1), piece("</s>", 18, 18, 0.9),
+];
+const WORDS = wordsOf(PIECES, [0, 1, 1, 2, 3, 4], 3);
+
+test("a word is as probable as its pieces together, and forced with all of them", () => {
+  assert.deepEqual(WORDS.map(({ start, end }) => TEXT.slice(start, end)),
+    ["Zwei", "Hunde", "rennen", ".", ""]);
+  assert.deepEqual(WORDS.map(({ p }) => Number(p.toFixed(6))), [0.5, 0.125, 1, 1, 0.9]);
+  assert.deepEqual(WORDS.map(({ forced }) => forced), [true, true, false, false, false]);
+  assert.equal(prefixWith(PIECES, 2, { raw: "d" }), "▁Zwei▁Hund");
+  /** @type {any} */
+  const data = { text: TEXT, words: WORDS, pieces: PIECES };
+  assert.deepEqual(wordRows(data)[1],
+    ["Hunde", "0.125", "−2.08", "dex 0.300 for de"]); // only what is more probable
+  assert.deepEqual(wordRows(data)[4].slice(0, 2), ["end of the sentence", "0.900"]);
+});
+
+test("what was typed is never overwritten by what was found for an older text", () => {
+  const exchange = new Exchange();
+  const hear = (/** @type {string} */ text, /** @type {number} */ revision,
+    /** @type {string} */ now) => exchange.hear({ text, revision }, now);
+  assert.equal(hear("A", 0, ""), "take");
+  exchange.typed();
+  assert.equal(hear("other", 0, "AB"), "leave"); // a new translation while one types
+  assert.equal(exchange.send(true), 1);
+  assert.equal(hear("other", 0, "AB"), "leave"); // sent and not answered
+  exchange.typed();
+  assert.equal(exchange.send(true), 2);
+  assert.equal(hear("AB", 1, "ABC"), "leave"); // the answer to the text before
+  assert.equal(exchange.ahead, true);
+  assert.equal(hear("ABC", 2, "ABC"), "lay");
+  assert.equal(exchange.ahead, false);
+  assert.equal(hear("AB", 1, "ABC"), "leave"); // late
+  assert.equal(hear("forced", 2, "ABC"), "take");
+  assert.equal(hear("new session", 0, "forced"), "take");
+  exchange.typed();
+  assert.equal(exchange.send(false), null); // typed and taken back
+  assert.equal(exchange.ahead, false);
+  exchange.typed();
+  assert.equal(exchange.send(true), 3); // numbers only grow
+  exchange.typed();
+  assert.equal(exchange.send(false), 4); // what was sent before has still to be taken back
+  const again = new Exchange(); // the page was left and is entered again
+  assert.equal(again.hear({ text: "A", revision: 7 }, ""), "take");
+  again.typed();
+  assert.equal(again.send(true), 8);
+});
+
+test("words before an edit keep their numbers, words behind it fade, touched ones go", () => {
+  /** @param {string} now */
+  const left = (now) => carried(WORDS, TEXT, now).map(({ start, end, sure }) =>
+    now.slice(start, end) + (sure ? "" : "?"));
+  assert.deepEqual(left(TEXT), ["Zwei", "Hunde", "rennen", ".", ""]);
+  assert.deepEqual(left("Zwei alte Hunde rennen."), ["Zwei", "Hunde?", "rennen?", ".?", "?"]);
+  assert.deepEqual(left("Zwei Hunden rennen."), ["Zwei", "rennen?", ".?", "?"]);
+  assert.deepEqual(left("Zwei unde rennen."), ["Zwei", "rennen?", ".?", "?"]);
+  assert.deepEqual(left("Zwei Hunde rennen!"), ["Zwei", "Hunde", "rennen", "?"]);
+  assert.deepEqual(left("Zwei Hunde"), ["Zwei", "Hunde", "?"]);
+  assert.deepEqual(left(""), ["?"]);
+  // two letters that share their first half are told apart as a whole
+  assert.deepEqual(difference("a🐶b", "a🐱b"), { from: 1, until: 3, inserted: "🐱" });
+  assert.deepEqual(difference("aa", "aaa"), { from: 2, until: 2, inserted: "a" });
+});
+
+test("the caret stays at its letter when a text of the server's comes in", () => {
+  const change = difference("Ein Hund läuft.", "Ein Hündchen läuft.");
+  assert.equal(caretAfter(3, change), 3);
+  assert.equal(caretAfter(15, change), 19); // at the end still
+  assert.equal(caretAfter(7, change), "Ein Hündchen".length); // its letter is gone
+});
+
+test("a bar runs through all lines of its word", () => {
+  const box = (/** @type {number} */ left, /** @type {number} */ right,
+    /** @type {number} */ bottom) => ({ left, right, top: bottom - 20, bottom });
+  const parts = barOf([box(80, 100, 20), box(0, 60, 68)], 0.5);
+  assert.deepEqual(parts.map(({ x, width, filled }) => [x, width, filled]),
+    [[80, 20, 20], [0, 60, 20]]);
+  assert.ok(parts[0].y > 20 && parts[1].y > 68);
+});
+
+test("the caret belongs to the word that it is in, or else to the one before it", () => {
+  const placed = carried(WORDS, TEXT, TEXT).map((word) => ({ word, boxes: [] }));
+  const at = (/** @type {number} */ caret) => wordAtCaret(placed, caret)?.word.index;
+  assert.deepEqual([0, 4, 5, 10, 17, 18].map(at), [0, 0, 1, 1, 3, 3]);
+});
+
+test("arrow keys go over the alternatives and the pieces of a word, and no further", () => {
+  const rows = { first: 3, others: [Array(5), Array(2)] };
+  const at = { piece: 3, alternative: 4 };
+  assert.deepEqual(step(at, [1, 0], rows), { piece: 4, alternative: 1 });
+  assert.deepEqual(step(at, [0, 1], rows), at);
+  assert.deepEqual(step(at, [-1, 0], rows), at);
+  assert.deepEqual(step(at, [1, 0], { first: 3, others: [Array(5), []] }), at);
+});

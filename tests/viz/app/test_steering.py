@@ -1,0 +1,159 @@
+"""What a person asks of the search: in the link, in the bar, released, undone, refused."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import in_url, texts
+from transformer import Translator
+from transformer.steering import SearchSettings
+from transformer.words import ForbiddenWords
+from viz.app import steered, steering
+from viz.app.steering import Asked
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+def bar() -> None:
+    import streamlit as st
+
+    from viz.app import sentence_bar, steering
+
+    sentence_bar.show(st.session_state.get("at", "heads"))
+    st.button("undo", on_click=steering.undo)
+    st.button("redo", on_click=steering.redo)
+
+
+def german(app: AppTest) -> str:
+    return texts(app)[1]
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+
+
+@pytest.fixture
+def prefix(translator: Translator) -> list[str]:
+    """Pieces that the model does not begin with by itself."""
+    pieces = translator.tokenizer.pieces(translator.translate("My brother eats.").text)[:2]
+    return [piece.text for piece in pieces]
+
+
+def test_a_link_steers_the_search_and_the_bar_says_so(
+    serve, translator: Translator, prefix: list[str]
+) -> None:
+    own = translator.translate(SENTENCE).text
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
+    wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
+    assert german(app) == wanted.text != own
+    figures = texts(app)[2]
+    assert f"begins with “\u2068{steering.as_text(prefix)}\u2069”" in figures
+    assert f"log p −{-wanted.log_prob:.2f}" in figures
+    press(app, "Release")
+    assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
+    assert in_url(app, "prefix") is None
+    assert (in_url(app, "beam"), in_url(app, "alpha")) == ("2", "1.3")
+
+
+def test_a_forbidden_word_is_not_written(serve, translator: Translator) -> None:
+    word = translator.translate(SENTENCE).text.split()[1]
+    app = serve(bar, text=SENTENCE, forbid=f"{word}, Nilpferd")
+    assert german(app) == translator.translate(SENTENCE, forbidden=[word, "Nilpferd"]).text
+    assert word not in german(app).split()
+
+
+def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translator) -> None:
+    hand = "Der Hund schläft."
+    app = serve(bar, text=SENTENCE, german=hand)
+    assert german(app) == hand
+    known = translator.score(SENTENCE, hand)
+    assert texts(app)[2] == (
+        f"edited by hand · log p −{-known.log_prob:.2f} · {len(known.pieces)} pieces"
+    )
+    app.session_state["at"] = "masks"
+    app.query_params.clear()  # the browser has not heard of it yet
+    app.run()
+    assert (german(app), in_url(app, "german")) == (hand, hand)
+
+
+def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_brings_it_back(
+    serve, translator: Translator, prefix: list[str]
+) -> None:
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), forbid="Nilpferd")
+    steered = german(app)
+    app.text_area(key="text").set_value("The cat").run()
+    app.text_area(key="text").set_value("The cat sings.").run()  # one step with the letters before
+    assert german(app) == translator.translate("The cat sings.").text
+    assert in_url(app, "prefix") is None
+    assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
+    said = f"The prefix “\u2068{steering.as_text(prefix)}\u2069” belonged to the sentence before"
+    assert any(line.startswith(said) for line in texts(app))
+    press(app, "undo")
+    assert german(app) == steered
+    assert (in_url(app, "text"), in_url(app, "prefix")) == (SENTENCE, " ".join(prefix))
+    assert not any(line.startswith(said) for line in texts(app))
+    press(app, "redo")
+    assert german(app) == translator.translate("The cat sings.").text
+    assert in_url(app, "prefix") is None
+
+
+LONG = " ".join(["Hund"] * 2_000)
+WORD = "Hund"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"prefix": "▁Nilpferd"}, "“▁Nilpferd” is no piece of this model's vocabulary"),
+        ({"prefix": "{first} </s>"}, "The forced prefix ends the sentence"),
+        ({"prefix": "{first} <unk>"}, "leave it out of the forced prefix"),
+        ({"prefix": "{first} ▁<b>x"}, "“▁<b>x” is no piece of this model's vocabulary"),
+        ({"prefix": "{long}"}, "has 2,000 pieces, but the translation may have at most"),
+        ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
+        ({"german": "Der 漢 Hund"}, "The model cannot write “漢”"),
+        ({"german": " "}, "The translation is empty: type a German sentence."),
+        ({"german": LONG}, "The translation has"),
+        ({"beam": "10000"}, "There is no beam of 10000: it is 1, 2, 4 or 8, and here 4."),
+        ({"beam": "0"}, "There is no beam of 0"),
+        ({"alpha": "x"}, "x is no α of the length penalty: it is a number from 0 to 2"),
+        ({"alpha": "nan"}, "nan is no α of the length penalty"),
+        ({"alpha": "-1"}, "-1 is no α of the length penalty"),
+    ],
+)
+def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
+    serve, translator: Translator, asked: dict[str, str], says: str
+) -> None:
+    own = translator.translate(SENTENCE)
+    first = own.best.pieces[0].text
+    words = [piece.text for piece in translator.tokenizer.pieces(f"Der {WORD} schläft")]
+    given = {"first": first, "long": " ".join([first] * 2_000), "words": " ".join(words)}
+    given["word"] = WORD
+    app = serve(bar, text=SENTENCE, **{name: v.format(**given) for name, v in asked.items()})
+    (said,) = [line for line in texts(app)[2:] if says in line]
+    assert said.endswith(".")
+    forbidden = [WORD] if "forbid" in asked else []
+    assert german(app) == translator.translate(SENTENCE, forbidden=forbidden).text
+    # it stands until something else is asked
+    assert said in texts(app.run())
+    app.text_area(key="text").set_value("The cat sings.").run()
+    assert not [line for line in texts(app) if "beam of" in line or "no α" in line]
+
+
+def test_what_is_asked_becomes_the_settings_of_the_search() -> None:
+    asked = Asked("", 2, 1.3, "▁Der ▁Hund", "Herr, Frau  , ja,")
+    assert steered.settings_of(asked) == SearchSettings(
+        beam_size=2, alpha=1.3, prefix=("▁Der", "▁Hund"), forbidden=("Herr", "Frau", ",", "ja")
+    )
+
+
+def test_where_every_word_is_forbidden_the_search_goes_on_without(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForbiddenWords, "completes", lambda *_: True)
+    app = serve(bar, text=SENTENCE, forbid="Hund")
+    assert german(app) == translator.translate(SENTENCE).text
+    assert texts(app)[3] == (
+        "Every continuation is forbidden: forbid fewer words. "
+        "The search went on with all words allowed."
+    )

@@ -1,0 +1,98 @@
+"""The German line of the sentence bar, which grows while the search runs."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Translation
+from transformer.translation import Partial
+from viz.app import steering
+from viz.app.formatting import format_number
+from viz.app.steering import Asked
+
+CALM, STEP = 0.15, 0.05
+"""Seconds of a search before the first words are written, and between one writing and the next:
+what is found by then comes at once, without a flicker."""
+
+
+class GermanLine:
+    """One line that is written over and over in the same place.
+
+    Args:
+        before: the last translation.
+    """
+
+    def __init__(self, before: str) -> None:
+        self._before = before
+        self._next = time.monotonic() + CALM
+        self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
+
+    def write_part(self, part: Partial) -> None:
+        """What is found so far; the end of the last translation stays behind it, pale."""
+        if not part.tentative or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + STEP
+        rest = " ".join(self._before.split()[len(part.tentative.split()) :])
+        kinds = {
+            "settled": part.text,
+            "tentative": part.tentative.removeprefix(part.text),
+            "outdated": f" {rest}" if rest else "…",
+        }
+        html = (
+            f'<span class="headlight-{kind}">{escape(text)}</span>' for kind, text in kinds.items()
+        )
+        self._write("".join(html), "searching", is_html=True)
+
+    def write(self, translation: Translation, used: Asked) -> None:
+        """What is found, with its figures."""
+        pieces = len(translation.best.pieces)
+        figures = [
+            *filter(None, [used.steers]),
+            f"log p {format_number(translation.log_prob)}",
+            f"{pieces} {'piece' if pieces == 1 else 'pieces'}",
+            *([] if used.german else [f"{translation.seconds * 1000:.0f} ms"]),
+        ]
+        text = translation.text or "(The model ended the sentence before its first word.)"
+        row = self._write(text, " · ".join(figures))
+        if used.steers:
+            row.button(
+                "Release",
+                key="release",
+                type="tertiary",
+                help="Back to the translation that the model finds by itself",
+                on_click=steering.release,
+            )
+
+    def say(self, problem: str) -> None:
+        """Why there is no translation."""
+        row = _row()
+        row.container(key="problem").text(problem)
+
+    def _write(self, text: str, figures: str, *, is_html: bool = False) -> DeltaGenerator:
+        """Write both texts, and return the row that they stand in."""
+        if self._places is None:
+            row = _row()
+            translation = row.container(key="translation")
+            written = translation.html(text) if is_html else translation.text(text)
+            beside = row.container(key="figures", width="content").text(figures)
+            self._places = row, written, beside
+            return row
+        row, written, beside = self._places
+        # the elements that are there change; new ones would flicker
+        if is_html:
+            written.html(text)
+        else:
+            written.text(text)
+        beside.text(figures)
+        return row
+
+
+def _row() -> DeltaGenerator:
+    # st.text, never Markdown: what a person types is shown as it is
+    row = st.container(key="german-line", horizontal=True, gap="small")
+    row.container(key="german-label", width="content").text("German")
+    return row

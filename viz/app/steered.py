@@ -1,0 +1,88 @@
+"""The translation that is asked for: found under a person's settings, or written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from transformer import InputError, Translation, Translator
+from transformer.steering import SearchSettings
+from transformer.translation import Partial
+from viz.app import serving
+from viz.app.steering import Asked
+
+
+def translate(
+    translator: Translator, asked: Asked, on_part: Callable[[Partial], None] | None = None
+) -> tuple[Translation, Asked, str]:
+    """What is asked for, as far as it can be done.
+
+    Args:
+        on_part: as `serving.search` takes it.
+
+    Returns:
+        The translation, what it was found with, and a sentence that says what was left out, or "".
+
+    Raises:
+        HeadlightError: if the English sentence cannot be translated at all.
+    """
+    errors: list[InputError] = []
+    for attempt in _less_and_less(asked):
+        try:
+            found = _translate(translator, attempt, on_part)
+        except InputError as refused:
+            errors.append(refused)
+        else:
+            return found, attempt, f"{errors[0]} {_instead(asked, attempt)}" if errors else ""
+    raise errors[-1]  # there is at least one attempt
+
+
+def _instead(asked: Asked, used: Asked) -> str:
+    """What is shown where not all that was asked could be done."""
+    if asked.german:
+        return "Shown is what the model writes."
+    if asked.forbid != used.forbid:
+        return "The search went on with all words allowed."
+    return "The search went on without the prefix."
+
+
+def settings_of(asked: Asked) -> SearchSettings:
+    """The settings of the search.
+
+    Raises:
+        InputError: if a number is out of its range.
+    """
+    return SearchSettings(
+        beam_size=asked.beam_size,
+        alpha=asked.alpha,
+        prefix=asked.pieces,
+        forbidden=asked.forbidden,
+    )
+
+
+def _translate(
+    translator: Translator, asked: Asked, on_part: Callable[[Partial], None] | None
+) -> Translation:
+    if asked.german:
+        return _given(translator, asked)
+    return serving.search(translator, asked.text, settings_of(asked), on_part)
+
+
+def _given(translator: Translator, asked: Asked) -> Translation:
+    """What a person wrote; that the model is unsure of it is no news, the editor shows where."""
+    given = serving.score(translator, asked.text, asked.german, asked.alpha).translation
+    unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+    return replace(given, notices=tuple(said for said in given.notices if said != unsure))
+
+
+def _less_and_less(asked: Asked) -> Iterator[Asked]:
+    """The same, then without what may be wrong with it; the English sentence alone at last."""
+    yield asked
+    if asked.german:
+        asked = asked._replace(german="")
+        yield asked
+    if asked.prefix:
+        asked = asked._replace(prefix="")
+        yield asked
+    if asked.forbid:
+        yield asked._replace(forbid="")

@@ -1,0 +1,48 @@
+"""The fields of what is asked of the search beside sentence and beam, bound to the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.decoding import ALPHA
+from viz.app.steering import ALPHA as ALPHA_NAME
+from viz.app.steering import ALPHAS, FORBID, GERMAN, PREFIX
+
+
+def settings() -> tuple[float, str]:
+    """Draw α and the forbidden words, behind one button."""
+    with st.popover("Search", key="search-settings"):
+        alpha = st.slider(
+            "Length penalty α",
+            *ALPHAS,
+            ALPHA,
+            0.1,
+            key=ALPHA_NAME,
+            bind="query-params",
+            help="A hypothesis is ranked by log p / ((5 + pieces) / 6)^α (§6.1): the larger α, "
+            "the longer the translation; 0 is no penalty.",
+        )
+        forbid = st.text_input(
+            "Forbidden words",
+            key=FORBID,
+            bind="query-params",
+            live="250ms",
+            autocomplete="off",
+            placeholder="none; several with blanks between",
+            help="No translation contains them, in whatever pieces; upper case counts.",
+        )
+    return alpha, forbid or ""
+
+
+def unseen(in_link: bool) -> tuple[str, str]:
+    """The prefix and the German edited by hand, which a click on a picture or the editor sets.
+
+    Args:
+        in_link: whether the texts fit into the address.
+    """
+    with st.container(key="steering-fields"):  # which the style sheet takes away
+        prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
+        german = st.text_input(
+            "German edited by hand", key=GERMAN, bind="query-params" if in_link else None
+        )
+    return prefix or "", german or ""

@@ -1,0 +1,61 @@
+"""Undo and redo: the states that were, the one that is, and those that were undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+MOST_STEPS = 200
+PAUSE = 2.0
+"""Seconds without a letter after which further letters are another step."""
+
+
+@dataclass
+class History(Generic[T]):
+    """The states of one reader.
+
+    Args:
+        now: the last that was seen; None before the first.
+        before: the oldest first.
+        undone: the one to be redone next last.
+    """
+
+    now: T | None = None
+    before: list[T] = field(default_factory=list)
+    undone: list[T] = field(default_factory=list)
+    _typed: str = ""
+    _at: float = 0.0
+
+    def see(self, state: T, at: float, typed: str = "") -> None:
+        """Note what is there, however it came there: by a click, a link or the Back button.
+
+        Args:
+            state: hashable; the same state again is no step.
+            at: when, in seconds.
+            typed: the field in which it was typed, if it was: letters that follow one another are
+                one step.
+        """
+        if state == self.now:
+            return
+        goes_on = bool(typed) and typed == self._typed and at - self._at < PAUSE
+        if self.now is not None and not goes_on:
+            self.before = [*self.before, self.now][-MOST_STEPS:]
+        self.undone = []
+        self.now, self._typed, self._at = state, typed, at
+
+    def undo(self) -> T | None:
+        """The state before; the one that is now can be redone."""
+        return self._move(self.before, self.undone)
+
+    def redo(self) -> T | None:
+        """The state that was undone last."""
+        return self._move(self.undone, self.before)
+
+    def _move(self, source: list[T], target: list[T]) -> T | None:
+        # a second click can come before the button is out
+        if source and self.now is not None:
+            target.append(self.now)
+            self.now, self._typed = source.pop(), ""
+        return self.now

@@ -1,0 +1,142 @@
+"""Every prefix that a beam search kept or dropped, as a tree: what travels for `js/beam_tree`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeGuard, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.draw.labels import shown
+from viz.draw.wire import encode
+
+State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
+STATES: tuple[State, ...] = get_args(State)
+"""What became of a candidate; they travel as their places here."""
+
+TITLE = "Beam tree"
+NOTE = (
+    "The translation runs along the top; the other prefixes branch off. The thicker a line, the "
+    "more probable its piece; a dot ends a hypothesis, with its score."
+)
+FORCED = "Pieces on grey are forced."
+
+
+@dataclass(frozen=True)
+class DrawnNode:
+    """A prefix that a search looked at, by its last piece.
+
+    Args:
+        parent: place of the prefix without that piece in the list; None for a first piece.
+        text: the piece as the tokenizer writes it, `▁` for a space.
+        log_prob: log P of the piece given what stands before it, in nats.
+        total: log P of the whole prefix, in nats.
+        step: of the search, from 1.
+        state: what became of it.
+        reason: a sentence that says why it was dropped, or "".
+        score: of a finished hypothesis, log P over the length penalty.
+    """
+
+    parent: int | None
+    text: str
+    log_prob: float
+    total: float
+    step: int
+    state: State
+    reason: str = ""
+    score: float | None = None
+
+
+def encode_tree(
+    nodes: Sequence[DrawnNode],
+    *,
+    best: int,
+    chosen: int | None = None,
+    caption: Sequence[str] = (),
+) -> bytes:
+    """The tree of one sentence.
+
+    Args:
+        nodes: a parent stands before its children.
+        best: the last piece of the translation, or of the best prefix so far.
+        chosen: the node that is outlined.
+        caption: what the picture was made from, for a file that is saved.
+
+    Raises:
+        ValueError: if there is no node, a parent or a step is not what it can be, a number is not
+            finite, or `best` or `chosen` is no node.
+    """
+    if not nodes:
+        raise ValueError("a tree has at least one node")
+    for place in (best, *(() if chosen is None else (chosen,))):
+        if not _is_node(place, nodes):
+            raise ValueError(f"no node {place} among {len(nodes)}")
+    for place, node in enumerate(nodes):
+        _check(place, node, nodes)
+    reasons = {reason: n for n, reason in enumerate(sorted({node.reason for node in nodes}))}
+    texts = [node.text for node in nodes]
+    forced = any(node.state == "forced" for node in nodes)
+    meta = {
+        "component": "beam_tree",
+        "caption": list(caption),
+        "title": TITLE,
+        "note": f"{NOTE} {FORCED}" if forced else NOTE,
+        "best": best,
+        "chosen": chosen,
+        "texts": texts,
+        "labels": shown(texts),
+        "states": STATES,
+        "reasons": list(reasons),
+    }
+    scores = [math.nan if node.score is None else node.score for node in nodes]
+    arrays: dict[str, NDArray] = {
+        "parents": np.array([-1 if n.parent is None else n.parent for n in nodes], np.int32),
+        "steps": np.array([node.step for node in nodes], np.uint32),
+        "states": np.array([STATES.index(node.state) for node in nodes], np.uint8),
+        "reasons": np.array([reasons[node.reason] for node in nodes], np.uint32),
+        "logProbs": np.array([node.log_prob for node in nodes], np.float64),
+        "totals": np.array([node.total for node in nodes], np.float64),
+        "scores": np.array(scores, np.float64),
+    }
+    return encode(meta, arrays)
+
+
+def _check(place: int, node: DrawnNode, nodes: Sequence[DrawnNode]) -> None:
+    parent = node.parent
+    if parent is not None and not 0 <= parent < place:
+        raise ValueError(f"node {place}: its parent {parent} does not stand before it")
+    if node.step != (1 if parent is None else nodes[parent].step + 1):
+        raise ValueError(f"node {place}: step {node.step} is not the one after its parent's")
+    if node.state not in STATES:
+        raise ValueError(f"node {place}: no state {node.state!r}")
+    if not all(map(math.isfinite, (node.log_prob, node.total, node.score or 0.0))):
+        raise ValueError(f"node {place}: a log-probability or score that is not finite")
+
+
+def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
+    """The node that was clicked, or None: what a browser sends can be anything.
+
+    A click in the tree of another search is None, too: the browser names the whole prefix.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    node = value.get("node")
+    if not _is_node(node, nodes) or value.get("prefix") != _prefix(node, nodes):
+        return None
+    return node
+
+
+def _is_node(value: object, nodes: Sequence[DrawnNode]) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < len(nodes)
+
+
+def _prefix(node: int, nodes: Sequence[DrawnNode]) -> str:
+    texts: list[str] = []
+    at: int | None = node
+    while at is not None:
+        texts.append(nodes[at].text)
+        at = nodes[at].parent
+    return "".join(reversed(texts))

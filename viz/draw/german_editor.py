@@ -1,0 +1,200 @@
+"""The German line that is edited in place: what travels for `js/german_editor`, and back."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from transformer.config import EOS
+from transformer.tokenizer import SPECIAL, WORD_START
+from viz.draw.forced_prefix import forced_of
+from viz.draw.labels import shown
+from viz.draw.wire import encode
+
+TITLE = "German, edited in place"
+_ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
+_SKIPPED = 8  # letters that a tokenizer may leave out in one place
+# words are counted as by `Piece.word`: with the spaces before them, punctuation apart
+_WORD = re.compile(r"\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s]+)|\s+")
+
+
+@dataclass(frozen=True)
+class EditorPiece:
+    """A piece of the German text, and what the model held probable in its place.
+
+    Args:
+        text: as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence.
+        log_prob: given the source and all pieces before it, natural logarithm.
+        others: the other pieces of this place with their probabilities, most probable first.
+    """
+
+    text: str
+    log_prob: float
+    others: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A text that was typed, and its number in the order of typing."""
+
+    text: str
+    revision: int
+
+
+@dataclass(frozen=True)
+class Forced:
+    """The prefix before a piece is kept, one of the others takes its place; both from 0."""
+
+    piece: int
+    alternative: int
+
+
+def encode_editor(
+    text: str,
+    pieces: Sequence[EditorPiece],
+    *,
+    revision: int,
+    forced: int = 0,
+    by_hand: bool = False,
+    editable: bool = True,
+    caption: Sequence[str] = (),
+) -> bytes:
+    """The text with the probabilities of its pieces.
+
+    Args:
+        text: that the editor shows; the answer to a typed text has that very text.
+        pieces: of the text, `</s>` last where its probability is known; none where it has none.
+        revision: of the last text that the page has heard of, whatever it made of it; 0 before.
+        forced: how many leading pieces were forced.
+        by_hand: whether a person wrote the text, not the model.
+        editable: whether one can type; False while there is nothing to translate.
+        caption: what the text was made from.
+
+    Raises:
+        ValueError: if a probability is none, or more pieces are forced than there are.
+    """
+    if not 0 <= forced <= len(pieces):
+        raise ValueError(f"{forced} of {len(pieces)} pieces cannot be forced")
+    for piece in pieces:
+        if not piece.log_prob <= _ROUNDING:
+            raise ValueError(f"a log-probability of {piece.log_prob}")
+        if not all(0 <= p <= 1 + _ROUNDING for _, p in piece.others):
+            raise ValueError(f"a probability outside of 0 to 1 beside {piece.text}")
+    spans, words = places_of(text, [piece.text for piece in pieces])
+    # all at once, so that a piece is marked alike wherever it stands
+    all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
+    labels = iter(shown(all_texts))
+    meta = {
+        "component": "german_editor",
+        "caption": list(caption),
+        "title": TITLE,
+        "text": text,
+        "revision": revision,
+        "forced": forced,
+        "byHand": by_hand,
+        "editable": editable,
+        "pieces": [
+            {
+                "raw": piece.text,
+                "label": next(labels),
+                "others": [
+                    {"raw": other, "label": next(labels), "p": min(p, 1.0)}
+                    for other, p in piece.others
+                ],
+            }
+            for piece in pieces
+        ],
+    }
+    # a browser counts in UTF-16
+    units = [0, *accumulate(1 + (ord(letter) > 0xFFFF) for letter in text)]
+    places = np.array([[units[start], units[end]] for start, end in spans], dtype=np.uint32)
+    return encode(
+        meta,
+        {
+            "spans": places.reshape(-1, 2),
+            "words": np.array(words, dtype=np.uint32),
+            "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
+        },
+    )
+
+
+def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
+    """What was typed or chosen, or None: what a browser sends can be anything.
+
+    A choice that was made among other pieces than these is None, too: the browser names the whole
+    prefix that it wants.
+
+    Args:
+        value: what may be one.
+        pieces: that the page shows.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    text, revision = value.get("text"), value.get("revision")
+    if isinstance(text, str) and type(revision) is int and revision > 0:
+        return Edited(text, revision)
+    alternatives = [[other for other, _ in piece.others] for piece in pieces]
+    found = forced_of(
+        value.get("force"),
+        value.get("alternative"),
+        value.get("prefix"),
+        [piece.text for piece in pieces],
+        alternatives,
+    )
+    return None if found is None else Forced(*found)
+
+
+def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Where each piece stands in a text, and the number of the word that it belongs to.
+
+    The pieces are those of the text in NFKC, as SentencePiece reads it; one that is not found
+    there, such as `</s>`, stands at an empty place behind the one before it.
+
+    Returns:
+        For each piece its first letter and the one after its last; words count from 0.
+    """
+    read, origins = _normalized(text)
+    starts = [match.start() for match in _WORD.finditer(read)]
+    place = 0  # in `read`
+    spans: list[tuple[int, int]] = []
+    words: list[int] = []
+    numbers: dict[int, int] = {}  # so that there are no gaps
+    for piece in pieces:
+        letters = piece.replace(WORD_START, " ").strip()
+        while place < len(read) and read[place].isspace():
+            place += 1
+        is_end = piece == SPECIAL[EOS]  # a word of its own
+        at = -1
+        if letters and not is_end:
+            at = read.find(letters, place, place + len(letters) + _SKIPPED)
+        if at < 0:
+            word = len(starts) if is_end else bisect_right(starts, place) - 1
+            empty = origins[place][0] if place < len(read) else len(text)
+            spans.append((empty, empty))
+        else:
+            word = bisect_right(starts, at) - 1
+            place = at + len(letters)
+            spans.append((origins[at][0], origins[place - 1][1]))
+        words.append(numbers.setdefault(word, len(numbers)))
+    return spans, words
+
+
+def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text in NFKC, and for each of its letters where it comes from."""
+    letters: list[str] = []
+    origins: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = start + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1  # a letter and its accents become one letter
+        letters += (made := unicodedata.normalize("NFKC", text[start:end]))
+        origins += [(start, end)] * len(made)
+        start = end
+    return "".join(letters), origins

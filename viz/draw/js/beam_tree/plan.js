@@ -1,0 +1,186 @@
+// Where every piece goes: a step is a column, as wide as its widest piece, and a prefix is written
+// along its row like a text.
+
+import { courseOf, END } from "./data.js";
+import { lanesOf } from "./lanes.js";
+
+/** @typedef {import("./data.js").TreeData} TreeData */
+/** @typedef {import("./data.js").Course} Course */
+/** @typedef {import("../core/theme.js").Measure} Measure */
+
+/**
+ * @typedef {object} Place of a node
+ * @property {number} row
+ * @property {number} x where its piece begins
+ * @property {number} y the top of its row
+ * @property {number} label width of the piece alone
+ * @property {number} width with the mark of a hypothesis that ends with it
+ * @property {number} end of its line: where the next piece begins, or its last branch parts
+ * @property {number | null} bend where a line comes from another row; null where its own goes on
+ *
+ * @typedef {object} TreePlan
+ * @property {Course} course
+ * @property {number} font size of the letters
+ * @property {number[]} columns where each step begins
+ * @property {(Place | null)[]} places null for what is not drawn
+ * @property {number[][]} rows the nodes of each, from left to right
+ * @property {number} width
+ * @property {number} height
+ */
+
+export const FONTS = [14, 12]; // the first with which the tree fits its frame, else the last
+export const SMALL = 12; // what was dropped, and scores
+export const NUMBERS = 20; // height of the numbers of the steps
+export const ROW = { height: 28, middle: 9, line: 20 }; // of the letters, and of the line below
+export const ROOT = 12; // room of the dot where all begin
+export const MARK = { before: 4, width: 8, after: 4 }; // of a hypothesis that ends, and its score
+const GAP = 10; // between two steps
+const SLOT = 5; // each further line between them
+const BEND = 6; // from a line between rows to the piece that it leads to
+
+/** A score as the picture shows it. @param {number} score */
+export const scoreText = (score) => score.toFixed(2).replace("-", "−");
+
+/** Whether a dot says all: the piece that ends a finished hypothesis.
+ * @param {Pick<import("./data.js").TreeNode, "text" | "score">} node */
+export const isMark = ({ text, score }) => text === END && score !== null;
+
+/**
+ * @param {TreeData} data
+ * @param {boolean} withDropped
+ * @param {number} width of the frame
+ * @param {Measure} measure
+ * @returns {TreePlan}
+ */
+export function planTree(data, withDropped, width, measure) {
+  const course = courseOf(data, withDropped);
+  const lanes = lanesOf(data, course);
+  const plans = FONTS.map((font) => () => planWith(font, data, course, lanes, measure));
+  for (const plan of plans.slice(0, -1)) {
+    const found = plan();
+    if (found.width <= width) return found;
+  }
+  return plans[plans.length - 1]();
+}
+
+/**
+ * @param {number} font
+ * @param {TreeData} data
+ * @param {Course} course
+ * @param {import("./lanes.js").Lanes} lanes
+ * @param {Measure} measure
+ * @returns {TreePlan}
+ */
+function planWith(font, data, course, lanes, measure) {
+  const sizes = sizesOf(font, data, course, measure);
+  /** @type {number[]} */
+  const wide = []; // of each step
+  sizes.forEach((size, n) => {
+    const { step } = data.nodes[n];
+    if (size) wide[step] = Math.max(wide[step] ?? 0, size.width);
+  });
+  const columns = [0];
+  for (let step = 1, x = ROOT; step < wide.length; step++) {
+    if (step > 1) x += GAP + SLOT * Math.max(0, (lanes.widest[step] ?? 0) - 1);
+    columns.push(x);
+    x += wide[step];
+  }
+  /** @type {(Place | null)[]} */
+  const places = data.nodes.map(() => null);
+  /** @type {number[][]} */
+  const rows = Array.from({ length: lanes.rows }, () => []);
+  for (const { nodes, row, parent } of lanes.runs) {
+    nodes.forEach((n, nth) => {
+      const x = columns[data.nodes[n].step];
+      const size = /** @type {Size} */ (sizes[n]);
+      const bend = nth || course.top[n] ? null : x - BEND - SLOT * (lanes.slots.get(parent) ?? 0);
+      const before = places[data.nodes[n].parent];
+      if (before) before.end = Math.max(before.end, bend ?? x);
+      places[n] = { row, x, y: NUMBERS + row * ROW.height, ...size, end: x + size.width, bend };
+      rows[row].push(n);
+    });
+  }
+  rows.forEach((row) => row.sort((a, b) => data.nodes[a].step - data.nodes[b].step));
+  const last = wide.length - 1;
+  return {
+    course, font, columns, places, rows, width: columns[last] + wide[last] + 1,
+    height: NUMBERS + rows.length * ROW.height,
+  };
+}
+
+/** @typedef {Pick<Place, "label" | "width">} Size */
+
+/**
+ * Few pieces are many nodes: each is measured once.
+ * @param {number} font
+ * @param {TreeData} data
+ * @param {Course} course
+ * @param {Measure} measure
+ * @returns {(Size | null)[]}
+ */
+function sizesOf(font, { nodes }, { visible, top }, measure) {
+  /** @type {Map<string, number>} */
+  const known = new Map();
+  /** @param {string} text @param {number} size @param {number} weight */
+  const widthOf = (text, size, weight) => {
+    const key = `${size} ${weight} ${text}`;
+    const width = known.get(key) ?? Math.ceil(measure(text, size, weight));
+    known.set(key, width);
+    return width;
+  };
+  return nodes.map((node, n) => {
+    if (!visible[n]) return null;
+    const { label: words, state, score } = node;
+    const weight = top[n] ? 600 : 400;
+    const label = isMark(node) ? 0 : widthOf(words, state === "dropped" ? SMALL : font, weight);
+    if (score === null) return { label, width: label };
+    const mark = MARK.width + MARK.after + widthOf(scoreText(score), SMALL, weight);
+    return { label, width: label + (label && MARK.before) + mark };
+  });
+}
+
+/**
+ * The node at a place of the picture.
+ * @param {Pick<TreePlan, "places" | "rows">} plan
+ * @param {number} x
+ * @param {number} y
+ * @returns {number | null}
+ */
+export function hitTree({ places, rows }, x, y) {
+  const found = rows[Math.floor((y - NUMBERS) / ROW.height)]?.find((n) => {
+    const place = /** @type {Place} */ (places[n]);
+    return x >= place.x - BEND && x < Math.max(place.end - BEND, place.x + place.width + 2);
+  });
+  return found ?? null;
+}
+
+const MOVES = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
+
+/**
+ * The node that a key leads to: back to the parent, on to the best child, up and down among those
+ * of its step as they stand, so to its siblings too.
+ * @param {Pick<TreeData, "nodes" | "roots">} data
+ * @param {Pick<TreePlan, "course" | "places">} plan
+ * @param {number | null} at
+ * @param {string} key
+ * @returns {number | null} null for any other key
+ */
+export function moved({ nodes, roots }, { course: { top, next }, places }, at, key) {
+  if (!MOVES.has(key)) return null;
+  if (at === null || key === "Home") return roots.find((n) => top[n]) ?? null;
+  if (key === "ArrowLeft") return nodes[at].parent < 0 ? at : nodes[at].parent;
+  /** @param {number} n */
+  const after = (n) =>
+    (next[n] >= 0 ? next[n] : nodes[n].children.find((child) => places[child]) ?? n);
+  if (key === "ArrowRight") return after(at);
+  if (key === "End") {
+    let last = at;
+    while (after(last) !== last) last = after(last);
+    return last;
+  }
+  /** @param {number} n */
+  const rowOf = (n) => places[n]?.row ?? 0;
+  const same = [...nodes.keys()].filter((n) => places[n] && nodes[n].step === nodes[at].step)
+    .sort((a, b) => rowOf(a) - rowOf(b));
+  return same[same.indexOf(at) + (key === "ArrowUp" ? -1 : 1)] ?? at;
+}

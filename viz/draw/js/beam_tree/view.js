@@ -1,0 +1,148 @@
+// The prefixes of a beam search as a tree that is read from left to right. Pointer and keys are
+// answered here; the host hears which prefix is to be forced.
+
+import { make, tableOf } from "../core/dom.js";
+import { PictureView, TALLEST } from "../core/picture_view.js";
+import { quote, within } from "../core/text.js";
+import { prefixOf, sameIn, writtenTo } from "./data.js";
+import { treeMarks } from "./marks.js";
+import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
+import { HEAD, hypothesisRows, linesOn, piece, sentence } from "./words.js";
+
+/** @typedef {import("./data.js").TreeData} TreeData */
+/** @typedef {import("./plan.js").TreePlan} TreePlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+/** A node, by its place in the list. @typedef {{node: number}} TreeAt */
+
+const HELP = "Left goes to the parent, right to the best child, up and down to the other pieces of "
+  + "a step; Enter forces the prefix.";
+const CLICK = "A click on a piece forces the prefix up to it.";
+const LEAST = 4; // rows that there is room for, whatever the tree
+const AHEAD = 80; // of the picture that is seen beside a piece that the keys lead to
+
+/** @extends {PictureView<TreeData, TreeAt, TreePlan>} */
+export class BeamTree extends PictureView {
+  constructor() {
+    super();
+    this.scroll.classList.add("hl-tree");
+    this.scroll.style.maxHeight = `${TALLEST}px`;
+    this.tip.classList.add("hl-tree-tip");
+    this.dropped = make("input", { type: "checkbox" });
+    this.count = make("span");
+    this.toggle = make("label", { class: "hl-tree-dropped" }, this.dropped, this.count);
+    this.note.after(this.toggle);
+    this.dropped.addEventListener("change", () => this.layOut());
+    this.high = 0;
+    /** @type {TreeData | null} */
+    this.before = null; // what was shown before these data
+  }
+
+  update() {
+    const { data, before, at } = this;
+    // the prefix that was looked at is looked at still, if the new tree has it
+    const node = at && before ? sameIn(before, at.node, data) : null;
+    this.at = node === null ? null : { node };
+    this.before = data;
+    this.root.setAttribute("aria-label", data.title);
+    this.scroll.setAttribute("aria-label", `${data.title}. ${HELP}`);
+    this.note.textContent = `${data.note} ${CLICK}`;
+    const count = data.nodes.filter(({ state }) => state === "dropped").length;
+    this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
+    this.toggle.hidden = !count;
+    this.table.replaceChildren(...tableOf(data.title, HEAD, hypothesisRows(data)));
+  }
+
+  /** @param {number} frame width */
+  arrange(frame) {
+    this.plan = planTree(this.data, this.dropped.checked, frame, this.measure);
+    if (this.at && !this.plan.places[this.at.node]) this.at = null;
+    const { width, height } = this.plan;
+    // a tree that shrinks a little leaves what stands below it where it was
+    const room = Math.max(height, NUMBERS + LEAST * ROW.height);
+    if (room > this.high || room < this.high / 2) this.high = room;
+    this.room.style.width = `${width}px`;
+    this.room.style.height = `${this.high}px`;
+  }
+
+  /** @param {Visible} visible */
+  marks(visible) {
+    return treeMarks(this.scene(visible, this.at?.node ?? null));
+  }
+
+  /** @param {Visible} visible @param {number | null} at */
+  scene(visible, at) {
+    const { data, plan, theme } = this;
+    return { data, plan, theme, at, visible };
+  }
+
+  /** Nothing is pointed at. */
+  sheet() {
+    const { data: { title, note }, plan: { width, height }, theme } = this;
+    return {
+      name: title, title, lines: [], width, height, note: "", legend: sentencesOf(note), theme,
+      marks: treeMarks(this.scene({ x: 0, y: 0, width, height }, null)),
+    };
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    const node = hitTree(this.plan, x + visible.x, y + visible.y);
+    return node === null ? null : { node };
+  }
+
+  draw() {
+    super.draw();
+    this.scroll.style.cursor = this.at ? "pointer" : "";
+  }
+
+  /** @param {TreeAt} at */
+  pick({ node }) {
+    this.live.textContent = `${quote(prefixOf(this.data, node))} is forced`;
+    this.options.onSelect?.({ node, prefix: writtenTo(this.data, node) });
+  }
+
+  /** @param {string} key */
+  press(key) {
+    if ((key === "Enter" || key === " ") && this.at) {
+      this.pick(this.at);
+      return true;
+    }
+    const node = moved(this.data, this.plan, this.at?.node ?? null, key);
+    if (node === null) return false;
+    this.reveal(node);
+    this.point({ node });
+    this.live.textContent = sentence(this.data, node);
+    return true;
+  }
+
+  /** Scroll the frame to a piece. @param {number} node */
+  reveal(node) {
+    const { scroll } = this;
+    const { x, y, width } = this.place(node);
+    scroll.scrollLeft = within(
+      scroll.scrollLeft, x + width + AHEAD - scroll.clientWidth, Math.max(0, x - AHEAD));
+    scroll.scrollTop = within(scroll.scrollTop, y + 2 * ROW.height - scroll.clientHeight, y);
+  }
+
+  /** @param {number} node */
+  place(node) {
+    return /** @type {import("./plan.js").Place} */ (this.plan.places[node]);
+  }
+
+  /** @param {TreeAt} at @param {Visible} visible */
+  tell({ node }, { x, y }) {
+    const place = this.place(node);
+    const [name, probability] = piece(this.data, node);
+    const [left, top] = [place.x - x, place.y - y];
+    return {
+      words: [
+        name, make("strong", {}, probability),
+        ...linesOn(this.data, node).map((line) => make("div", {}, line)),
+      ],
+      box: { left, top, right: left + place.width, bottom: top + ROW.height },
+    };
+  }
+}
+
+/** A long note is broken between its sentences. @param {string} note */
+const sentencesOf = (note) => note.split(/(?<=\.) /);

@@ -1,0 +1,49 @@
+// Who is ahead, the person who types or the server that answers: what arrives is laid over the text
+// or takes its place only where nothing that was typed is lost by it.
+
+/** @typedef {"lay" | "take" | "leave"} Verdict */
+
+export class Exchange {
+  constructor() {
+    this.sent = 0; // revision of the last text that was sent
+    this.answered = 0; // and of the last that was answered
+    this.unsent = false; // something was typed since
+  }
+
+  /** Whether there is something that the server has not answered yet. */
+  get ahead() {
+    return this.unsent || this.sent !== this.answered;
+  }
+
+  typed() {
+    this.unsent = true;
+  }
+
+  /**
+   * What was typed is to be sent.
+   * @param {boolean} changed whether the text is another one than the server knows
+   * @returns {number | null} its revision; null where there is nothing to send
+   */
+  send(changed) {
+    const due = this.unsent && (changed || this.sent !== this.answered);
+    this.unsent = false;
+    return due ? ++this.sent : null;
+  }
+
+  /**
+   * Judge what the server says: `lay` its probabilities over the very same text, `take` its text,
+   * or `leave` it as outdated.
+   * @param {{text: string, revision: number}} said
+   * @param {string} text that stands in the editor
+   * @returns {Verdict}
+   */
+  hear(said, text) {
+    // a page that was left and entered again counts on from what the server knows
+    if (said.revision > this.sent) this.sent = said.revision;
+    // a server that has lost the session begins at 0
+    const outdated = said.revision < this.answered && said.revision > 0;
+    if (said.revision === this.sent) this.answered = this.sent;
+    if (said.text === text) return "lay";
+    return this.ahead || outdated ? "leave" : "take";
+  }
+}

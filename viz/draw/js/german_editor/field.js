@@ -1,0 +1,73 @@
+// The text field of the editor. What a person types and undoes is the browser's own; a text of the
+// server's is put in as one more edit, so that caret and undo live through it.
+
+import { make } from "../core/dom.js";
+import { difference } from "./carry.js";
+
+/** A text has no lines: a break counts as a space, and keeps the place of every letter.
+ * @param {string} text */
+export const inOneLine = (text) => text.replace(/[\r\n\u2028\u2029]/g, " ");
+
+/** @param {string} id of what Alt+Down opens @param {string} note id of what explains the field */
+export const makeField = (id, note) => make("textarea", {
+  class: "hl-editor-field", lang: "de", rows: 1, spellcheck: "false", autocomplete: "off",
+  autocapitalize: "off", autocorrect: "off", enterkeyhint: "done", "aria-autocomplete": "list",
+  "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
+});
+
+/**
+ * Where the caret goes when one stretch of the text is replaced.
+ * @param {number} caret
+ * @param {{from: number, until: number, inserted: string}} change
+ */
+export function caretAfter(caret, { from, until, inserted }) {
+  if (caret <= from) return caret;
+  const end = from + inserted.length;
+  return caret >= until ? caret - until + end : end;
+}
+
+/**
+ * @param {HTMLTextAreaElement} field
+ * @param {string} text
+ */
+export function replaceText(field, text) {
+  if (field.value === text) return;
+  const change = difference(field.value, text);
+  const { selectionStart, selectionEnd } = field;
+  const root = /** @type {Document | ShadowRoot} */ (field.getRootNode());
+  if (root.activeElement === field) {
+    field.setSelectionRange(change.from, change.until);
+    insert(field, change.inserted);
+  }
+  if (field.value !== text) field.value = text;
+  const end = caretAfter(selectionEnd, change);
+  const isTouched = change.from < selectionEnd && change.until > selectionStart;
+  field.setSelectionRange(isTouched ? end : caretAfter(selectionStart, change), end);
+}
+
+/**
+ * Put a text in the place of the selection, as an edit that can be undone.
+ * @param {HTMLTextAreaElement} field
+ * @param {string} text
+ */
+export function insert(field, text) {
+  // no other way into a browser's own undo
+  document.execCommand(text ? "insertText" : "delete", false, text);
+}
+
+/**
+ * What is pasted or dropped has its lines joined before it comes in.
+ * @param {HTMLTextAreaElement} field
+ * @param {InputEvent} event `beforeinput`
+ */
+export function joinLines(field, event) {
+  const { inputType, data, dataTransfer } = event;
+  if (inputType === "insertLineBreak" || inputType === "insertParagraph") {
+    event.preventDefault();
+    return;
+  }
+  const text = data ?? dataTransfer?.getData("text/plain") ?? "";
+  if (inputType !== "insertFromPaste" || inOneLine(text) === text) return;
+  event.preventDefault();
+  insert(field, inOneLine(text.replace(/\r\n/g, "\n").trim()));
+}

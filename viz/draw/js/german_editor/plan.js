@@ -1,0 +1,66 @@
+// Where the words of the text stand on the page, and the bar under each: it runs from 0 to 1 over
+// the length of its word, through all lines that the word has.
+
+/** @typedef {import("../core/frame.js").Box} Box */
+/** @typedef {import("./carry.js").CarriedWord} CarriedWord */
+/** A part of a bar: its track, and how much of it is filled.
+ * @typedef {{x: number, y: number, width: number, filled: number}} BarPart */
+
+/**
+ * @typedef {object} PlacedWord
+ * @property {CarriedWord} word
+ * @property {Box[]} boxes one for each line that it stands in
+ */
+
+export const BAR = { height: 4, below: 1, apart: 2 };
+export const END = { before: 6, width: 18 }; // the bar of the end; the style keeps room for it
+
+/**
+ * @param {Box[]} boxes
+ * @param {number} p
+ * @returns {BarPart[]}
+ */
+export function barOf(boxes, p) {
+  const whole = boxes.reduce((sum, { left, right }) => sum + right - left, 0);
+  let rest = p * whole;
+  return boxes.map(({ left, right, bottom }) => {
+    const filled = Math.min(rest, right - left);
+    rest -= filled;
+    return { x: left, y: bottom + BAR.below, width: right - left, filled };
+  });
+}
+
+/**
+ * The box of the end of the sentence, behind the last letter; inside the line, however full it is.
+ * @param {Box} last an empty box at the end of the text
+ * @param {number} width of the frame
+ * @returns {Box}
+ */
+export function endBox({ right, top, bottom }, width) {
+  const left = Math.min(right + END.before, width - END.width);
+  return { left, top, right: left + END.width, bottom };
+}
+
+/**
+ * The word at a place: in its boxes, and in the bar under them.
+ * @param {PlacedWord[]} placed
+ * @param {number} x
+ * @param {number} y
+ * @returns {PlacedWord | undefined}
+ */
+export const wordAt = (placed, x, y) => placed.find(({ boxes }) =>
+  boxes.some(({ left, top, right, bottom }) => x >= left && x < right && y >= top
+    && y < bottom + BAR.below + BAR.height + 2));
+
+/**
+ * The word that the caret is in or at; where it stands between two, the one that it begins.
+ * @param {PlacedWord[]} placed
+ * @param {number} caret
+ * @returns {PlacedWord | undefined}
+ */
+export function wordAtCaret(placed, caret) {
+  const holds = (/** @type {PlacedWord} */ { word: { start, end } }) =>
+    start <= caret && caret < end;
+  return placed.find(holds) ?? placed.find(({ word }) => word.end === caret)
+    ?? placed.findLast(({ word }) => word.end <= caret);
+}

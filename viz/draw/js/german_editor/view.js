@@ -1,0 +1,284 @@
+// A German text that is edited in place, each word with the probability that the model gives it. A
+// transparent field lies over the marks, and so caret, selection, undo and composition stay the
+// browser's own.
+
+import { paint, sized } from "../core/canvas.js";
+import { make, tableOf } from "../core/dom.js";
+import { number, quote } from "../core/text.js";
+import { View } from "../core/view.js";
+import { carried } from "./carry.js";
+import { prefixWith } from "./data.js";
+import { Exchange } from "./exchange.js";
+import { inOneLine, joinLines, makeField, replaceText } from "./field.js";
+import { editorMarks } from "./marks.js";
+import { Mirror } from "./mirror.js";
+import { wordAt, wordAtCaret } from "./plan.js";
+import { inLog, Popover } from "./popover.js";
+import { statusOf, wordRows } from "./words.js";
+
+/** @typedef {import("./data.js").EditorData} EditorData */
+/** @typedef {import("./plan.js").PlacedWord} PlacedWord */
+
+const PAUSE = 300; // ms without a letter, then what was typed is sent
+const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before the card comes or goes
+const NARROW = 480;
+const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for what "
+  + "the model would rather have; type to rewrite it.";
+const NOTHING = "Type a German translation";
+const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
+
+/** @extends {View<EditorData>} */
+export class GermanEditor extends View {
+  constructor() {
+    super();
+    this.exchange = new Exchange();
+    this.field = makeField("hl-card", "hl-editor-help");
+    this.mirror = new Mirror();
+    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.card = new Popover((chosen) => this.take(chosen));
+    this.lines = make("div", { class: "hl-editor-lines" },
+      this.canvas, this.mirror.root, this.field);
+    this.frame = make("div", { class: "hl-frame hl-editor" }, this.lines, this.card.root);
+    this.status = make("div", { class: "hl-editor-status" });
+    this.help = make("div", { id: "hl-editor-help" }, HELP);
+    this.table = make("table");
+    this.root.append(this.frame, make("div", { class: "hl-editor-foot" }, this.status, this.help),
+      make("div", { class: "hl-unseen" }, this.table), this.live);
+    /** @type {EditorData} of the text before what was typed since */
+    this.known;
+    /** @type {PlacedWord[]} */
+    this.placed = [];
+    /** @type {number | null} the word whose card is open, by its number */
+    this.open = null;
+    this.pinned = false; // by a click or a key: the pointer may leave
+    this.composing = false;
+    this.replacing = false; // the server's text is put in: nobody types
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.pause = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.linger = undefined;
+    this.listen();
+  }
+
+  listen() {
+    const { field, frame } = this;
+    field.addEventListener("beforeinput", (event) => joinLines(field, event));
+    field.addEventListener("input", () => this.onInput());
+    field.addEventListener("compositionstart", () => { this.composing = true; });
+    field.addEventListener("compositionend", () => {
+      this.composing = false;
+      this.onInput();
+    });
+    field.addEventListener("keydown", (event) => this.onKey(event));
+    // a page's shortcuts are not meant by what is typed here
+    for (const name of ["keydown", "keypress", "keyup"]) {
+      field.addEventListener(name, (event) => event.stopPropagation());
+    }
+    field.addEventListener("click", () => this.openAtCaret());
+    field.addEventListener("blur", () => {
+      this.close();
+      this.send();
+    });
+    frame.addEventListener("pointermove", (event) => this.onPointer(event));
+    frame.addEventListener("pointerleave", () => this.onPointer(null));
+  }
+
+  remove() {
+    clearTimeout(this.pause);
+    clearTimeout(this.linger);
+    super.remove();
+  }
+
+  /** The text as it is sent: as long as that of the field. */
+  get text() {
+    return inOneLine(this.field.value);
+  }
+
+  update() {
+    const { data, exchange } = this;
+    const verdict = this.known ? exchange.hear(data, this.text) : this.begin();
+    if (verdict === "leave" || (verdict === "take" && this.composing)) return;
+    if (verdict === "take") {
+      this.close();
+      this.replacing = true;
+      replaceText(this.field, data.text);
+      this.replacing = false;
+    }
+    this.known = data;
+    this.describe();
+  }
+
+  /** @returns {import("./exchange.js").Verdict} */
+  begin() {
+    this.exchange.hear(this.data, this.data.text);
+    return "take";
+  }
+
+  /** What is said without being seen, and beside the text. */
+  describe() {
+    const { known, field } = this;
+    this.root.setAttribute("aria-label", known.title);
+    field.setAttribute("aria-label", known.title);
+    field.placeholder = known.editable ? NOTHING : "";
+    field.readOnly = !known.editable && !this.exchange.ahead;
+    this.lines.classList.toggle("hl-editor-off", field.readOnly);
+    this.tellStatus();
+    this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
+  }
+
+  tellStatus() {
+    const { known, text } = this;
+    if (known) this.status.textContent = statusOf(known, text !== known.text);
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    this.root.classList.toggle("hl-narrow", width < NARROW);
+    this.place();
+    if (this.open !== null) this.showCard();
+  }
+
+  /** Find the words where the browser has put them. */
+  place() {
+    const { known, mirror, field, text } = this;
+    mirror.write(field.value);
+    if (!known) return;
+    this.placed = carried(known.words, known.text, text).map((word) => ({
+      word,
+      boxes: word.start === word.end ? [mirror.endBox()] : mirror.boxes(word.start, word.end),
+    }));
+  }
+
+  draw() {
+    if (!this.known) return;
+    const { lines, mirror, theme, known: data, placed, open } = this;
+    const context = sized(this.canvas, lines.clientWidth, lines.clientHeight);
+    /** @param {number} piece */
+    const boxesOf = (piece) => mirror.boxes(data.pieces[piece].start, data.pieces[piece].end);
+    paint(context, editorMarks({ placed, open, theme, data, boxesOf }), theme.font);
+  }
+
+  onInput() {
+    if (this.replacing) return;
+    this.exchange.typed();
+    this.close();
+    this.place();
+    this.tellStatus();
+    this.draw();
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.send(), PAUSE);
+  }
+
+  /** Say what was typed. */
+  send() {
+    clearTimeout(this.pause);
+    if (this.composing || !this.known) return;
+    const { text } = this;
+    const waited = this.exchange.unsent;
+    const revision = this.exchange.send(text !== this.known.text);
+    if (revision !== null) this.options.onSelect?.({ text, revision });
+    // back at what the server knows: what it said meanwhile counts
+    else if (waited && this.data !== this.known) this.show(this.data, this.options);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const { key, altKey, isComposing } = event;
+    if (isComposing) return;
+    if (key === "Alt" || key === "Meta") this.send(); // what may follow is Alt+Left, for Back
+    if (key === "ArrowDown" && altKey) this.openAtCaret(true);
+    else if (key === "Escape" && this.card.isOpen) this.close();
+    else if (key === "Enter") {
+      if (this.card.at) this.take(this.card.at);
+      else this.send();
+    } else if (this.card.at && !altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      const id = this.card.move(key);
+      if (id === null) return;
+      this.field.setAttribute("aria-activedescendant", id);
+    } else {
+      // the card follows the caret; what is typed has closed it by then
+      requestAnimationFrame(() => this.card.isOpen && !this.card.at && this.openAtCaret());
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** @param {PointerEvent | null} event */
+  onPointer(event) {
+    if (event?.pointerType === "touch" || this.card.at) return;
+    const isOnCard = event && event.composedPath().includes(this.card.root);
+    clearTimeout(this.linger);
+    if (isOnCard) return;
+    const outer = this.lines.getBoundingClientRect();
+    const under = event
+      && wordAt(this.placed, event.clientX - outer.left, event.clientY - outer.top);
+    if (under && under.word.index === this.open) return;
+    if (under && !event.buttons) {
+      this.linger = setTimeout(() => this.openWord(under, { pinned: false }), LINGER.open);
+    } else if (!this.pinned) this.linger = setTimeout(() => this.close(), LINGER.close);
+  }
+
+  /** @param {boolean} [byKeys] whether the arrow keys choose from now on */
+  openAtCaret(byKeys = false) {
+    const { selectionStart, selectionEnd } = this.field;
+    const at = selectionStart === selectionEnd || byKeys
+      ? wordAtCaret(this.placed, selectionEnd) : undefined;
+    if (at) this.openWord(at, { pinned: true, byKeys });
+    else this.close();
+  }
+
+  /** @param {PlacedWord} placed @param {{pinned: boolean, byKeys?: boolean}} how */
+  openWord({ word, boxes }, { pinned, byKeys }) {
+    clearTimeout(this.linger);
+    if (!word.sure || !boxes.length) { // the answer to what was typed is on its way
+      this.close();
+      return;
+    }
+    this.card.at = null;
+    this.open = word.index;
+    this.pinned = pinned;
+    this.showCard();
+    if (byKeys) {
+      const name = this.nameOf(word.index);
+      this.field.setAttribute("aria-activedescendant", this.card.choose(null));
+      this.live.textContent = `${quote(name)}: ${number(word.p)}, log P ${inLog(word.logProb)}`;
+    }
+    this.draw();
+  }
+
+  showCard() {
+    const { known, card, placed, open } = this;
+    const at = placed.find(({ word }) => word.index === open && word.sure);
+    if (open === null || !at) {
+      this.close();
+      return;
+    }
+    card.fill(known, known.words[open], this.nameOf(open), this.exchange.ahead);
+    card.place(this.frame, at.boxes[at.boxes.length - 1]);
+  }
+
+  /** @param {number} index of a word */
+  nameOf(index) {
+    const { start, end } = this.known.words[index];
+    return this.known.text.slice(start, end) || "end of the sentence";
+  }
+
+  close() {
+    clearTimeout(this.linger);
+    if (this.open === null) return;
+    this.open = null;
+    this.card.close();
+    this.field.removeAttribute("aria-activedescendant");
+    if (this.theme) this.draw();
+  }
+
+  /** Force a piece. @param {import("./popover.js").Chosen} chosen */
+  take({ piece, alternative }) {
+    if (this.exchange.ahead) return; // these are the pieces of another text
+    const { pieces } = this.known;
+    const other = pieces[piece].others[alternative];
+    const prefix = prefixWith(pieces, piece, other);
+    this.close();
+    this.options.onSelect?.({ force: piece, alternative, prefix });
+  }
+}

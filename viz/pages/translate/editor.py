@@ -1,0 +1,92 @@
+"""The German line as an editor, with undo and redo."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import HeadlightError
+from viz.app import steering
+from viz.app.sentence_bar import Found
+from viz.app.translation_mounts import german_editor
+from viz.draw.german_editor import Edited, EditorPiece, Forced
+from viz.pages.translate import steer
+from viz.pages.translate.shown import scored
+
+_REVISION = "translate.revision"
+
+
+def show_editor(found: Found) -> None:
+    """Draw the German of the bar to be edited in place, and what undoes that."""
+    asked, translator = found.asked, found.translator
+    refused = bool(asked.german) and not found.used.german
+    try:
+        pieces = [] if refused else _pieces(found)
+    except HeadlightError:  # too long for the maps, which say so
+        pieces = []
+
+    def changed(change: Edited | Forced | None) -> None:
+        if isinstance(change, Edited):
+            st.session_state[_REVISION] = change.revision
+            steering.edit(change.text)
+        elif change is None:
+            steer.say_late()
+        else:
+            prefix = [piece.text for piece in pieces[: change.piece]]
+            other, _ = pieces[change.piece].others[change.alternative]
+            steer.force(translator, [*prefix, other])
+
+    german_editor(
+        asked.german.strip() and asked.german if asked.german else found.translation.text,
+        pieces,
+        revision=st.session_state.get(_REVISION, 0),
+        forced=0 if asked.german else min(len(found.translation.prefix), len(pieces)),
+        by_hand=bool(asked.german),
+        on_change=changed,
+        key="translate-editor",
+    )
+    _buttons(found)
+
+
+def _pieces(found: Found) -> list[EditorPiece]:
+    known = scored(found)
+    return [
+        EditorPiece(piece.text, log_prob, tuple((one.piece, one.probability) for one in others))
+        for piece, log_prob, others in zip(
+            known.pieces, known.log_probs, known.alternatives, strict=True
+        )
+    ]
+
+
+def _buttons(found: Found) -> None:
+    history = steering.history()
+    with st.container(key="translate-edits", horizontal=True, gap="small"):
+        st.button(
+            "Undo",
+            key="undo",
+            icon=":material/undo:",
+            type="tertiary",
+            disabled=not history.before,
+            on_click=steering.undo,
+        )
+        st.button(
+            "Redo",
+            key="redo",
+            icon=":material/redo:",
+            type="tertiary",
+            disabled=not history.undone,
+            on_click=steering.redo,
+        )
+        if found.used.german:
+            st.button(
+                "Let the model go on from here",
+                key="go-on",
+                type="tertiary",
+                on_click=_go_on,
+                args=(found,),
+                help="Forces what stands here as a prefix; the search finds how it goes on",
+            )
+
+
+def _go_on(found: Found) -> None:
+    pieces = [piece.text for piece in scored(found).pieces]
+    steering.force(pieces[:-1] if scored(found).ended else pieces)

@@ -1,0 +1,38 @@
+"""The other sentences that the search had in hand when it ended."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.decoding import length_penalty
+from transformer.translation import Candidate
+from viz.app.candidates import MARKS, show_candidate
+from viz.app.explanations import code_line
+from viz.app.formatting import format_number
+from viz.app.sentence_bar import Found
+
+
+def show_others(found: Found) -> None:
+    """Draw them, best first, with what differs from the translation marked."""
+    if found.used.german:
+        return  # it was not searched for
+    st.subheader("The other sentences of the search", anchor=False)
+    best, *others = found.translation.candidates
+    if not others:
+        st.caption("The search kept one hypothesis, as a beam of 1 does: nothing to compare.")
+        return
+    for candidate in others:
+        same = " · the same words, in other pieces" if candidate.text == best.text else ""
+        show_candidate(candidate.text, best.text, figures(candidate) + same)
+    st.caption(
+        f"{MARKS} That one has {figures(best)}. The score is log p over the length penalty of "
+        f"§6.1, so that a short sentence does not win for being short: "
+        f"{code_line(length_penalty)}."
+    )
+
+
+def figures(candidate: Candidate) -> str:
+    """Score and log P of a hypothesis."""
+    hypothesis = candidate.hypothesis
+    score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
+    return f"score {score} · log p {log_prob}"

@@ -1,0 +1,67 @@
+"""Piece by piece: one map of cross-attention, of a head or the mean of a layer's heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit as st
+
+from transformer import AttentionTrace, Translator
+from viz.app.head_picker import UrlNames, pick
+from viz.app.mounts import attention_map
+from viz.draw.caption import Origin, of_head
+from viz.draw.labels import head_name
+
+if TYPE_CHECKING:
+    from transformer.analysis.alignment_settings import AlignmentSettings
+
+MAP = UrlNames("map_layer", "map_head")
+"""In the URL; not the names of the other pages, for only here a mean can be chosen."""
+
+WRITTEN = "Each row is a German piece as it is written; its weights on English sum to 1."
+READ = "Each row is a German piece as it is read; its weights on English sum to 1."
+
+
+class Place(NamedTuple):
+    """Which map; the head is None for the mean. Both count from 0."""
+
+    layer: int
+    head: int | None
+
+
+def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> Place:
+    """Draw the menus; they open on the layer and head that align words best."""
+    layers, heads = trace.cross.shape[:2]
+    with st.container(key="translate-controls", horizontal=True, gap="small"):
+        layer, head = pick(
+            MAP, layers, heads, layer=alignment.layer, head=alignment.head, mean=True
+        )
+    assert layer is not None  # this page offers the mean over heads alone
+    return Place(layer, head)
+
+
+def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: str) -> None:
+    """Draw the map, its rows named as the links between words are read from it."""
+    layer, head = place
+    alignment = translator.alignment
+    # where the links are taken from the row that reads a word, their map is named by what it reads
+    by_read = place == (alignment.layer, alignment.head) and alignment.row == "reads"
+    if head is None:
+        weights = trace.cross[layer].mean(0)  # [query, key]
+        title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
+    else:
+        weights = trace.cross[layer, head]  # [query, key]
+        title = head_name(layer, head)
+    attention_map(
+        weights,
+        trace.labels("cross", "reads" if by_read else "writes"),
+        "cross",
+        title=title,
+        reads=None if by_read else trace.decoder_tokens,
+        writes=trace.target_tokens if by_read else None,
+        key=key,
+        note=READ if by_read else WRITTEN,
+        caption=Origin.of(translator, trace.source, trace.target).caption(
+            of_head("cross", layer, head)
+        ),
+    )

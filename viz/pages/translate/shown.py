@@ -1,0 +1,18 @@
+"""What the page knows of a translation: its pieces, with the best alternatives at each place."""
+
+from __future__ import annotations
+
+from transformer.score import Scored
+from viz.app import serving
+from viz.app.sentence_bar import Found
+
+
+def scored(found: Found) -> Scored:
+    """The translation in the bar, piece by piece, with the best alternatives of each step.
+
+    Raises:
+        InputError: if a side is too long for a map.
+    """
+    used = found.used
+    target = used.german or tuple(piece.text for piece in found.translation.best.pieces)
+    return serving.score(found.translator, used.text, target, used.alpha)

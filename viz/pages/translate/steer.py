@@ -1,0 +1,38 @@
+"""What a click on the page asks of the search: a prefix that is forced, or a German sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.config import EOS
+from transformer.tokenizer import SPECIAL
+from viz.app import steering
+
+LATE = (
+    "That place belonged to a sentence that has changed since: click it again where it stands now."
+)
+
+_LATE = "translate.late"
+
+
+def force(translator: Translator, pieces: Sequence[str]) -> None:
+    """Let the next run begin with these pieces; with the end among them, it is the whole."""
+    *before, last = pieces
+    if last == SPECIAL[EOS]:
+        steering.edit(translator.tokenizer.decode(translator.tokenizer.ids_of(before)))
+    else:
+        steering.force(pieces)
+
+
+def say_late() -> None:
+    """Let the next run say that a click came too late."""
+    st.session_state[_LATE] = True
+
+
+def show_late() -> None:
+    """Say it, once."""
+    if st.session_state.pop(_LATE, False):
+        st.caption(LATE)

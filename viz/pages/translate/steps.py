@@ -1,0 +1,48 @@
+"""What else could have stood at each place: the most probable pieces of each step as bars."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from transformer import AttentionTrace
+from transformer.score import most_probable_others
+from viz.app.explanations import code_line
+from viz.app.origin import origin_of
+from viz.app.sentence_bar import Found
+from viz.app.translation_mounts import step_bars
+from viz.pages.translate import steer
+from viz.pages.translate.shown import scored
+
+
+def show_steps(found: Found, trace: AttentionTrace) -> None:
+    """Draw each written piece with its probability, the next best ones beside it."""
+    known = scored(found)
+    written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
+    steps = [
+        [
+            (piece.text, min(1.0, math.exp(log_prob))),
+            *((one.piece, one.probability) for one in others),
+        ]
+        for piece, others, log_prob in written
+    ]
+
+    def picked(choice: tuple[int, int] | None) -> None:
+        if choice is None:
+            steer.say_late()
+            return
+        step, alternative = choice
+        before = [pieces[0][0] for pieces in steps[:step]]
+        steer.force(found.translator, [*before, steps[step][1 + alternative][0]])
+
+    step_bars(
+        steps,
+        on_pick=picked,
+        key="translate-steps",
+        caption=origin_of(trace).caption("The most probable pieces of each step."),
+    )
+    st.caption(
+        f"Each piece with its probability, given the English sentence and all pieces before it: "
+        f"{code_line(most_probable_others)}."
+    )

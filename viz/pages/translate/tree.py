@@ -1,0 +1,93 @@
+"""The beam tree of the search: every prefix that it ranked, each a click away from being forced."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translation, Translator
+from transformer.decoding.tree import Reason, SearchTree
+from viz.app import serving, steered
+from viz.app.sentence_bar import Found
+from viz.app.translation_mounts import beam_tree
+from viz.draw.beam_tree import DrawnNode
+from viz.draw.caption import Origin
+from viz.pages.translate import steer
+
+OWN = "The German above is edited by hand; the tree is the model’s own search."
+
+
+def show_tree(found: Found) -> None:
+    """Draw the tree of the search that found the translation in the bar."""
+    translation = _searched(found)
+    tree = translation.tree
+    if tree is None or not tree.nodes:
+        return
+    forced = len(translation.prefix)
+    nodes = drawn_nodes(found.translator, tree, translation)
+
+    def picked(node: int | None) -> None:
+        if node is None:
+            steer.say_late()
+        else:
+            steer.force(found.translator, [nodes[at].text for at in tree.path(node)])
+
+    beam_tree(
+        nodes,
+        best=tree.best,
+        chosen=forced - 1 if forced else None,
+        on_pick=picked,
+        key="translate-tree",
+        caption=Origin.of(found.translator, translation.source, translation.text).caption(
+            f"Beam search with a beam of {translation.settings.beam_size} and "
+            f"α = {translation.settings.alpha:g}."
+        ),
+    )
+    if found.used.german:
+        st.caption(OWN)
+
+
+def _searched(found: Found) -> Translation:
+    if not found.used.german:
+        return found.translation
+    settings = steered.settings_of(found.used)
+    return serving.search(found.translator, found.used.text, settings)
+
+
+def drawn_nodes(
+    translator: Translator, tree: SearchTree, translation: Translation
+) -> list[DrawnNode]:
+    """The nodes of a search as the picture takes them."""
+    pieces = translator.tokenizer.pieces_of([node.piece for node in tree.nodes])
+    why = reasons(translation.settings.beam_size)
+    forced = len(translation.prefix)
+    drawn = []
+    for place, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
+        state = "finished" if node.state == "unfinished" else node.state
+        drawn.append(
+            DrawnNode(
+                node.parent,
+                piece.text,
+                node.log_prob,
+                node.total,
+                node.step,
+                "forced" if place < forced else state,
+                why[node.reason],
+                node.score,
+            )
+        )
+    return drawn
+
+
+def reasons(beam_size: int) -> dict[Reason, str]:
+    """Why a prefix was dropped or has no end, as a sentence."""
+    return {
+        "": "",
+        "beam": f"Not among the {beam_size} best of its step."
+        if beam_size > 1
+        else "Not the most probable piece of its step.",
+        "forbidden": "It completes a forbidden word.",
+        "full": "The search had all its hypotheses by then.",
+        "bound": "It could no longer become one of the best.",
+        "limit": "The length limit ended it.",
+        "stopped": "The search was stopped there.",
+    }

@@ -141,7 +141,8 @@ def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
     messages: dict[str, dict[str, Any]] = {}
     sent["messages"] = messages
-    monkeypatch.setattr("viz.app.mounts.mount", mount)
+    for module in ("mounts", "translation_mounts"):
+        monkeypatch.setattr(f"viz.app.{module}.mount", mount)
     return sent
 
 

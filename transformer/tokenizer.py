@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,15 +13,13 @@ import sentencepiece
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, unreadable
 from transformer.reading import MIB, read_bytes
+from transformer.words import PLACEHOLDER, WORD, ForbiddenWords
 
 MOST_BYTES = 64 * MIB
 """Of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
 
 WORD_START = "▁"  # SentencePiece writes a space as this character
 SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
-_PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
-# a word with the spaces before it; before a special piece, spaces alone are a word
-_WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
 
 
 @dataclass(frozen=True)
@@ -143,6 +140,15 @@ class Tokenizer:
         """Token ids to pieces with the number of their word; special pieces are words."""
         return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
+    def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
+        """Words that a search must not write, as `decoding.Constraints` takes them.
+
+        Raises:
+            InputError: if one is empty, or more than one word.
+        """
+        ids = range(self.vocab_size)
+        return ForbiddenWords.of(words, _as_typed(ids, map(self._processor.IdToPiece, ids)))
+
 
 class _SamplingTokenizer(Tokenizer):
     """BPE-dropout (Provilkov et al. 2020) over the same vocabulary."""
@@ -157,17 +163,22 @@ class _SamplingTokenizer(Tokenizer):
         return [list(self._processor.SampleEncodeAsIds(line, -1, self._dropout)) for line in lines]
 
 
+def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
+    """The text of each piece with its spaces; a special piece as one character that is no word."""
+    return [
+        PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
+        for id_, text in zip(ids, texts, strict=True)
+    ]
+
+
 def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     """Number the words: punctuation and special pieces are words of their own.
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first.
     """
-    shown = [
-        _PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
-        for id_, text in zip(ids, texts, strict=True)
-    ]
+    shown = _as_typed(ids, texts)
     line = "".join(shown)
-    starts = [match.start() for match in _WORD.finditer(line)]
+    starts = [match.start() for match in WORD.finditer(line)]
     result: list[Piece] = []
     numbers: dict[int, int] = {}  # by word; one in which no piece begins gets none
     position = 0

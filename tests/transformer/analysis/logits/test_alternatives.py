@@ -5,10 +5,11 @@ import math
 import pytest
 import torch
 
-from transformer import Translator, decoding
+from transformer import Translator
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.cache import Cache
 from transformer.config import BOS, EOS
+from transformer.decoding import NEVER_WRITTEN
 from transformer.masks import padding_mask
 
 TEXT = "The dog sleeps in the garden."
@@ -25,7 +26,9 @@ def test_the_choices_are_those_of_the_search_step_by_step(translator: Translator
         cache = Cache(translator.model.config.N)
         read = torch.tensor([[BOS]])
         for choices, piece in zip(found, trace.target_pieces, strict=True):
-            log_p = decoding._next_log_probs(translator.model, read, memory, mask, cache)[0]
+            decoded = translator.model.decode(read, memory, mask, cache)
+            log_p = translator.model.logits(decoded)[0, -1].log_softmax(-1)
+            log_p[list(NEVER_WRITTEN)] = -math.inf
             assert choices[0].piece == piece.text
             assert math.log(choices[0].probability) == pytest.approx(float(log_p[piece.id]), 1e-4)
             log_p[piece.id] = -math.inf

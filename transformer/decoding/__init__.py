@@ -1,0 +1,29 @@
+"""Search for a translation: greedy and beam search, steered and recorded (§6.1)."""
+
+from transformer.decoding.beam import BeamSearch, beam_search
+from transformer.decoding.constraints import Constraints
+from transformer.decoding.greedy import greedy
+from transformer.decoding.hypothesis import (
+    ALPHA,
+    BEAM_SIZE,
+    MAX_EXTRA,
+    NEVER_WRITTEN,
+    Hypothesis,
+    length_penalty,
+)
+from transformer.decoding.tree import Node, SearchTree
+
+__all__ = [
+    "ALPHA",
+    "BEAM_SIZE",
+    "MAX_EXTRA",
+    "NEVER_WRITTEN",
+    "BeamSearch",
+    "Constraints",
+    "Hypothesis",
+    "Node",
+    "SearchTree",
+    "beam_search",
+    "greedy",
+    "length_penalty",
+]

@@ -1,0 +1,226 @@
+"""Beam search over a cache of keys and values (§6.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer.config import BOS, EOS, PAD
+from transformer.decoding.constraints import Bans, Constraints
+from transformer.decoding.fast_step import FastDecoder
+from transformer.decoding.hypothesis import (
+    ALPHA,
+    BEAM_SIZE,
+    MAX_EXTRA,
+    NEVER_WRITTEN,
+    Hypothesis,
+)
+from transformer.decoding.plain_step import PlainDecoder, StepDecoder
+from transformer.decoding.ranking import Candidates, rank
+from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.errors import InputError
+from transformer.model import Transformer
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    source: Tensor,
+    *,
+    beam_size: int = BEAM_SIZE,
+    alpha: float = ALPHA,
+    max_extra: int = MAX_EXTRA,
+    max_length: int | None = None,
+    n_best: int | None = None,
+    constraints: Constraints | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[list[Hypothesis]]:
+    """Extend the `beam_size` best prefixes until as many hypotheses are finished.
+
+    Args:
+        source: `[batch, source]` token ids, padded on the right.
+        beam_size: prefixes kept; 1 is greedy search.
+        alpha: α of the length penalty.
+        max_extra: stop at source length + this many tokens.
+        max_length: stop at this many tokens, `</s>` included, instead.
+        n_best: end as soon as no prefix can still become one of so many best, and return these;
+            all `beam_size` unless given.
+        constraints: a forced beginning and forbidden words.
+        should_stop: asked after each step; once it says so, the prefixes that the search has then
+            stand as hypotheses, as at the length limit.
+
+    Returns:
+        For each sentence its hypotheses, best score first.
+
+    Raises:
+        InputError: if the constraints leave no translation.
+    """
+    search = BeamSearch(
+        model,
+        source,
+        beam_size=beam_size,
+        alpha=alpha,
+        max_extra=max_extra,
+        max_length=max_length,
+        n_best=n_best,
+        constraints=constraints,
+    )
+    while search.unfinished:
+        search.step()
+        if search.unfinished and should_stop():
+            search.stop()
+    return [sentence.hypotheses() for sentence in search.sentences]
+
+
+class BeamSearch:
+    """A beam search that a caller takes step by step.
+
+    Hooks are looked up when it is made: a block of `Hooked.hooks` belongs around all of it.
+
+    Args:
+        record: keep the whole tree of each sentence. The others are those of `beam_search`.
+
+    Attributes:
+        sentences: the search of each: its `hypotheses()`, `settled()` and `tree()`.
+    """
+
+    @torch.inference_mode()
+    def __init__(
+        self,
+        model: Transformer,
+        source: Tensor,
+        *,
+        beam_size: int = BEAM_SIZE,
+        alpha: float = ALPHA,
+        max_extra: int = MAX_EXTRA,
+        max_length: int | None = None,
+        n_best: int | None = None,
+        constraints: Constraints | None = None,
+        record: bool = False,
+    ) -> None:
+        constraints = constraints or Constraints()
+        self.K, self.device = beam_size, source.device
+        bans = Bans(constraints.forbidden) if constraints.forbidden else None
+        lengths = _limits(model, source, max_extra, max_length)
+        _require_room(len(constraints.prefix), min(lengths))
+        decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
+        self._decoder: StepDecoder = decoder(model, source, beam_size)
+        written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
+        log_p = _log_probs(self._decoder.start(written.expand(source.size(0), -1)))
+        forced = log_p[:, range(len(constraints.prefix)), list(constraints.prefix)].tolist()
+        self.sentences = tuple(
+            SentenceSearch(
+                zip(constraints.prefix, log_probs, strict=True),
+                Limits(beam_size, n_best or beam_size, length, alpha),
+                bans,
+                record,
+            )
+            for log_probs, length in zip(forced, lengths, strict=True)
+        )
+        self._unfinished = list(self.sentences)
+        self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
+        self._log_p: Tensor | None = log_p[:, -1:]  # [sentence, row, vocab], at the first step
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a sentence's search goes on."""
+        return bool(self._unfinished)
+
+    @torch.inference_mode()
+    def step(self) -> None:
+        """Extend each live prefix by one piece.
+
+        Raises:
+            InputError: if forbidden words leave a sentence no continuation.
+        """
+        log_p = self._decode() if self._log_p is None else self._log_p
+        self._log_p = None
+        candidates = self._rank(log_p)
+        self._places = {one: place for place, one in enumerate(self._unfinished)}
+        goes_on = [one.extend(best) for one, best in zip(self._unfinished, candidates, strict=True)]
+        self._unfinished = _fill_gaps(self._unfinished, goes_on)
+
+    def stop(self) -> None:
+        """Let the live prefixes of each unfinished sentence stand as hypotheses.
+
+        A sentence goes on if all that it has would end with a forbidden word.
+        """
+        self._unfinished = [one for one in self._unfinished if one.stop()]
+
+    def _decode(self) -> Tensor:
+        """log P of the next piece of each live prefix, `[sentence, row, vocab]`."""
+        rows, pieces = [], []
+        for sentence in self._unfinished:
+            first = self._places[sentence] * self.K
+            # a row without a prefix is computed with the others, and its log P set to -∞ later
+            of_sentence = [(first + row, EOS) for row in range(self.K)]
+            for prefix in sentence.live:
+                assert prefix.parent is not None
+                of_sentence[prefix.row] = (first + prefix.parent.row, prefix.piece)
+            rows += [row for row, _ in of_sentence]
+            pieces += [piece for _, piece in of_sentence]
+        logits = self._decoder.step(rows, pieces)
+        return _log_probs(logits).view(len(self._unfinished), self.K, -1)
+
+    def _rank(self, log_p: Tensor) -> list[Candidates]:
+        """The 2 K best continuations of each unfinished sentence that are not forbidden."""
+        totals = torch.full(log_p.shape[:2], -math.inf, dtype=log_p.dtype)
+        for index, sentence in enumerate(self._unfinished):
+            for prefix in sentence.live:
+                totals[index, prefix.row] = prefix.total
+        totals = totals.to(self.device)
+        while True:
+            candidates = rank(log_p, totals, 2 * self.K)
+            banned = [
+                (index, row, pieces)
+                for index, sentence in enumerate(self._unfinished)
+                for row, pieces in sentence.ban(candidates[index]).items()
+            ]
+            if not banned:
+                return candidates
+            for index, row, pieces in banned:
+                log_p[index, row, pieces] = -math.inf
+
+
+def _fill_gaps(
+    sentences: Sequence[SentenceSearch], goes_on: Sequence[bool]
+) -> list[SentenceSearch]:
+    """The sentences that go on; the last ones take the places of those that do not."""
+    kept = [one for one, goes in zip(sentences, goes_on, strict=True) if goes]
+    last = [
+        one for one, goes in zip(sentences[len(kept) :], goes_on[len(kept) :], strict=True) if goes
+    ]
+    return [
+        one if goes else last.pop()
+        for one, goes in zip(sentences[: len(kept)], goes_on, strict=False)
+    ]
+
+
+def _log_probs(logits: Tensor) -> Tensor:
+    """log P of each next piece, `[..., vocab]`; pieces that are never written have -∞."""
+    exact = torch.promote_types(logits.dtype, torch.float32)
+    log_p = logits.log_softmax(-1, dtype=exact)
+    log_p[..., list(NEVER_WRITTEN)] = -math.inf
+    return log_p
+
+
+def _limits(
+    model: Transformer, source: Tensor, max_extra: int, max_length: int | None
+) -> list[int]:
+    """Most pieces of each output: those of the source + `max_extra`, unless given (§6.1)."""
+    lengths = (source != PAD).sum(1) + max_extra
+    if max_length is not None:
+        lengths = torch.full_like(lengths, max_length)
+    found: list[int] = lengths.clamp(max=model.config.max_length).tolist()
+    return found
+
+
+def _require_room(prefix: int, length: int) -> None:
+    if prefix >= length:
+        raise InputError(
+            f"The forced beginning has {prefix:,} pieces, but the translation may have at most "
+            f"{length:,}: shorten the beginning."
+        )

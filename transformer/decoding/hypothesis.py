@@ -1,0 +1,57 @@
+"""What a search finds, and the score by which it is ranked (§6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transformer.config import BOS, EOS, PAD, UNK
+
+NEVER_WRITTEN = (PAD, UNK, BOS)
+BEAM_SIZE, ALPHA, MAX_EXTRA = 4, 0.6, 50
+"""The paper's beam size, length penalty, and output length beyond the source's (§6.1)."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One translation that a search found.
+
+    Args:
+        tokens: token ids, ending with `</s>` unless the length limit was reached first.
+        log_probs: natural logarithm of the probability of each token.
+        score: log P(y | x) divided by the length penalty.
+    """
+
+    tokens: tuple[int, ...]
+    log_probs: tuple[float, ...]
+    score: float
+
+    @property
+    def log_prob(self) -> float:
+        """log P(y | x), in nats."""
+        return sum(self.log_probs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the hypothesis ends with `</s>`."""
+        return bool(self.tokens) and self.tokens[-1] == EOS
+
+
+def length_penalty(length: int, alpha: float = ALPHA) -> float:
+    """lp(Y) = ((5 + |Y|) / 6)^α (Wu et al. 2016, the paper's [38])."""
+    return float(((5 + length) / 6) ** alpha)
+
+
+def best_score(log_prob: float, length: int, limit: int, alpha: float) -> float:
+    """The best score that a prefix can still reach: an upper bound, never too low.
+
+    What follows can only lower log P ≤ 0, and the penalty is monotone in the length, so the bound
+    is log P over the penalty of the next length (α < 0) or of the limit (α ≥ 0).
+
+    Args:
+        log_prob: log P of the prefix, in nats.
+        length: pieces of the prefix.
+        limit: most pieces of a hypothesis.
+    """
+    penalties = length_penalty(min(length + 1, limit), alpha), length_penalty(limit, alpha)
+    # rounding in the sum of log P must not end a search too early
+    return log_prob / max(penalties) * (1 - 1e-5)

@@ -1,0 +1,249 @@
+"""The search of one sentence: which prefixes live, and which hypotheses are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import takewhile
+
+from transformer.config import EOS
+from transformer.decoding.constraints import Bans
+from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
+from transformer.decoding.ranking import Candidates
+from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
+from transformer.errors import InputError
+
+
+@dataclass(slots=True)
+class Prefix:
+    """What one beam has written: its parent's pieces and one more.
+
+    Args:
+        parent: none for the prefix without a piece.
+        row: its place among the K rows of its sentence.
+        node: its index in the recorded tree.
+        open_word: see `ForbiddenWords.open_word`.
+    """
+
+    parent: Prefix | None
+    piece: int
+    log_prob: float
+    total: float
+    row: int = 0
+    node: int | None = None
+    open_word: str = ""
+
+    def chain(self) -> list[Prefix]:
+        """The prefixes of one piece, of two, and so on up to this one."""
+        found = []
+        at = self
+        while at.parent is not None:
+            found.append(at)
+            at = at.parent
+        return found[::-1]
+
+    def tokens(self) -> tuple[int, ...]:
+        """Token ids from the first piece to the last."""
+        return tuple(prefix.piece for prefix in self.chain())
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When the search of a sentence ends.
+
+    Args:
+        K: beam size; the search ends with so many hypotheses.
+        n_best: it also ends when no live prefix can become one of so many best.
+        length: most pieces of a hypothesis.
+        alpha: α of the length penalty.
+    """
+
+    K: int
+    n_best: int
+    length: int
+    alpha: float
+
+
+class SentenceSearch:
+    """Live prefixes and hypotheses of one sentence.
+
+    Args:
+        forced: the pieces that each translation begins with, and log P of each.
+        record: keep the whole tree.
+    """
+
+    def __init__(
+        self, forced: Iterable[tuple[int, float]], limits: Limits, bans: Bans | None, record: bool
+    ) -> None:
+        self.limits, self.bans = limits, bans
+        self.recorder = Recorder() if record else None
+        self.found: list[tuple[Hypothesis, Prefix]] = []
+        self.length = 0  # pieces of each live prefix
+        prefix = Prefix(None, -1, 0.0, 0.0)
+        for piece, log_prob in forced:
+            self.length += 1
+            prefix = self._grow(prefix, piece, log_prob, prefix.total + log_prob)
+            self._mark(prefix, "kept")
+        self.live = [prefix]  # best first
+
+    def ban(self, candidates: Candidates) -> dict[int, list[int]]:
+        """What must not be written after the rows that have a forbidden candidate.
+
+        Returns:
+            By row, all pieces that would complete a forbidden word there.
+        """
+        if self.bans is None:
+            return {}
+        banned: dict[int, list[int]] = {}
+        last = self.length + 1 >= self.limits.length
+        live = {prefix.row: prefix for prefix in self.live}
+        for row, piece, log_prob, total in candidates.ranked():
+            open_word = live[row].open_word
+            if self.bans.forbidden.completes(open_word, piece, last):
+                banned[row] = self.bans.pieces(open_word, last)
+                if self.recorder is not None:
+                    self._record(live[row], piece, log_prob, total, "forbidden")
+        return banned
+
+    def extend(self, candidates: Candidates) -> bool:
+        """Finish what ends with `</s>`, keep the best of the rest, and say whether to go on.
+
+        Args:
+            candidates: the 2 K best continuations: one of each row is `</s>`, so at least K
+                are others.
+
+        Raises:
+            InputError: if there is no continuation and no hypothesis.
+        """
+        self.length += 1
+        parents = {prefix.row: prefix for prefix in self.live}
+        self.live = []
+        for rank, (row, piece, log_prob, total) in enumerate(candidates.ranked()):
+            ends = piece == EOS
+            if rank < self.limits.K if ends else len(self.live) < self.limits.K:
+                prefix = self._grow(parents[row], piece, log_prob, total)
+                if not ends:
+                    self._mark(prefix, "kept")
+                    self.live.append(prefix)
+                elif not self._is_full:
+                    self._add(prefix, "finished", "")
+                else:
+                    self._mark(prefix, "dropped", "full")
+            elif self.recorder is not None:
+                self._record(parents[row], piece, log_prob, total, "beam")
+        if not self.live and not self.found:
+            raise InputError("Every continuation is forbidden: forbid fewer words.")
+        if self._is_full:
+            self._end("full")
+        elif self.length >= self.limits.length:
+            self._end("limit")
+        elif self._is_decided:
+            self._end("bound")
+        self._seat()
+        return bool(self.live)
+
+    def stop(self) -> bool:
+        """Let the live prefixes stand as hypotheses; say whether there is none, to go on."""
+        if self.found or not all(map(self._is_forbidden, self.live)):
+            self._end("stopped")
+        return bool(self.live)
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """Best score first; those without `</s>` come after all that end with it."""
+        return [hypothesis for hypothesis, _ in self._ranked()][: self.limits.n_best]
+
+    def settled(self) -> tuple[int, ...]:
+        """The first pieces of the translation, whatever the search still finds."""
+        rivals = [prefix for prefix in self.live if not self._loses(prefix)]
+        best = [leaf for _, leaf in self._ranked()[:1]]
+        pieces = [prefix.tokens() for prefix in (*rivals, *best)]
+        same = takewhile(lambda at: len(set(at)) == 1, zip(*pieces, strict=False))
+        return tuple(at[0] for at in same)
+
+    def tree(self) -> SearchTree:
+        """All that was ranked so far; the search must have been made with `record`."""
+        if self.recorder is None:
+            raise ValueError("this search does not record its tree")
+        ranked = self._ranked()
+        best = ranked[0][1] if ranked else self.live[0]
+        return SearchTree(tuple(self.recorder.nodes), -1 if best.node is None else best.node)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self.found) >= self.limits.K
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether no live prefix can still become one of the n best."""
+        n = self.limits.n_best
+        if n >= self.limits.K:  # then each hypothesis is one of the n best
+            return False
+        scores = sorted((h.score for h, _ in self.found if h.complete), reverse=True)
+        return len(scores) >= n and all(scores[n - 1] >= self._bound(p) for p in self.live)
+
+    def _loses(self, prefix: Prefix) -> bool:
+        """Whether a better hypothesis than any that this prefix may become is found."""
+        return any(h.complete and h.score >= self._bound(prefix) for h, _ in self.found)
+
+    def _bound(self, prefix: Prefix) -> float:
+        return best_score(prefix.total, self.length, self.limits.length, self.limits.alpha)
+
+    def _ranked(self) -> list[tuple[Hypothesis, Prefix]]:
+        return sorted(self.found, key=lambda one: (not one[0].complete, -one[0].score))
+
+    def _end(self, reason: Reason) -> None:
+        """Drop the live prefixes, or let them stand where the limit or the caller cut them."""
+        stands = reason in ("limit", "stopped")
+        for prefix in self.live:
+            if stands and not self._is_full and not self._is_forbidden(prefix):
+                self._add(prefix, "unfinished", reason)
+            else:
+                self._mark(prefix, "dropped", reason)
+        self.live = []
+
+    def _seat(self) -> None:
+        """Give each live prefix a row: that of its parent where it can, so that few rows move."""
+        free = dict.fromkeys(range(self.limits.K))
+        moved = []
+        for prefix in self.live:
+            prefix.row = prefix.parent.row if prefix.parent else 0
+            if prefix.row in free:
+                del free[prefix.row]
+            else:
+                moved.append(prefix)
+        for prefix, row in zip(moved, free, strict=False):
+            prefix.row = row
+
+    def _is_forbidden(self, prefix: Prefix) -> bool:
+        """Whether the text would end with a forbidden word."""
+        return self.bans is not None and self.bans.forbidden.completes(prefix.open_word, EOS)
+
+    def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
+        chain = leaf.chain()
+        log_probs = tuple(prefix.log_prob for prefix in chain)
+        score = sum(log_probs) / length_penalty(len(chain), self.limits.alpha)
+        tokens = tuple(prefix.piece for prefix in chain)
+        self.found.append((Hypothesis(tokens, log_probs, score), leaf))
+        self._mark(leaf, state, reason, score)
+
+    def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:
+        prefix = Prefix(parent, piece, log_prob, total)
+        if self.bans is not None and piece != EOS:
+            prefix.open_word = self.bans.forbidden.open_word((piece,), parent.open_word)
+        if self.recorder is not None:
+            prefix.node = self._record(parent, piece, log_prob, total, "beam")
+        return prefix
+
+    def _record(
+        self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
+    ) -> int:
+        assert self.recorder is not None
+        return self.recorder.add(
+            Node(parent.node, piece, log_prob, total, self.length, "dropped", reason)
+        )
+
+    def _mark(
+        self, prefix: Prefix, state: State, reason: Reason = "", score: float | None = None
+    ) -> None:
+        if self.recorder is not None and prefix.node is not None:
+            self.recorder.mark(prefix.node, state, reason, score)

@@ -1,0 +1,87 @@
+"""Words of a text, and words that a translation must not contain."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from transformer.config import EOS
+from transformer.errors import InputError
+
+PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
+# a word with the spaces before it; before a special piece, spaces alone are a word
+WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
+_MAY_JOIN = re.compile(r"(?<=\w)['’-]|(?<=\d)[.,]")  # what may stand inside a word
+
+
+@dataclass(frozen=True)
+class ForbiddenWords:
+    """Words that no translation may contain, in whatever pieces they are written.
+
+    A continuation is forbidden where it completes such a word: “Mann” may begin “Mannschaft”.
+
+    Args:
+        words: each one word as `WORD` matches it, without spaces; upper case counts.
+        texts: the text of each piece of the vocabulary, a space as a space.
+    """
+
+    words: frozenset[str]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, words: Iterable[str], texts: Sequence[str]) -> ForbiddenWords:
+        """Check the words as they were typed.
+
+        Raises:
+            InputError: if one is empty, or more than one word.
+        """
+        checked = set()
+        for typed in words:
+            word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text
+            if not word or not (match := WORD.match(word)) or match.end() != len(word):
+                raise InputError(
+                    f"“{typed}” cannot be forbidden: give one word at a time, without spaces."
+                )
+            checked.add(word)
+        return cls(frozenset(checked), tuple(texts))
+
+    def open_word(self, tokens: Iterable[int], start: str = "") -> str:
+        """The end of the text `start` + `tokens` that later pieces can still change."""
+        text = start + "".join(self.texts[token] for token in tokens)
+        starts = (m.start() for m in WORD.finditer(text) if not _is_settled(text, m))
+        return text[next(starts, 0) :]
+
+    def written(self, tokens: Iterable[int]) -> str | None:
+        """A forbidden word that these pieces complete among themselves, if there is one."""
+        text = "".join(self.texts[token] for token in tokens)
+        return next((word for word in _settled(text) if word in self.words), None)
+
+    def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
+        """Whether this piece completes a forbidden word.
+
+        Args:
+            open_word: the end of the prefix, as `open_word` gives it.
+            last: whether the translation ends with this piece.
+        """
+        if piece == EOS:
+            text, last = open_word, True
+        else:
+            text = open_word + self.texts[piece]
+        words = _all(text) if last else _settled(text)
+        return any(word in self.words for word in words)
+
+
+def _all(text: str) -> Iterator[str]:
+    return (match.group().strip() for match in WORD.finditer(text))
+
+
+def _settled(text: str) -> Iterator[str]:
+    return (m.group().strip() for m in WORD.finditer(text) if _is_settled(text, m))
+
+
+def _is_settled(text: str, word: re.Match[str]) -> bool:
+    """Whether nothing that may follow the text can make this word longer."""
+    rest = len(text) - word.end()
+    return rest > 1 or (rest == 1 and not _MAY_JOIN.match(text, word.end()))

@@ -53,6 +53,7 @@ class Checkpoint:
     tokenizer: Tokenizer
     folder: Path
     checksum: str  # of the manifest: two folders with one checksum hold one model
+    target_tokenizer: Tokenizer | None = None  # where the languages have a vocabulary each
 
 
 def save(

@@ -55,14 +55,26 @@ class Decoder(nn.Module):
 class Transformer(Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
-    One matrix serves both embeddings and the projection before the softmax (§3.4).
+    One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
+    configuration says so has the source an embedding of its own.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.shared_embedding = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
-        self.encoder = Encoder(config, self.shared_embedding)
+        self.output_bias = (
+            nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+        )
+        self.source_embedding = (
+            nn.Parameter(torch.empty(config.source_vocab_size, config.d_model))
+            if config.source_vocab_size is not None
+            else None
+        )
+        self.encoder = Encoder(
+            config,
+            self.shared_embedding if self.source_embedding is None else self.source_embedding,
+        )
         self.decoder = Decoder(config, self.shared_embedding)
         self.initialise()
         self.name_hook_points()
@@ -72,7 +84,9 @@ class Transformer(Hooked):
 
         Times √d_model, the embedding then has RMS 1 beside positions of RMS 1/√2.
         """
-        nn.init.normal_(self.shared_embedding, std=1 / math.sqrt(self.config.d_model))
+        for table in (self.shared_embedding, self.source_embedding):
+            if table is not None:
+                nn.init.normal_(table, std=1 / math.sqrt(self.config.d_model))
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -108,7 +122,7 @@ class Transformer(Hooked):
 
     def logits(self, decoded: Tensor) -> Tensor:
         """Project `[..., d_model]` to `[..., vocab_size]` by the shared matrix (§3.4)."""
-        return F.linear(decoded, self.shared_embedding)
+        return F.linear(decoded, self.shared_embedding, self.output_bias)
 
     @property
     def device(self) -> torch.device:

@@ -134,11 +134,11 @@ class Tokenizer:
         """
         # SentencePiece gives an unknown piece as it was typed
         texts = self._processor.EncodeAsPieces(text)
-        return _with_words(self.encode(text), texts)
+        return with_words(self.encode(text), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Token ids to pieces with the number of their word; special pieces are words."""
-        return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
+        return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
         """Words that a search must not write, as `decoding.Constraints` takes them.
@@ -146,8 +146,10 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        ids = range(self.vocab_size)
-        return ForbiddenWords.of(words, _as_typed(ids, map(self._processor.IdToPiece, ids)))
+        return self._forbidden(words, map(self._processor.IdToPiece, range(self.vocab_size)))
+
+    def _forbidden(self, words: Iterable[str], texts: Iterable[str]) -> ForbiddenWords:
+        return ForbiddenWords.of(words, _as_typed(range(self.vocab_size), texts))
 
 
 class _SamplingTokenizer(Tokenizer):
@@ -171,7 +173,7 @@ def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
     ]
 
 
-def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
+def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     """Number the words: punctuation and special pieces are words of their own.
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first.

@@ -16,11 +16,8 @@ from training.held_out import read_held_out
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
-from transformer.arguments import MAX_BEAM_SIZE, number, whole_number
+from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
-
-MAX_ALPHA = 10
-"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
 
 Result = dict[str, float | int | str]
 

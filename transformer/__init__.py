@@ -26,21 +26,29 @@ if TYPE_CHECKING:
     from transformer.hooks import silence
     from transformer.kinds import KINDS, Kind
     from transformer.model import Transformer
+    from transformer.score import Choice, Scored
+    from transformer.steering import SearchSettings
     from transformer.tokenizer import Piece, Tokenizer
     from transformer.trace import AttentionTrace
-    from transformer.translator import Candidate, Translation, Translator
+    from transformer.translation import Candidate, Partial, ScoredWord, Translation
+    from transformer.translator import Translator
 
 __all__ = [
     "KINDS",
     "AttentionTrace",
     "Candidate",
     "CheckpointError",
+    "Choice",
     "ConfigError",
     "HeadlightError",
     "HookError",
     "InputError",
     "Kind",
+    "Partial",
     "Piece",
+    "Scored",
+    "ScoredWord",
+    "SearchSettings",
     "Tokenizer",
     "Transformer",
     "TransformerConfig",
@@ -55,9 +63,12 @@ _NAMES = {
     "hooks": ("silence",),
     "kinds": ("KINDS", "Kind"),
     "model": ("Transformer",),
+    "score": ("Choice", "Scored"),
+    "steering": ("SearchSettings",),
     "tokenizer": ("Piece", "Tokenizer"),
     "trace": ("AttentionTrace",),
-    "translator": ("Candidate", "Translation", "Translator"),
+    "translation": ("Candidate", "Partial", "ScoredWord", "Translation"),
+    "translator": ("Translator",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

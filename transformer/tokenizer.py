@@ -11,7 +11,7 @@ from pathlib import Path
 import sentencepiece
 
 from transformer.config import BOS, EOS, PAD, UNK
-from transformer.errors import CheckpointError, ConfigError, unreadable
+from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
 from transformer.reading import MIB, read_bytes
 from transformer.words import PLACEHOLDER, WORD, ForbiddenWords
 
@@ -139,6 +139,24 @@ class Tokenizer:
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Token ids to pieces with the number of their word; special pieces are words."""
         return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
+
+    def ids_of(self, texts: Iterable[str]) -> list[int]:
+        """Token ids of pieces as `pieces_of` writes them.
+
+        Raises:
+            InputError: naming the first that is not in the vocabulary.
+        """
+        found = []
+        for text in texts:
+            # half a character, which no piece has, cannot be encoded
+            id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
+            if self._processor.IdToPiece(id_) != text:
+                raise InputError(
+                    f"“{text}” is no piece of this model's vocabulary: give pieces as the "
+                    f"tokenizer writes them, a leading space as {WORD_START}."
+                )
+            found.append(id_)
+        return found
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
         """Words that a search must not write, as `decoding.Constraints` takes them.

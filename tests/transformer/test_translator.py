@@ -103,7 +103,8 @@ def test_a_text_of_megabytes_is_refused_before_it_is_cut_into_pieces(translator,
     monkeypatch.setattr(translator.tokenizer, "pieces", lambda _: pytest.fail("it was cut"))
     text = unit * 1_000_000 + "end"
     assert "text has more than 16,384 characters" in refusal(translator.translate, text)
-    assert "translation has more than 16,384" in refusal(translator._read, text, "translation")
+    read = translator.reader.text
+    assert "translation has more than 16,384" in refusal(read, text, "translation")
 
 
 def test_bad_lines_are_empty_and_named_and_stop_no_other(translator, pairs):

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.decoding.beam_cache import BeamCache
+from transformer.decoding.weights import LayerWeights, decoder_weights
 from transformer.layers import DecoderLayer
 from transformer.masks import padding_mask
 from transformer.model import Transformer
@@ -29,12 +30,17 @@ class FastDecoder:
 
     def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.K, self.device = K, source.device
-        self.embedding, self.projection = model.decoder.embedding, model.shared_embedding
+        self.embedding = model.decoder.embedding
         mask = padding_mask(source)
         memory = model.encode(source, mask)
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
-        self.layers = [_Layer(layer, memory) for layer in model.decoder.layers]
+        weights = decoder_weights(model)
+        self.projection = weights.projection
+        self.layers = [
+            _Layer(layer, each, memory)  # type: ignore[arg-type]
+            for layer, each in zip(model.decoder.layers, weights.layers, strict=True)
+        ]
         self.cache = BeamCache(model.config, source.size(0), memory)
         self.beams = 1  # rows of a sentence: all K are alike at the start
 
@@ -64,7 +70,7 @@ class FastDecoder:
         for index, layer in enumerate(self.layers):
             x = layer.decode(x, index, self.cache, self.beams, self.mask)
         self.cache.length += new
-        return F.linear(x, self.projection)
+        return self.projection(x)
 
     def _select_sentences(self, sentences: Sequence[int]) -> None:
         if sentences != list(range(self.layers[0].k.size(0))):
@@ -75,22 +81,12 @@ class FastDecoder:
 
 
 class _Layer:
-    """The matrices of one decoder layer, and its keys and values of the source."""
+    """One decoder layer with its keys and values of the source."""
 
-    def __init__(self, layer: DecoderLayer, memory: Tensor) -> None:
-        own, cross = layer.self_attention, layer.cross_attention
-        self.h = own.h
-        self.W_QKV = torch.cat((own.W_Q.weight, own.W_K.weight, own.W_V.weight))
-        self.widths = (own.W_Q.out_features, own.W_K.out_features + own.W_V.out_features)
-        self.W_O = own.W_O.weight
-        self.cross_W_Q, self.cross_W_O = cross.W_Q.weight, cross.W_O.weight
-        self.k, self.v = cross.keys_and_values(memory)  # [sentence, head, source, d_k or d_v]
-        self.W_1, self.W_2 = layer.feed_forward.W_1, layer.feed_forward.W_2
-        self.norms = (
-            layer.self_attention_norm.norm,
-            layer.cross_attention_norm.norm,
-            layer.feed_forward_norm.norm,
-        )
+    def __init__(self, layer: DecoderLayer, weights: LayerWeights, memory: Tensor) -> None:
+        self.weights = weights
+        # each [sentence, head, source, d_k or d_v]
+        self.k, self.v = layer.cross_attention.keys_and_values(memory)
 
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
@@ -101,19 +97,17 @@ class _Layer:
             index: of the layer in the cache.
             beams: rows of a sentence.
         """
-        rows, new, _ = x.shape
-        norm, cross_norm, feed_forward_norm = self.norms
+        w, (rows, new, _) = self.weights, x.shape
 
-        q, kv = F.linear(x, self.W_QKV).split(self.widths, dim=-1)
+        q, kv = w.QKV(x).split(w.widths, dim=-1)
         k, v = cache.append(index, kv)
-        q = q.unflatten(-1, (self.h, -1)).transpose(1, 2)  # [row, head, position, d_k]
+        q = q.unflatten(-1, (w.h, -1)).transpose(1, 2)  # [row, head, position, d_k]
         z = F.scaled_dot_product_attention(q, k, v, is_causal=new > 1)
-        x = norm(x + F.linear(z.transpose(1, 2).flatten(2), self.W_O))
+        x = w.norm(x + w.O(z.transpose(1, 2).flatten(2)))
 
         # the beams of a sentence, and their positions, are queries of one row
-        q = F.linear(x, self.cross_W_Q).view(rows // beams, beams * new, self.h, -1)
-        z = F.scaled_dot_product_attention(q.transpose(1, 2), self.k, self.v, attn_mask=mask)
-        z = z.transpose(1, 2).reshape(rows, new, -1)
-        x = cross_norm(x + F.linear(z, self.cross_W_O))
+        q = w.cross_Q(x).view(rows // beams, beams * new, w.h, -1).transpose(1, 2)
+        z = F.scaled_dot_product_attention(q, self.k, self.v, attn_mask=mask)
+        x = w.cross_norm(x + w.cross_O(z.transpose(1, 2).reshape(rows, new, -1)))
 
-        return feed_forward_norm(x + self.W_2(self.W_1(x).relu()))
+        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))  # type: ignore[no-any-return]

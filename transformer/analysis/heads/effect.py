@@ -33,7 +33,8 @@ from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace, Weights
 from transformer.trace import trace as trace_pass
-from transformer.translator import Translation, Translator
+from transformer.translation import Translation
+from transformer.translator import Translator
 
 Patched = Literal["z", "pattern"]
 

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import torch
-
-from transformer.analysis.batch import batch_traces
-from transformer.decoding import NEVER_WRITTEN
 from transformer.model import Transformer
+from transformer.score import Choice, forced_log_probs, most_probable_others
 from transformer.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
 
-
-@dataclass(frozen=True)
-class Choice:
-    """One piece at one step.
-
-    Args:
-        piece: as `Piece.text`.
-        probability: given the source and all pieces before it, 0 to 1.
-    """
-
-    piece: str
-    probability: float
+__all__ = ["Choice", "alternatives"]
 
 
-@torch.inference_mode()
 def alternatives(
     model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int
 ) -> list[tuple[Choice, ...]]:
@@ -41,23 +24,11 @@ def alternatives(
     Returns:
         `[target][1 + count]`, the others by falling probability.
     """
-    pair = batch_traces([trace])
-    logits = model(pair.source.to(model.device), pair.target.to(model.device))[0]
-    p = logits.float().softmax(-1)  # [target, vocab]
-    written = torch.tensor([piece.id for piece in trace.target_pieces], device=p.device)
-    own = p.gather(-1, written[:, None])[:, 0].tolist()
-    p[:, list(NEVER_WRITTEN)] = -1
-    p.scatter_(-1, written[:, None], -1)
-    best = p.topk(count)
+    written = [piece.id for piece in trace.target_pieces]
+    log_p = forced_log_probs(model, [piece.id for piece in trace.source_pieces], written)
+    own = log_p[range(len(written)), written].exp().tolist()
+    others = most_probable_others(tokenizer, log_p, written, count)
     return [
-        (
-            Choice(piece.text, probability),
-            *(
-                Choice(other.text, value)
-                for other, value in zip(tokenizer.pieces_of(ids), values, strict=True)
-            ),
-        )
-        for piece, probability, ids, values in zip(
-            trace.target_pieces, own, best.indices.tolist(), best.values.tolist(), strict=True
-        )
+        (Choice(piece.text, probability), *choices)
+        for piece, probability, choices in zip(trace.target_pieces, own, others, strict=True)
     ]

@@ -11,7 +11,7 @@ from transformer.analysis.alignment import align
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import beam_search
-from transformer.translator import Candidate
+from transformer.translation import Candidate
 from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain

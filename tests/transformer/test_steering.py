@@ -1,0 +1,190 @@
+"""What a search is told is kept, for one caller alone; what it cannot be told gives a sentence."""
+
+import inspect
+import math
+import re
+import threading
+
+import pytest
+
+from tests.transformer.reference import is_one_sentence
+from transformer import InputError, SearchSettings, Translator
+from transformer.files import ASSETS
+from transformer.steering import SearchArguments
+
+TEXT = "The dog waits beside the river."
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
+def own_words(text):
+    """Words; one with a hyphen or an apostrophe in it is one word."""
+    return re.findall(r"\w+(?:['’-]\w+)*", text)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("prefix", ["Der", "Ein kleiner Vog", ["▁D", "i", "e"]])
+def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefix, beam_size):
+    tokenizer = translator.tokenizer
+    ids = tokenizer.encode(prefix) if isinstance(prefix, str) else tokenizer.ids_of(prefix)
+    found = translator.translate(TEXT, prefix=prefix, beam_size=beam_size, alpha=1.5)
+    assert [piece.id for piece in found.prefix] == ids
+    assert found.text.startswith(prefix if isinstance(prefix, str) else "Die")
+    for candidate in found.candidates:
+        hypothesis = candidate.hypothesis
+        assert list(hypothesis.tokens[: len(ids)]) == ids
+        pieces = [piece.text for piece in candidate.pieces]
+        scored = translator.score(TEXT, pieces, alpha=1.5)
+        assert scored.pieces == candidate.pieces
+        assert scored.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
+        assert scored.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-4)
+        assert scored.score == pytest.approx(hypothesis.score, abs=1e-4)
+        assert scored.ended == hypothesis.complete
+    assert translator.translate(TEXT, **found.settings.arguments).candidates == found.candidates
+
+
+def test_the_pieces_of_a_translation_force_it(translator):
+    free = translator.translate(TEXT, beam_size=1)
+    pieces = [piece.text for piece in free.best.pieces[:-1]]
+    for length in (0, 1, 7, len(pieces)):
+        forced = translator.translate(TEXT, beam_size=1, prefix=pieces[:length])
+        assert forced.best.pieces == free.best.pieces
+        assert forced.prefix == free.best.pieces[:length]
+
+
+def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled):
+    lines = (ASSETS / "examples.txt").read_text().splitlines()[:30]
+    for number, (line, free) in enumerate(
+        zip(lines, bundled.translate_lines(lines, beam_size=1), strict=True)
+    ):
+        words = own_words(free)
+        word = words[number % len(words)]
+        found = bundled.translate(line, beam_size=1, forbidden=[word]).text
+        assert found
+        assert word not in own_words(found), (line, word, found)
+
+
+def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):
+    for pair in pairs[::67]:
+        forbidden: list[str] = []
+        for _ in range(4):  # each translation loses the first word that it has
+            found = translator.translate(pair.english, forbidden=forbidden)
+            for candidate in found.candidates:
+                assert not set(forbidden) & set(own_words(candidate.text))
+            forbidden.append(own_words(found.text)[0])
+
+
+def test_the_tree_is_kept_where_it_is_asked_for(translator):
+    assert translator.translate(TEXT).tree is None
+    found = translator.translate(TEXT, prefix="Der", tree=True)
+    assert found.tree is not None
+    assert found.tree.prefix(found.tree.best) == found.best.hypothesis.tokens
+    assert found.tree.nodes[found.tree.best].score == found.best.hypothesis.score
+
+
+def test_fewer_candidates_are_the_best_of_all_and_the_length_is_kept(translator):
+    every = translator.translate(TEXT, beam_size=6)
+    for n in (1, 2, 6):
+        found = translator.translate(TEXT, beam_size=6, n_best=n)
+        assert len(found.candidates) == n
+        assert found.best.hypothesis.score >= every.best.hypothesis.score - 1e-5
+    short = translator.translate(TEXT, max_length=3)
+    assert max(len(candidate.pieces) for candidate in short.candidates) == 3
+    assert "within 3 pieces, the given limit" in " ".join(short.notices)
+
+
+REFUSED = {
+    "An unknown character": (
+        {"prefix": "Der 😀 ж"},
+        "cannot write “😀”, “ж”: leave",
+    ),
+    "The end as text": ({"prefix": "Der </s>"}, "forced prefix ends the sentence"),
+    "The end as a piece": ({"prefix": ["▁D", "</s>"]}, "forced prefix ends the sentence"),
+    "A special piece": ({"prefix": ["<s>", "▁D"]}, "has <s>, which is never written"),
+    "A special text": ({"prefix": "<pad>"}, "has <pad>, which is never written"),
+    "The unknown piece": ({"prefix": ["<unk>"]}, "cannot write"),
+    "No piece": ({"prefix": ["▁Nirgendwo"]}, "“▁Nirgendwo” is no piece"),
+    "An empty piece": ({"prefix": [""]}, "“” is no piece"),
+    "Half a piece": ({"prefix": ["\ud83d"]}, "is no piece"),
+    "Half a character": ({"prefix": "D\ud83d"}, "prefix has a broken character at position 2"),
+    "A long prefix": ({"prefix": "Der " * 80}, "pieces, but the translation may have at most 6"),
+    "A longer prefix": ({"prefix": "Der " * 9_999}, "prefix has more than 16,384 characters"),
+    "Longer than asked": ({"prefix": "Der Hund", "max_length": 3}, "may have at most 3"),
+    "Forbidden itself": ({"prefix": "Der Hund im", "forbidden": ["Hund"]}, "“Hund”, which is forb"),
+    "An empty word": ({"forbidden": ["Hund", " "]}, "one word at a time"),
+    "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
+    "Words as one text": ({"forbidden": "Hund"}, "are one text, “Hund”: give a list"),
+    "No beam": ({"beam_size": 0}, "beam of 0 finds nothing"),
+    "A large beam": ({"beam_size": 10_000}, "beam of 10,000 is too large: it may be at most 64"),
+    "No α": ({"alpha": math.nan}, "α is nan: it must be a number from 0 to 10"),
+    "A negative α": ({"alpha": -0.1}, "α is -0.1"),
+    "An absurd α": ({"alpha": math.inf}, "α is inf"),
+    "No length": ({"max_length": 0}, "maximum length is 0"),
+    "A large length": ({"max_length": 257}, "from 1 to 256"),
+    "None best": ({"n_best": 0}, "beam of 4 cannot find the 0 best"),
+    "More than the beam": ({"n_best": 5}, "cannot find the 5 best: ask for 1 to 4"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
+    for call in (translator.translate, translator.stream, translator.trace):
+        with pytest.raises(InputError) as caught:
+            call(TEXT, **arguments)  # of stream, before a first part is asked for
+        assert sentence in str(caught.value)
+        assert is_one_sentence(str(caught.value))
+
+
+def test_every_continuation_forbidden_is_one_sentence(translator):
+    texts = translator.tokenizer.forbidden([]).texts
+    words = {re.match(r"\w+", "Hund" + text).group() for text in texts}  # “Hund” is one of them
+    length = len(translator.tokenizer.encode("Hund")) + 1
+    with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
+        translator.translate(TEXT, prefix="Hund", forbidden=words, max_length=length)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
+    asked = [
+        {"prefix": "Die", "forbidden": ["Hund"], "beam_size": 3},
+        {"prefix": ["▁", "E"], "forbidden": ["Die", "Der"], "max_length": 9, "alpha": 0.0},
+    ]
+    texts = [pair.english for pair in pairs[:60:12]]
+
+    def translations(arguments):
+        return [translator.translate(text, **arguments).candidates for text in texts]
+
+    alone = [translations(arguments) for arguments in asked]
+    together: dict[int, object] = {}
+    barrier = threading.Barrier(len(asked))
+
+    def work(number):
+        barrier.wait()
+        together[number] = translations(asked[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(asked))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [together[number] for number in range(len(asked))] == alone
+    assert alone[0] != alone[1]
+
+
+def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
+    free = translator.translate(TEXT)
+    for prefix in ("", " \n", []):
+        found = translator.translate(TEXT, prefix=prefix, forbidden=[])
+        assert (found.candidates, found.prefix) == (free.candidates, ())
+
+
+def test_the_arguments_have_one_set_of_names_and_defaults():
+    signature = inspect.signature(Translator.translate).parameters
+    defaults = {name: signature[name].default for name in SearchArguments.__annotations__}
+    assert defaults == SearchSettings().arguments
+    assert hash(SearchSettings(prefix=["▁D"], forbidden=["Hund"])) == hash(
+        SearchSettings(prefix=("▁D",), forbidden=("Hund",))
+    )

@@ -1,0 +1,106 @@
+"""A streamed search: it never takes back what it said, and it leaves nothing behind."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from transformer import InputError, silence
+from transformer.hooks import _active
+
+TEXT = "The dog waits beside the river."
+POINT = "decoder.layers.1.cross_attention.hook_z"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"beam_size": 1},
+        {"beam_size": 8, "n_best": 1},
+        {"prefix": "Der", "forbidden": ["Tisch"]},
+        {"max_length": 4, "alpha": 2.0},
+    ],
+    ids=str,
+)
+def test_each_part_begins_the_next_and_the_last_is_the_translation(translator, pairs, arguments):
+    grew = 0
+    for pair in pairs[::67]:
+        parts = list(translator.stream(pair.english, **arguments))
+        expected = translator.translate(pair.english, **arguments)
+        assert [part.done for part in parts] == [False] * (len(parts) - 1) + [True]
+        last = parts[-1].translation
+        assert last is not None
+        assert (last.candidates, last.notices) == (expected.candidates, expected.notices)
+        assert parts[-1].tentative == parts[-1].text == expected.text
+        for part, following in pairwise(parts):
+            assert following.text.startswith(part.text)
+            assert following.pieces[: len(part.pieces)] == part.pieces
+            assert part.tentative.startswith(part.text)
+            assert part.pieces[: len(expected.prefix)] == expected.prefix
+        grew += sum(0 < len(part.pieces) < len(expected.best.pieces) for part in parts)
+    assert grew
+
+
+def test_greedy_search_settles_each_piece_as_it_is_written(translator):
+    parts = list(translator.stream(TEXT, beam_size=1))
+    lengths = [len(part.pieces) for part in parts]
+    assert lengths == list(range(1, len(parts) + 1))
+
+
+def test_a_search_keeps_the_hooks_of_where_it_was_asked_for(translator):
+    with translator.model.hooks({POINT: silence(head=1)}):
+        edited = translator.translate(TEXT)
+        stream = translator.stream(TEXT)
+        next(stream)
+    (*_, last) = stream  # taken where no hook is set
+    assert last.translation.candidates == edited.candidates
+    plain = translator.translate(TEXT)
+    assert plain.candidates != edited.candidates
+    stream = translator.stream(TEXT)
+    with translator.model.hooks({POINT: silence(head=1)}):
+        (*_, last) = stream
+    assert last.translation.candidates == plain.candidates
+
+
+def test_a_search_that_is_left_leaves_nothing_behind(translator):
+    before = _active.get(None)
+    for part in translator.stream(TEXT):
+        assert _active.get(None) is before
+        assert not torch.is_inference_mode_enabled()
+        assert torch.is_grad_enabled()
+        if part.pieces:
+            break
+    assert _active.get(None) is before
+    assert not torch.is_inference_mode_enabled()
+    abandoned = translator.stream(TEXT)
+    next(abandoned)
+    abandoned.close()
+    assert list(abandoned) == []
+    with pytest.raises(KeyError, match="gone"):  # an error of the caller's passes through
+        list(translator.stream(TEXT, should_stop=lambda: {}["gone"]))
+    assert _active.get(None) is before
+
+
+def test_two_streams_in_turn_do_not_meet(translator):
+    texts = [TEXT, "A small bird sings."]
+    expected = [translator.translate(text).candidates for text in texts]
+    streams = [translator.stream(text) for text in texts]
+    found = {}
+    while len(found) < 2:
+        for number, stream in enumerate(streams):
+            if (part := next(stream, None)) is not None and part.translation is not None:
+                found[number] = part.translation.candidates
+    assert [found[0], found[1]] == expected
+
+
+def test_a_stream_that_is_stopped_says_so(translator):
+    parts = list(translator.stream(TEXT, should_stop=lambda: True))
+    (last,) = parts
+    assert last.translation.stopped
+    assert len(last.pieces) == 1
+
+
+def test_an_empty_text_is_refused_before_the_first_part(translator):
+    with pytest.raises(InputError, match="text is empty"):
+        translator.stream(" ")

@@ -1,0 +1,151 @@
+"""What a person gives, a text or the pieces themselves, as pieces that the model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transformer.config import EOS, UNK
+from transformer.errors import InputError, shortened
+from transformer.tokenizer import SPECIAL, Piece, Tokenizer
+from transformer.trace import with_end
+
+LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
+LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left out
+
+_WANTED = {"text": "an English sentence", "translation": "a German sentence"}
+
+
+class InputReader:
+    """Reads what a person gives, for one model.
+
+    Args:
+        max_length: most pieces of a sentence, `</s>` included.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_length: int) -> None:
+        self.tokenizer, self.max_length = tokenizer, max_length
+
+    @property
+    def most_letters(self) -> int:
+        """Characters of the longest text that is read at all."""
+        return LETTERS_OF_A_PIECE * self.max_length
+
+    def text(self, text: str, name: str = "text") -> list[Piece]:
+        """A sentence as pieces, `</s>` last; unknown characters are pieces, too.
+
+        Args:
+            name: what an error calls it: "text" or "translation".
+
+        Raises:
+            InputError: if it is empty, damaged, or longer than the model accepts.
+        """
+        if not text.strip():
+            raise _empty(name)
+        pieces = self._cut(text, name)
+        if len(pieces) > self.max_length - 1:  # </s> takes one position
+            raise _too_long(name, len(pieces), self.max_length - 1)
+        return with_end(pieces)
+
+    def target(self, target: str | Sequence[str]) -> list[Piece]:
+        """A given translation that a search could have written.
+
+        Args:
+            target: a text, which then ends with `</s>`; or the pieces as the tokenizer writes
+                them, which end where they end.
+
+        Raises:
+            InputError: as `text` does, or if a search never writes a piece, or goes on after
+                `</s>`.
+        """
+        if isinstance(target, str):
+            pieces = self.text(target, "translation")
+            _require_written(pieces[:-1], target, "translation")
+            return pieces
+        if not target:
+            raise _empty("translation")
+        if len(target) > self.max_length:
+            raise _too_long("translation", len(target), self.max_length)
+        ids = self.tokenizer.ids_of(target)
+        pieces = self.tokenizer.pieces_of(ids)
+        before_end = pieces[:-1] if ids[-1] == EOS else pieces
+        _require_written(before_end, "", "translation")
+        return pieces
+
+    def prefix(self, prefix: str | Sequence[str]) -> tuple[int, ...]:
+        """Token ids of a forced prefix; none where it is empty.
+
+        Args:
+            prefix: a text, which may end inside a word; or the pieces as the tokenizer writes
+                them.
+
+        Raises:
+            InputError: if a search never writes a piece of it, or it ends the sentence.
+        """
+        name = "forced prefix"
+        if isinstance(prefix, str):
+            if not prefix.strip():
+                return ()
+            pieces = self._cut(prefix, name)
+            _require_written(pieces, prefix, name)
+        else:
+            pieces = self.tokenizer.pieces_of(self.tokenizer.ids_of(prefix))
+            _require_written(pieces, "", name)
+        return tuple(piece.id for piece in pieces)
+
+    def _cut(self, text: str, name: str) -> list[Piece]:
+        """Text to pieces, without `</s>`."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"The {name} has a broken character at position {error.start + 1}: type it again."
+            ) from error
+        if len(text) > self.most_letters:
+            raise InputError(
+                f"The {name} has more than {self.most_letters:,} characters: shorten it."
+            )
+        # to the tokenizer a line break is an unknown character; here it is a space
+        pieces = self.tokenizer.pieces(" ".join(text.split()))
+        if not pieces:
+            raise InputError(f"The {name} has no visible character: type a sentence.")
+        return pieces
+
+
+def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
+    """The unknown characters among the pieces, the first five quoted; "" where there are none."""
+    found = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
+    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(found)[:5])
+    return shown + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+
+
+def _require_written(pieces: Sequence[Piece], typed: str, name: str) -> None:
+    """Raise InputError unless a search can write all of it, and more after it."""
+    special = [SPECIAL[p.id] for p in pieces if p.id in SPECIAL]
+    special += [text for text in (*SPECIAL.values(), "<unk>") if text in typed]
+    if (end := SPECIAL[EOS]) in special:
+        if name == "translation":
+            raise InputError(f"The {name} has {end} before its end: leave it out.")
+        raise InputError(
+            f"The {name} ends the sentence, so nothing can follow it: leave out {end}."
+        )
+    if special:
+        raise InputError(f"The {name} has {special[0]}, which is never written: leave it out.")
+    if characters := unknown(pieces):
+        raise InputError(f"The model cannot write {characters}: leave it out of the {name}.")
+
+
+def _empty(name: str) -> InputError:
+    return InputError(f"The {name} is empty: type {_WANTED[name]}.")
+
+
+def _too_long(name: str, pieces: int, most: int) -> InputError:
+    return InputError(
+        f"The {name} has {pieces:,} pieces, but this model takes at most {most:,}: shorten it."
+    )
+
+
+def _visible(text: str) -> str:
+    """The text itself, with the code points of unprintable characters."""
+    if text.isprintable():
+        return text
+    return " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)

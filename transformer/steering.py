@@ -1,0 +1,99 @@
+"""How a translation is searched for: the arguments of `Translator.translate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TypedDict, cast
+
+from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
+from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
+from transformer.errors import InputError
+from transformer.input_text import InputReader
+
+
+class SearchArguments(TypedDict, total=False):
+    """The arguments of a search, as `SearchSettings` explains them."""
+
+    beam_size: int
+    alpha: float
+    prefix: str | Sequence[str]
+    forbidden: Sequence[str]
+    n_best: int | None
+    max_length: int | None
+    tree: bool
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The arguments of a search, checked; equal ones have the same hash.
+
+    Args:
+        beam_size: prefixes kept, from 1 (greedy search) to 64.
+        alpha: α of the length penalty, from 0 to 10 (§6.1).
+        prefix: what the translation begins with: a text, which the tokenizer cuts and which may
+            end inside a word; or the pieces themselves as the tokenizer writes them.
+        forbidden: words that the translation must not contain, in whatever pieces.
+        n_best: candidates that are looked for, at most `beam_size`, which it is unless given;
+            with fewer the search ends earlier.
+        max_length: most pieces of the translation, `</s>` included; those of the source and 50
+            unless given (§6.1).
+        tree: keep every prefix that the search ranked.
+
+    Raises:
+        InputError: if a number is out of its range, or the forbidden words are one text.
+    """
+
+    beam_size: int = BEAM_SIZE
+    alpha: float = ALPHA
+    prefix: str | Sequence[str] = ""
+    forbidden: Sequence[str] = ()
+    n_best: int | None = None
+    max_length: int | None = None
+    tree: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.forbidden, str):
+            raise InputError(
+                f"The forbidden words are one text, “{self.forbidden}”: give a list of words."
+            )
+        object.__setattr__(self, "forbidden", tuple(self.forbidden))
+        if not isinstance(self.prefix, str):
+            object.__setattr__(self, "prefix", tuple(self.prefix))
+        if self.beam_size < 1:
+            raise InputError(f"A beam of {self.beam_size} finds nothing: it must be at least 1.")
+        if self.beam_size > MAX_BEAM_SIZE:
+            raise InputError(
+                f"A beam of {self.beam_size:,} is too large: it may be at most {MAX_BEAM_SIZE}."
+            )
+        if not 0 <= self.alpha <= MAX_ALPHA:  # NaN, too
+            raise InputError(
+                f"The length penalty's α is {self.alpha}: it must be a number from 0 to "
+                f"{MAX_ALPHA}."
+            )
+        if self.n_best is not None and not 1 <= self.n_best <= self.beam_size:
+            raise InputError(
+                f"A beam of {self.beam_size} cannot find the {self.n_best:,} best: ask for 1 to "
+                f"{self.beam_size}."
+            )
+
+    @property
+    def arguments(self) -> SearchArguments:
+        """The arguments of `Translator.translate` for the same search once more."""
+        return cast(SearchArguments, asdict(self))
+
+    def constraints(self, reader: InputReader) -> Constraints:
+        """What the search must write, and what it must not, for one model.
+
+        Raises:
+            InputError: if the prefix cannot be written, contains a forbidden word or is longer
+                than the translation may be, if a forbidden word is none, or if the maximum length
+                is not the model's.
+        """
+        if self.max_length is not None and not 1 <= self.max_length <= reader.max_length:
+            raise InputError(
+                f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "
+                f"to {reader.max_length:,}: choose one of these."
+            )
+        forbidden = reader.tokenizer.forbidden(self.forbidden) if self.forbidden else None
+        return Constraints(reader.prefix(self.prefix), forbidden)

@@ -1,0 +1,119 @@
+"""The search for the translation of one text, step by step."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+
+from transformer import notices
+from transformer.decoding import BeamSearch
+from transformer.steering import SearchSettings
+from transformer.translation import Candidate, Partial, Translation
+
+if TYPE_CHECKING:
+    from transformer.translator import Translator
+
+T = TypeVar("T")
+
+
+class TextSearch:
+    """A beam search for one text.
+
+    All its steps run with the hooks of the context in which it was made, whoever takes them, and
+    leave nothing behind in the context of the caller: it can be abandoned after any step.
+
+    Raises:
+        InputError: as `Translator.translate` does.
+    """
+
+    def __init__(self, translator: Translator, text: str, settings: SearchSettings) -> None:
+        self.translator, self.text, self.settings = translator, text, settings
+        self.stopped = False  # by the caller
+        self.seconds = 0.0  # of the steps so far
+        self._source = translator.reader.text(text)
+        constraints = settings.constraints(translator.reader)
+        self._prefix = constraints.prefix
+        self._context = copy_context()
+        self._beams = self._timed(
+            lambda: BeamSearch(
+                translator.model,
+                torch.tensor([[p.id for p in self._source]], device=translator.model.device),
+                beam_size=settings.beam_size,
+                alpha=settings.alpha,
+                max_length=settings.max_length,
+                n_best=settings.n_best,
+                constraints=constraints,
+                record=settings.tree,
+            )
+        )
+        self._sentence = self._beams.sentences[0]
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the search goes on."""
+        return self._beams.unfinished
+
+    def step(self, should_stop: Callable[[], bool]) -> None:
+        """Extend each live prefix by one piece, then ask whether to stop.
+
+        Raises:
+            InputError: if every continuation is forbidden.
+        """
+        self._timed(self._beams.step)
+        if self.unfinished and should_stop():
+            self._beams.stop()
+            self.stopped = not self.unfinished
+
+    def partials(self, should_stop: Callable[[], bool]) -> Iterator[Partial]:
+        """Take all steps; see `Translator.stream`."""
+        while self.unfinished:
+            self.step(should_stop)
+            if self._sentence.live:
+                yield self._partial()
+        translation = self.translation()
+        text = translation.text
+        yield Partial(text, translation.best.pieces, text, translation)
+
+    def translation(self) -> Translation:
+        """What was found, once the search is finished.
+
+        Raises:
+            CheckpointError: if the model computes numbers that are not finite.
+        """
+        found = self._sentence.hypotheses()
+        self.translator.require_finite([one.score for one in found] or [math.nan])
+        tokenizer = self.translator.tokenizer
+        return Translation(
+            source=self.text,
+            candidates=tuple(Candidate.of(one, tokenizer) for one in found),
+            notices=(
+                *notices.of_source(self._source),
+                *notices.of_end(found[0], self.settings, self.stopped),
+                *notices.of_domain(found[0], self.translator.domain),
+            ),
+            seconds=self.seconds,
+            stopped=self.stopped,
+            prefix=tuple(tokenizer.pieces_of(self._prefix)),
+            settings=self.settings,
+            tree=self._sentence.tree() if self.settings.tree else None,
+        )
+
+    def _partial(self) -> Partial:
+        tokenizer = self.translator.tokenizer
+        settled, likely = self._sentence.settled(), self._sentence.live[0].tokens()
+        if likely[: len(settled)] != settled:  # a better translation is found already
+            likely = settled
+        text, tentative = tokenizer.decode(settled), tokenizer.decode(likely)
+        return Partial(text, tuple(tokenizer.pieces_of(settled)), tentative)
+
+    def _timed(self, call: Callable[[], T]) -> T:
+        started = time.perf_counter()
+        try:
+            return self._context.run(call)
+        finally:
+            self.seconds += time.perf_counter() - started

@@ -63,6 +63,12 @@ class Hooked(nn.Module):
         """All points by name, in the order of the modules."""
         return {name: m for name, m in self.named_modules() if isinstance(m, HookPoint)}
 
+    @property
+    def watched(self) -> bool:
+        """Whether the current context has a hook on any point of this model."""
+        active = _active.get({})
+        return bool(active) and any(point in active for point in self.hook_points().values())
+
     @contextmanager
     def hooks(self, hooks: Mapping[str, Hook]) -> Iterator[None]:
         """Call these hooks inside the `with` block, in this thread or task alone.

@@ -15,11 +15,10 @@ from transformer.decoding.hypothesis import (
     ALPHA,
     BEAM_SIZE,
     MAX_EXTRA,
-    NEVER_WRITTEN,
     Hypothesis,
 )
 from transformer.decoding.plain_step import PlainDecoder, StepDecoder
-from transformer.decoding.ranking import Candidates, rank
+from transformer.decoding.ranking import Candidates, forbid, rank
 from transformer.decoding.sentence import Limits, SentenceSearch
 from transformer.errors import InputError
 from transformer.model import Transformer
@@ -109,8 +108,8 @@ class BeamSearch:
         decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
         self._decoder: StepDecoder = decoder(model, source, beam_size)
         written = torch.tensor([[BOS, *constraints.prefix]], device=source.device)
-        log_p = _log_probs(self._decoder.start(written.expand(source.size(0), -1)))
-        forced = log_p[:, range(len(constraints.prefix)), list(constraints.prefix)].tolist()
+        logits = self._decoder.start(written.expand(source.size(0), -1))
+        forced = _log_probs_of(constraints.prefix, logits)
         self.sentences = tuple(
             SentenceSearch(
                 zip(constraints.prefix, log_probs, strict=True),
@@ -122,12 +121,12 @@ class BeamSearch:
         )
         self._unfinished = list(self.sentences)
         self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
-        self._log_p: Tensor | None = log_p[:, -1:]  # [sentence, row, vocab], at the first step
+        self._logits: Tensor | None = logits[:, -1:]  # [sentence, row, vocab], at the first step
 
     @property
-    def unfinished(self) -> bool:
-        """Whether a sentence's search goes on."""
-        return bool(self._unfinished)
+    def unfinished(self) -> int:
+        """How many sentences' searches go on."""
+        return len(self._unfinished)
 
     @torch.inference_mode()
     def step(self) -> None:
@@ -136,9 +135,9 @@ class BeamSearch:
         Raises:
             InputError: if forbidden words leave a sentence no continuation.
         """
-        log_p = self._decode() if self._log_p is None else self._log_p
-        self._log_p = None
-        candidates = self._rank(log_p)
+        logits = self._decode() if self._logits is None else self._logits
+        self._logits = None
+        candidates = self._rank(logits)
         self._places = {one: place for place, one in enumerate(self._unfinished)}
         goes_on = [one.extend(best) for one, best in zip(self._unfinished, candidates, strict=True)]
         self._unfinished = _fill_gaps(self._unfinished, goes_on)
@@ -151,7 +150,7 @@ class BeamSearch:
         self._unfinished = [one for one in self._unfinished if one.stop()]
 
     def _decode(self) -> Tensor:
-        """log P of the next piece of each live prefix, `[sentence, row, vocab]`."""
+        """Logits of the next piece of each live prefix, `[sentence, row, vocab]`."""
         rows, pieces = [], []
         for sentence in self._unfinished:
             first = self._places[sentence] * self.K
@@ -162,18 +161,18 @@ class BeamSearch:
                 of_sentence[prefix.row] = (first + prefix.parent.row, prefix.piece)
             rows += [row for row, _ in of_sentence]
             pieces += [piece for _, piece in of_sentence]
-        logits = self._decoder.step(rows, pieces)
-        return _log_probs(logits).view(len(self._unfinished), self.K, -1)
+        return self._decoder.step(rows, pieces).view(len(self._unfinished), self.K, -1)
 
-    def _rank(self, log_p: Tensor) -> list[Candidates]:
+    def _rank(self, logits: Tensor) -> list[Candidates]:
         """The 2 K best continuations of each unfinished sentence that are not forbidden."""
-        totals = torch.full(log_p.shape[:2], -math.inf, dtype=log_p.dtype)
-        for index, sentence in enumerate(self._unfinished):
-            for prefix in sentence.live:
-                totals[index, prefix.row] = prefix.total
-        totals = totals.to(self.device)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        log_Z = logits.logsumexp(-1)
+        forbid(logits)
+        totals = torch.tensor(
+            [_totals(one, logits.size(1)) for one in self._unfinished], dtype=logits.dtype
+        ).to(self.device)
         while True:
-            candidates = rank(log_p, totals, 2 * self.K)
+            candidates = rank(logits, log_Z, totals, 2 * self.K)
             banned = [
                 (index, row, pieces)
                 for index, sentence in enumerate(self._unfinished)
@@ -182,7 +181,15 @@ class BeamSearch:
             if not banned:
                 return candidates
             for index, row, pieces in banned:
-                log_p[index, row, pieces] = -math.inf
+                logits[index, row, pieces] = -math.inf
+
+
+def _totals(sentence: SentenceSearch, rows: int) -> list[float]:
+    """log P of each row's prefix; -∞ where there is none."""
+    totals = [-math.inf] * rows
+    for prefix in sentence.live:
+        totals[prefix.row] = prefix.total
+    return totals
 
 
 def _fill_gaps(
@@ -199,12 +206,13 @@ def _fill_gaps(
     ]
 
 
-def _log_probs(logits: Tensor) -> Tensor:
-    """log P of each next piece, `[..., vocab]`; pieces that are never written have -∞."""
+def _log_probs_of(pieces: Sequence[int], logits: Tensor) -> list[list[float]]:
+    """log P of each of these pieces: from `[sentence, position, vocab]`, by sentence."""
+    before = logits[:, : len(pieces)]
     exact = torch.promote_types(logits.dtype, torch.float32)
-    log_p = logits.log_softmax(-1, dtype=exact)
-    log_p[..., list(NEVER_WRITTEN)] = -math.inf
-    return log_p
+    log_p = before.log_softmax(-1, dtype=exact)[:, range(len(pieces)), list(pieces)]
+    found: list[list[float]] = log_p.tolist()
+    return found
 
 
 def _limits(

@@ -30,7 +30,9 @@ class FastDecoder:
 
     def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
         self.K, self.device = K, source.device
-        self.embedding = model.decoder.embedding
+        embedding = model.decoder.embedding
+        self.table, self.scale = embedding.table, embedding.scale
+        self.positions = embedding.positions  # [position, d_model]
         mask = padding_mask(source)
         memory = model.encode(source, mask)
         # a mask that hides nothing only costs time
@@ -47,9 +49,8 @@ class FastDecoder:
     @staticmethod
     def serves(model: Transformer) -> bool:
         """Whether nothing watches the model, and its modules compute no more than the formulas."""
-        watched = any(point.watched for point in model.hook_points().values())
         autocast = torch.is_autocast_enabled(model.device.type)
-        return not (watched or autocast or model.training)
+        return not (model.watched or autocast or model.training)
 
     def start(self, written: Tensor) -> Tensor:
         """See `StepDecoder.start`."""
@@ -66,7 +67,8 @@ class FastDecoder:
         """`[row, position]` to `[row, position, vocab]`."""
         new = tokens.size(1)
         self.cache.make_room(new)
-        x = self.embedding(tokens, start=self.cache.length)  # [row, position, d_model]
+        position = self.positions[self.cache.length : self.cache.length + new]
+        x = torch.add(position, F.embedding(tokens, self.table), alpha=self.scale)
         for index, layer in enumerate(self.layers):
             x = layer.decode(x, index, self.cache, self.beams, self.mask)
         self.cache.length += new
@@ -99,9 +101,9 @@ class _Layer:
         """
         w, (rows, new, _) = self.weights, x.shape
 
-        q, kv = w.QKV(x).split(w.widths, dim=-1)
+        q, kv = w.QKV(x).split_with_sizes(w.widths, dim=-1)
         k, v = cache.append(index, kv)
-        q = q.unflatten(-1, (w.h, -1)).transpose(1, 2)  # [row, head, position, d_k]
+        q = q.view(rows, new, w.h, -1).transpose(1, 2)  # [row, head, position, d_k]
         z = F.scaled_dot_product_attention(q, k, v, is_causal=new > 1)
         x = w.norm(x + w.O(z.transpose(1, 2).flatten(2)))
 
@@ -110,4 +112,4 @@ class _Layer:
         z = F.scaled_dot_product_attention(q, self.k, self.v, attn_mask=mask)
         x = w.cross_norm(x + w.cross_O(z.transpose(1, 2).reshape(rows, new, -1)))
 
-        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))  # type: ignore[no-any-return]
+        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))

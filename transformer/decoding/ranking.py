@@ -8,6 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transformer.decoding.hypothesis import NEVER_WRITTEN
+
+BLOCK = 128
+"""Values of which the largest is found first: `topk` over all of them takes far longer."""
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -30,22 +35,44 @@ class Candidates:
         return zip(self.rows, self.pieces, self.log_probs, self.totals, strict=True)
 
 
-def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
+def rank(logits: Tensor, log_Z: Tensor, totals: Tensor, count: int) -> list[Candidates]:
     """The `count` most probable continuations of each sentence.
 
     Args:
-        log_p: `[sentence, row, vocab]`, log P of each piece.
+        logits: `[sentence, row, vocab]`; -∞ for a piece that must not follow.
+        log_Z: `[sentence, row]`, the logarithm of the softmax's denominator.
         totals: `[sentence, row]`, log P of each prefix.
     """
-    vocab = log_p.size(-1)
-    every = (totals[..., None] + log_p).flatten(1)  # [sentence, row * vocab]
-    best = every.topk(min(count, every.size(1)))
-    chosen = log_p.flatten(1).gather(1, best.indices)
-    rows = best.indices.div(vocab, rounding_mode="floor").tolist()
-    pieces = (best.indices % vocab).tolist()
-    found = zip(rows, pieces, chosen.tolist(), best.values.tolist(), strict=True)
-    impossible = (best.values == -torch.inf).sum(1).tolist()
+    vocab = logits.size(-1)
+    every = (logits + (totals - log_Z)[..., None]).flatten(1)  # [sentence, row * vocab]
+    values, indices = largest(every, min(count, every.size(1)))
+    rows = indices.div(vocab, rounding_mode="floor")
+    log_probs = logits.flatten(1).gather(1, indices) - log_Z.gather(1, rows)
+    lists = (each.tolist() for each in (rows, indices % vocab, log_probs, values))
+    found = zip(*lists, strict=True)
+    possible = (values > -torch.inf).logical_or_(values.isnan()).sum(1).tolist()
     return [
-        Candidates(*(values[: len(values) - none] for values in one))
-        for one, none in zip(found, impossible, strict=True)
+        Candidates(*(of_sentence[:number] for of_sentence in one))
+        for one, number in zip(found, possible, strict=True)
     ]
+
+
+def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`values.topk(count)` of `[row, column]`: they lie in the blocks with the largest maxima."""
+    whole = values.size(1) // BLOCK * BLOCK
+    if whole // BLOCK <= count:
+        return values.topk(count)
+    blocks = values[:, :whole].unflatten(1, (-1, BLOCK))  # [row, block, column]
+    best = blocks.amax(-1).topk(count).indices  # [row, count]
+    of_blocks = best[..., None] * BLOCK + torch.arange(BLOCK, device=values.device)
+    rest = torch.arange(whole, values.size(1), device=values.device).expand(len(values), -1)
+    columns = torch.cat((of_blocks.flatten(1), rest), dim=1)
+    found = values.gather(1, columns).topk(count)
+    return found.values, columns.gather(1, found.indices)
+
+
+def forbid(logits: Tensor) -> Tensor:
+    """Set the pieces that are never written to -∞, in place; their probability stays in log Z."""
+    for piece in NEVER_WRITTEN:
+        logits[..., piece] = -torch.inf
+    return logits

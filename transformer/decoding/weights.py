@@ -37,8 +37,24 @@ class Linear:
         return multiply(x, self._packed, self.bias, after, [], "")  # type: ignore[no-any-return]
 
 
+class LayerNorm:
+    """A norm without the cost of calling its module, which is as large as its own."""
+
+    def __init__(self, norm: nn.LayerNorm) -> None:
+        self.shape, self.weight, self.bias, self.eps = (
+            norm.normalized_shape,
+            norm.weight,
+            norm.bias,
+            norm.eps,
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """`[..., d_model]` to the same."""
+        return torch.layer_norm(x, self.shape, self.weight, self.bias, self.eps)
+
+
 class LayerWeights:
-    """One decoder layer; the norms are the modules' own."""
+    """One decoder layer."""
 
     def __init__(self, layer: DecoderLayer) -> None:
         own, cross = layer.self_attention, layer.cross_attention
@@ -48,9 +64,9 @@ class LayerWeights:
         self.O, self.cross_Q, self.cross_O = _fused(own.W_O), _fused(cross.W_Q), _fused(cross.W_O)
         W_1, W_2 = layer.feed_forward.W_1, layer.feed_forward.W_2
         self.W_1, self.W_2 = Linear(W_1.weight, W_1.bias, relu=True), _fused(W_2)
-        self.norm = layer.self_attention_norm.norm
-        self.cross_norm = layer.cross_attention_norm.norm
-        self.feed_forward_norm = layer.feed_forward_norm.norm
+        self.norm = LayerNorm(layer.self_attention_norm.norm)
+        self.cross_norm = LayerNorm(layer.cross_attention_norm.norm)
+        self.feed_forward_norm = LayerNorm(layer.feed_forward_norm.norm)
 
 
 class DecoderWeights:
@@ -81,7 +97,9 @@ def decoder_weights(model: Transformer) -> DecoderWeights:
 
 def _fused(*modules: nn.Linear) -> Linear:
     """Several projections of the same input as one."""
-    weights = [module.weight for module in modules]
-    biases = [module.bias for module in modules if module.bias is not None]
-    weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+    if len(modules) == 1:
+        return Linear(modules[0].weight, modules[0].bias)
+    possible: list[Tensor | None] = [module.bias for module in modules]
+    biases = [bias for bias in possible if bias is not None]
+    weight = torch.cat([module.weight for module in modules])
     return Linear(weight, torch.cat(biases) if biases else None)

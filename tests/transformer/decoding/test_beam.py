@@ -1,100 +1,20 @@
-import functools
 import itertools
 import math
 
 import pytest
 import torch
 
-from transformer import Transformer, TransformerConfig
+from tests.transformer.decoding.tiny import (
+    SOURCES,
+    all_sequences,
+    batch,
+    build,
+    next_log_probs,
+    plain_beam_search,
+    plain_greedy,
+)
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import beam_search, greedy, length_penalty
-
-SOURCES = [[5, 6, 7, 4, EOS], [6, EOS], [4, 4, 7, EOS], [7, 5, 6, 6, 4, 5, EOS]]
-
-
-def build(vocab_size=8, ending=1.0, seed=0, **changes):
-    """A tiny model with opinions; the larger `ending`, the sooner its sentences end."""
-    shape = {"N": 2, "d_model": 16, "d_ff": 24, "h": 2, "max_length": 64}
-    torch.manual_seed(seed)
-    model = Transformer(TransformerConfig(vocab_size=vocab_size, **(shape | changes))).eval()
-    with torch.no_grad():
-        model.shared_embedding.mul_(2)
-        end = model.shared_embedding[EOS]
-        last = f"decoder.layers.{model.config.N - 1}.feed_forward_norm.norm.bias"
-        model.get_parameter(last).add_(ending * end / end.square().sum())
-    return model
-
-
-def batch(sources):
-    width = max(map(len, sources))
-    return torch.tensor([row + [PAD] * (width - len(row)) for row in sources])
-
-
-# the search once more, as simply as it can be said: no cache, no batch, no tensors
-
-
-def next_log_probs(model, source, written):
-    """{piece: log P} for all that may be written next, from the whole model."""
-    return _next_log_probs(model, tuple(source), tuple(written))
-
-
-@functools.lru_cache(maxsize=10_000)  # one beginning belongs to many searches
-@torch.no_grad()
-def _next_log_probs(model, source, written):
-    logits = model(torch.tensor([source]), torch.tensor([[BOS, *written]]))[0, -1]
-    log_p = logits.log_softmax(-1).tolist()
-    return {piece: p for piece, p in enumerate(log_p) if piece not in (PAD, UNK, BOS)}
-
-
-def plain_greedy(model, source, limit):
-    written: list[int] = []
-    while len(written) < limit and EOS not in written:
-        log_p = next_log_probs(model, source, written)
-        written.append(max(log_p, key=log_p.get))
-    return tuple(written)
-
-
-Beginning = tuple[tuple[int, ...], float]  # what was written, and its log P
-
-
-def plain_beam_search(model, source, K, alpha, limit):
-    """[(tokens, score)], best first; a sentence ends when it is among the K best beginnings.
-
-    What the limit cut short stands behind what the model ended itself.
-    """
-    alive: list[Beginning] = [((), 0.0)]
-    finished: list[Beginning] = []
-    while alive and len(finished) < K:
-        grown = [
-            ((*tokens, piece), total + p)
-            for tokens, total in alive
-            for piece, p in next_log_probs(model, source, tokens).items()
-        ]
-        grown.sort(key=lambda g: -g[1])
-        finished += [g for g in grown[:K] if g[0][-1] == EOS]
-        alive = [g for g in grown if g[0][-1] != EOS][:K]
-        if alive and len(alive[0][0]) == limit:
-            finished += alive
-            alive = []
-    scored = [(t, total / ((5 + len(t)) / 6) ** alpha) for t, total in finished[:K]]
-    return sorted(scored, key=lambda s: (s[0][-1] != EOS, -s[1]))
-
-
-def all_sequences(model, source, limit, alpha):
-    """{tokens: score} of everything that can be written at all."""
-    found = {}
-    words = range(4, model.config.vocab_size)
-    for length in range(limit + 1):
-        for beginning in itertools.product(words, repeat=length):
-            ends = [()] if length == limit else [(EOS,)]
-            for end in ends:
-                tokens = (*beginning, *end)
-                total = sum(
-                    next_log_probs(model, source, tokens[:i])[piece]
-                    for i, piece in enumerate(tokens)
-                )
-                found[tokens] = total / ((5 + len(tokens)) / 6) ** alpha
-    return found
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 55])

@@ -1,0 +1,167 @@
+"""What is forced is written, what is forbidden is not, and all else is as it was."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build, next_log_probs
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.decoding import Constraints, beam_search, greedy, length_penalty
+from transformer.errors import InputError
+from transformer.words import WORD, ForbiddenWords
+
+SPECIAL = ("\0", "\0", "\0", "\0")
+
+
+def forbid(words, texts):
+    return Constraints(forbidden=ForbiddenWords.of(words, (*SPECIAL, *texts)))
+
+
+def words_of(tokens, texts):
+    text = "".join(texts[token - 4] for token in tokens if token != EOS)
+    return {match.group().strip() for match in WORD.finditer(text)}
+
+
+@pytest.mark.parametrize("K", [1, 2, 4])
+def test_a_forced_prefix_is_kept_and_scored_as_teacher_forcing_scores_it(K):
+    model, prefix = build(ending=1, vocab_size=12), (9, 4, 10)
+    found = beam_search(
+        model, batch(SOURCES), beam_size=K, constraints=Constraints(prefix=prefix), max_extra=6
+    )
+    for source, hypotheses in zip(SOURCES, found, strict=True):
+        for h in hypotheses:
+            assert h.tokens[:3] == prefix
+            assert len(h.tokens) <= len(source) + 6  # the limit counts them
+            log_p = [next_log_probs(model, source, h.tokens[:n])[t] for n, t in enumerate(h.tokens)]
+            assert h.log_probs == pytest.approx(log_p, abs=1e-4)
+            assert h.score == pytest.approx(sum(log_p) / length_penalty(len(h.tokens)), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_to_force_what_would_be_written_changes_nothing(seed):
+    model = build(ending=2, seed=seed)
+    for source, one in zip(SOURCES, greedy(model, batch(SOURCES), max_extra=4), strict=True):
+        for length in range(len(one.tokens)):
+            ((again,),) = beam_search(
+                model,
+                torch.tensor([source]),
+                beam_size=1,
+                max_extra=4,
+                constraints=Constraints(prefix=one.tokens[:length]),
+            )
+            assert again.tokens == one.tokens
+            assert again.log_probs == pytest.approx(one.log_probs, abs=1e-4)
+
+
+@pytest.mark.parametrize("special", [PAD, UNK, BOS, EOS])
+def test_a_prefix_with_a_special_piece_is_refused(special):
+    with pytest.raises(InputError, match="beginning"):
+        Constraints(prefix=(4, special))
+
+
+def test_a_prefix_that_leaves_no_room_is_refused():
+    prefix = Constraints(prefix=(4, 5, 6))
+    with pytest.raises(InputError, match=r"has 3 pieces.* at most 3"):
+        beam_search(build(), batch(SOURCES[:1]), constraints=prefix, max_length=3)
+    ((h, *_),) = beam_search(build(), batch(SOURCES[:1]), constraints=prefix, max_length=4)
+    assert len(h.tokens) == 4
+
+
+TEXTS = [
+    (" a", "b", " b"),  # the word “ab”, and “a” and “b” by themselves
+    (" ab", "-", "a"),  # “ab-a” is one word, “ab-” two
+    ("a", " ", "."),
+    (" a b", "b", " c"),  # a piece with a word in its middle
+]
+
+
+@pytest.mark.parametrize("texts", TEXTS, ids=str)
+@pytest.mark.parametrize("words", [("a",), ("b",), ("ab",), ("a", "b"), ("ab-a", "aa"), (".",)])
+def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words):
+    """Brute force: a beam that is wide enough finds them all, however they are cut into pieces."""
+    model, source = build(vocab_size=7), [5, 4, EOS]
+    everything = all_sequences(model, source, 4, 0.6)
+    allowed = {t: s for t, s in everything.items() if words_of(t, texts).isdisjoint(words)}
+    assert len(allowed) < len(everything) or not any(
+        words_of(t, texts).intersection(words) for t in everything
+    )
+    (found,) = beam_search(
+        model,
+        torch.tensor([source]),
+        beam_size=121,
+        max_extra=1,
+        constraints=forbid(words, texts),
+    )
+    assert {h.tokens: h.score for h in found} == pytest.approx(allowed, abs=1e-4)
+
+
+@pytest.mark.parametrize("K", [1, 2, 5])
+def test_forbidden_words_that_were_not_going_to_be_written_change_nothing(K):
+    texts = [" a", "b", " c", ".", "-", " d", "e", "f"]
+    changed = 0
+    for seed in range(6):
+        model = build(vocab_size=12, ending=1, seed=seed)
+        free = beam_search(model, batch(SOURCES), beam_size=K, max_extra=6)
+        for word in ("a", "ab", "c", "d", "ce"):
+            found = beam_search(
+                model, batch(SOURCES), beam_size=K, max_extra=6, constraints=forbid([word], texts)
+            )
+            for one, other in zip(found, free, strict=True):
+                assert all(word not in words_of(h.tokens, texts) for h in one)
+                if K == 1 and word not in words_of(other[0].tokens, texts):
+                    assert one[0].tokens == other[0].tokens
+                    assert one[0].log_probs == pytest.approx(other[0].log_probs, abs=1e-5)
+                changed += [h.tokens for h in one] != [h.tokens for h in other]
+    assert changed
+
+
+def test_a_search_that_is_stopped_writes_no_forbidden_word_either():
+    texts = [" a", "b", " c", "."]
+    for seed, word in itertools.product(range(8), ("a", "b", "c")):
+        model = build(ending=-3, seed=seed)
+        for hypotheses in beam_search(
+            model,
+            batch(SOURCES),
+            beam_size=2,
+            constraints=forbid([word], texts),
+            should_stop=lambda: True,
+        ):
+            assert hypotheses
+            assert all(word not in words_of(h.tokens, texts) for h in hypotheses)
+
+
+@pytest.mark.parametrize("K", [1, 4])
+def test_a_search_without_any_continuation_says_so(K):
+    words = ForbiddenWords.of(["a" * length for length in range(1, 9)], (*SPECIAL, "a"))
+    wish = Constraints(prefix=(4,), forbidden=words)
+    with pytest.raises(InputError, match="Every continuation is forbidden"):
+        beam_search(
+            build(vocab_size=5), batch([[4, EOS]]), beam_size=K, max_length=8, constraints=wish
+        )
+
+
+def test_a_forced_prefix_with_a_forbidden_word_is_refused():
+    words = ForbiddenWords.of(["b"], (*SPECIAL, " a", " b", "c"))
+    with pytest.raises(InputError, match="“b”"):
+        Constraints(prefix=(5, 4), forbidden=words)
+    Constraints(prefix=(4, 5), forbidden=words)  # it may still become “bc”
+
+
+def test_people_with_different_constraints_do_not_meet():
+    model = build(vocab_size=12, ending=1)
+    texts = [" a", "b", " c", ".", "-", " d", "e", "f"]
+    wishes = [Constraints(prefix=(4 + n % 8, 5)) for n in range(8)]
+    wishes += [forbid([word], texts) for word in ("a", "c", "d", "ab")]
+
+    def search(wish):
+        return beam_search(model, batch(SOURCES), constraints=wish, max_extra=5)
+
+    alone = [search(wish) for wish in wishes]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(search, wishes * 3))
+    for found, expected in zip(together, alone * 3, strict=True):
+        assert [[h.tokens for h in one] for one in found] == [
+            [h.tokens for h in one] for one in expected
+        ]

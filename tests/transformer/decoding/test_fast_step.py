@@ -1,0 +1,126 @@
+"""The fast path computes what the modules compute, whatever the model and the order of its rows."""
+
+import itertools
+
+import pytest
+import torch
+
+from tests.transformer.decoding.tiny import SOURCES, batch, build
+from transformer.config import BOS
+from transformer.decoding import beam_search
+from transformer.decoding.fast_step import FastDecoder
+from transformer.decoding.plain_step import PlainDecoder
+
+K = 3
+SHAPES = pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"N": 1, "h": 1},
+        {"N": 3, "h": 4},
+        {"d_k": 5, "d_v": 7},
+        {"positions": "learned"},
+        {"vocab_size": 300, "d_ff": 7},
+    ],
+    ids=str,
+)
+# from each step to the next: beams change places, sentences end and others take their places
+ORDERS = (
+    [0, 0, 0, 3, 3, 3, 6, 6, 6, 9, 9, 9],  # all rows of a sentence are alike at the start
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    [1, 1, 0, 5, 4, 3, 6, 7, 6, 9, 9, 9],
+    [0, 0, 2, 9, 11, 10, 6, 6, 8],
+    [0, 1, 2, 5, 3, 5],
+    [3, 4, 4],
+)
+
+
+def both(model, written, steps=()):
+    """Logits of each step, from the fast path and from the modules."""
+    found = []
+    with torch.inference_mode():
+        for decoder in (FastDecoder, PlainDecoder):
+            one = decoder(model, batch(SOURCES), K)
+            logits = [one.start(torch.tensor([written] * len(SOURCES)))]
+            logits += [one.step(rows, pieces) for rows, pieces in steps]
+            found.append(logits)
+    return found
+
+
+def steps_of(orders):
+    return [(rows, [4 + (row + step) % 4 for row in rows]) for step, rows in enumerate(orders)]
+
+
+@SHAPES
+@pytest.mark.parametrize("written", [[BOS], [BOS, 5, 6, 4]], ids=["free", "forced"])
+def test_the_fast_path_is_the_modules(changes, written):
+    model = build(**changes)
+    for fast, plain in zip(*both(model, written, steps_of(ORDERS)), strict=True):
+        torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+
+
+def test_the_fast_path_is_the_modules_beyond_its_first_room():
+    orders = [ORDERS[0], *itertools.islice(itertools.cycle(ORDERS[1:3]), 40)]
+    for fast, plain in zip(*both(build(), [BOS, 4], steps_of(orders)), strict=True):
+        torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float64, 1e-6), (torch.bfloat16, 0.2)], ids=str
+)
+def test_the_fast_path_is_the_modules_in_other_precisions(dtype, tolerance):
+    model = build().to(dtype)
+    for fast, plain in zip(*both(model, [BOS], steps_of(ORDERS)), strict=True):
+        assert fast.dtype == plain.dtype == dtype
+        torch.testing.assert_close(fast, plain, atol=tolerance, rtol=tolerance)
+
+
+def test_weights_that_were_changed_are_read_anew():
+    model = build()
+    (before, *_), _ = both(model, [BOS])
+    with torch.no_grad():
+        for parameter in model.decoder.parameters():
+            parameter.mul_(1.1)
+    (fast,), (plain,) = both(model, [BOS])
+    assert not torch.allclose(fast, before)
+    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+    model.load_state_dict(build(seed=1).state_dict())
+    (fast,), (plain,) = both(model, [BOS])
+    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+
+
+def test_whoever_watches_the_model_sees_each_step_of_the_modules():
+    """Every point, at every step, with the K rows of each sentence; and the search is the same."""
+    model, source = build(ending=-30), batch(SOURCES[:2])
+    unseen = beam_search(model, source, beam_size=K, max_extra=0)
+    seen: dict[str, list] = {}
+    hooks = {
+        name: lambda v, name: seen.setdefault(name, []).append(v) for name in model.hook_points()
+    }
+    with model.hooks(hooks):
+        watched = beam_search(model, source, beam_size=K, max_extra=0)
+    assert [[h.tokens for h in found] for found in watched] == [
+        [h.tokens for h in found] for found in unseen
+    ]
+    steps = len(SOURCES[0])
+    name = "decoder.layers.1.{}_attention.hook_{}"
+    patterns = seen[name.format("cross", "pattern")]
+    assert [p.shape for p in patterns[:2]] == [(2 * K, 2, 1, 5)] * 2
+    assert len(patterns) == len(seen[name.format("self", "z")]) == steps
+    own = seen[name.format("self", "pattern")]
+    assert [p.size(-1) for p in own] == list(range(1, steps + 1))
+    assert len(seen[name.format("cross", "k")]) == 1  # the source is projected once
+    silent = {n for n in hooks if n.startswith("decoder") and n not in seen}
+    assert all(n.endswith("self_attention.hook_mask") for n in silent)  # one query needs no mask
+
+
+def test_only_a_hook_on_the_model_itself_leaves_the_fast_path():
+    model, other = build(), build()
+    point = {"encoder.embedding.hook_sum": lambda value, name: None}
+    assert FastDecoder.serves(model)
+    with other.hooks(point):
+        assert FastDecoder.serves(model)
+        assert not FastDecoder.serves(other)
+    assert not FastDecoder.serves(build().train())
+    with torch.autocast("cpu"):
+        assert not FastDecoder.serves(model)

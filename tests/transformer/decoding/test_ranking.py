@@ -1,0 +1,49 @@
+import itertools
+import math
+
+import pytest
+import torch
+
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.decoding.ranking import BLOCK, forbid, largest, rank
+
+
+@pytest.mark.parametrize("columns", [1, BLOCK, 5 * BLOCK, 40 * BLOCK, 40 * BLOCK + 1, 64_007])
+@pytest.mark.parametrize("count", [1, 8, 20])
+def test_the_largest_of_blocks_are_the_largest_of_all(columns, count):
+    values = torch.randn(3, columns)
+    values[1, : columns // 2] = -math.inf
+    found, indices = largest(values, min(count, columns))
+    expected = values.topk(min(count, columns))
+    assert torch.equal(found, expected.values)
+    assert torch.equal(values.gather(1, indices), expected.values)
+
+
+def test_candidates_are_ranked_over_all_rows_of_their_sentence():
+    torch.manual_seed(0)
+    logits, totals = torch.randn(2, 3, 700), torch.tensor([[-1.0, -0.5, -3], [-2, -math.inf, -1]])
+    log_p = logits.log_softmax(-1)
+    expected = [
+        sorted(
+            (
+                (float(totals[s, row] + log_p[s, row, piece]), row, piece)
+                for row, piece in itertools.product(range(3), range(700))
+            ),
+            reverse=True,
+        )
+        for s in range(2)
+    ]
+    found = rank(logits, logits.logsumexp(-1), totals, 6)
+    for candidates, best in zip(found, expected, strict=True):
+        assert [(row, piece) for row, piece, *_ in candidates.ranked()] == [b[1:] for b in best[:6]]
+        assert candidates.totals == pytest.approx([b[0] for b in best[:6]], abs=1e-5)
+
+
+def test_what_is_impossible_is_no_candidate():
+    logits = forbid(torch.zeros(1, 2, 5))
+    assert torch.isinf(logits[..., [PAD, UNK, BOS]]).all()
+    totals = torch.tensor([[0.0, -math.inf]])
+    (candidates,) = rank(logits, torch.full((1, 2), math.log(5)), totals, 8)
+    assert sorted(candidates.pieces) == [EOS, 4]
+    assert candidates.rows == [0, 0]
+    assert candidates.log_probs == pytest.approx([-math.log(5)] * 2)

@@ -1,0 +1,111 @@
+"""The recorded tree is the search itself: its best leaf is the translation, its sums add up."""
+
+import itertools
+
+import pytest
+import torch
+
+from tests.transformer.decoding.tiny import SOURCES, batch, build, next_log_probs
+from transformer.config import EOS
+from transformer.decoding import BeamSearch, Constraints, beam_search
+
+K = 3
+SEARCHES = pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"n_best": 1},
+        {"max_extra": 0},
+        {"max_length": 2},
+        {"constraints": Constraints(prefix=(5, 4))},
+        {"beam_size": 1},
+        {"beam_size": 20, "max_extra": 1},
+    ],
+    ids=str,
+)
+
+
+def recorded(model, stop_after=1000, **options):
+    search = BeamSearch(model, batch(SOURCES), record=True, **({"beam_size": K} | options))
+    for _ in range(stop_after):
+        if search.unfinished:
+            search.step()
+    search.stop()
+    return search.sentences
+
+
+@SEARCHES
+@pytest.mark.parametrize("ending", [0, 1.5, -30])
+def test_the_tree_is_what_the_search_did(options, ending):
+    model = build(ending=ending, seed=2)
+    expected = beam_search(model, batch(SOURCES), **({"beam_size": K} | options))
+    for source, sentence, hypotheses in zip(
+        SOURCES, recorded(model, **options), expected, strict=True
+    ):
+        assert sentence.hypotheses() == hypotheses  # recording changes nothing
+        tree = sentence.tree()
+        best = tree.nodes[tree.best]
+        assert tree.prefix(tree.best) == hypotheses[0].tokens
+        assert best.score == hypotheses[0].score
+        assert best.total == pytest.approx(hypotheses[0].log_prob, abs=1e-4)
+        for index, node in enumerate(tree.nodes):
+            prefix = tree.prefix(index)
+            log_p = next_log_probs(model, source, prefix[:-1])[node.piece]
+            assert node.log_prob == pytest.approx(log_p, abs=1e-4)
+            parent = None if node.parent is None else tree.nodes[node.parent]
+            assert node.total == pytest.approx(
+                node.log_prob + (parent.total if parent else 0), abs=1e-4
+            )
+            assert node.step == len(prefix) == (parent.step + 1 if parent else 1)
+            assert parent is None or parent.state == "kept"
+            assert (node.score is not None) == (node.state in ("finished", "unfinished"))
+            assert (node.piece == EOS) or node.state != "finished"
+            assert (node.reason == "") == (node.state in ("kept", "finished"))
+
+
+def test_each_step_ranks_twice_the_beam_and_keeps_the_best():
+    (sentence, *_) = recorded(build(ending=-30, vocab_size=40))
+    nodes = sentence.tree().nodes
+    for step in range(2, 6):
+        ranked = [node for node in nodes if node.step == step]
+        assert len(ranked) == 2 * K
+        totals = [node.total for node in ranked]
+        assert totals == sorted(totals, reverse=True)
+        others = [node for node in ranked if node.piece != EOS]
+        assert [n.state for n in others[:K]] == ["kept"] * K
+        assert {(n.state, n.reason) for n in others[K:]} <= {("dropped", "beam")}
+
+
+def reasons(sentences):
+    return {(node.state, node.reason) for sentence in sentences for node in sentence.tree().nodes}
+
+
+def test_why_a_prefix_was_dropped():
+    full = set(itertools.chain(*(reasons(recorded(build(ending=2, seed=s))) for s in range(3))))
+    assert full >= {("kept", ""), ("finished", ""), ("dropped", "beam"), ("dropped", "full")}
+    never = build(ending=-30)
+    assert ("unfinished", "limit") in reasons(recorded(never, max_extra=0))
+    assert ("unfinished", "stopped") in reasons(recorded(never, stop_after=2))
+    early = set(
+        itertools.chain(*(reasons(recorded(build(ending=3, seed=s), n_best=1)) for s in range(6)))
+    )
+    assert ("dropped", "bound") in early
+
+
+def test_a_forced_prefix_is_a_chain_with_its_own_probabilities():
+    model = build(ending=1)
+    for source, sentence in zip(
+        SOURCES, recorded(model, constraints=Constraints(prefix=(7, 5, 4))), strict=True
+    ):
+        tree = sentence.tree()
+        assert tree.path(2) == (0, 1, 2)
+        assert tree.prefix(2) == (7, 5, 4)
+        expected = [next_log_probs(model, source, (7, 5, 4)[:n])[(7, 5, 4)[n]] for n in range(3)]
+        assert [n.log_prob for n in tree.nodes[:3]] == pytest.approx(expected, abs=1e-4)
+        assert [n.parent for n in tree.nodes if n.step == 4] == [2] * 5  # </s> and four words
+
+
+def test_a_search_that_records_nothing_has_no_tree():
+    search = BeamSearch(build(), torch.tensor([SOURCES[0]]))
+    with pytest.raises(ValueError, match="record"):
+        search.sentences[0].tree()

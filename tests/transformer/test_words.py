@@ -1,0 +1,60 @@
+import pytest
+
+from transformer.errors import InputError
+from transformer.words import ForbiddenWords
+
+TEXTS = ("\0", "\0", "\0", "\0", " Mann", "schaft", ".", " ", "-", " ein", "s Haus", "3", ",", "5")
+MANN, SCHAFT, STOP, SPACE, HYPHEN, EIN, S_HAUS, THREE, COMMA, FIVE = range(4, 14)
+EOS = 3
+
+
+@pytest.mark.parametrize(
+    ("word", "prefix", "piece", "completes"),
+    [
+        ("Mann", [MANN], SCHAFT, False),
+        ("Mann", [MANN], STOP, True),
+        ("Mann", [MANN], SPACE, True),
+        ("Mann", [MANN], EIN, True),
+        ("Mann", [MANN], EOS, True),
+        ("Mann", [], MANN, False),  # it may still become “Mannschaft”
+        ("mann", [MANN], STOP, False),  # exactly as it was typed
+        ("Mann", [MANN], HYPHEN, False),  # “Mann-schaft” is another word
+        ("Mann", [MANN, HYPHEN], SCHAFT, False),
+        ("Mann-schaft", [MANN, HYPHEN, SCHAFT], EOS, True),
+        ("Mann", [MANN, HYPHEN], EIN, True),
+        ("Mann", [MANN, HYPHEN], EOS, True),
+        ("Manns", [MANN], S_HAUS, True),  # the piece has the end of one word and another
+        ("Haus", [MANN], S_HAUS, False),
+        ("Haus", [MANN, S_HAUS], STOP, True),
+        ("3", [THREE], COMMA, False),
+        ("3", [THREE, COMMA], FIVE, False),
+        ("3,5", [THREE, COMMA, FIVE], STOP, False),  # “3,5.5” would be another number
+        ("3,5", [THREE, COMMA, FIVE, STOP], EOS, True),
+        (".", [MANN, STOP], EOS, True),
+        (".", [MANN, STOP], STOP, False),  # “..” is another
+    ],
+)
+def test_a_piece_completes_a_forbidden_word(word, prefix, piece, completes):
+    forbidden = ForbiddenWords.of([word], TEXTS)
+    assert forbidden.completes(forbidden.open_word(prefix), piece) == completes
+    grown = ""
+    for one in prefix:  # piece by piece, as a search goes
+        grown = forbidden.open_word([one], grown)
+    assert grown == forbidden.open_word(prefix)
+
+
+def test_at_the_length_limit_any_piece_ends_the_text():
+    forbidden = ForbiddenWords.of(["Mann"], TEXTS)
+    assert forbidden.completes("", MANN, last=True)
+    assert not forbidden.completes("", MANN)
+    assert not forbidden.completes(" Mann", SCHAFT, last=True)
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "Mann "[:0]])
+def test_what_is_not_one_word_is_refused(typed):
+    with pytest.raises(InputError, match="one word at a time"):
+        ForbiddenWords.of([typed], TEXTS)
+
+
+def test_a_word_is_read_as_the_tokenizer_reads_text():
+    assert ForbiddenWords.of([" ﬁnden ", "E-Mail"], TEXTS).words == {"finden", "E-Mail"}

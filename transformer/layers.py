@@ -10,11 +10,11 @@ from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention
 from transformer.cache import LayerCache
-from transformer.config import TransformerConfig
+from transformer.config import Activation, TransformerConfig
 from transformer.dropout import Dropout
 from transformer.hooks import HookPoint
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "swish": F.silu,
     "gelu": F.gelu,
@@ -28,12 +28,12 @@ class FeedForward(nn.Module):
         super().__init__()
         self.W_1 = nn.Linear(config.d_model, config.d_ff)
         self.W_2 = nn.Linear(config.d_ff, config.d_model)
-        self.activation = ACTIVATIONS[config.activation]
+        self.activation = config.activation
         self.hook_hidden = HookPoint()  # [batch, position, d_ff]
 
     def forward(self, x: Tensor) -> Tensor:
         """`[batch, position, d_model]` to the same, each position by itself."""
-        return self.W_2(self.hook_hidden(self.activation(self.W_1(x))))  # type: ignore[no-any-return]
+        return self.W_2(self.hook_hidden(ACTIVATIONS[self.activation](self.W_1(x))))  # type: ignore[no-any-return]
 
 
 class AddAndNorm(nn.Module):

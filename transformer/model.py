@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from transformer.cache import Cache
 from transformer.config import TransformerConfig
@@ -52,6 +55,17 @@ class Decoder(nn.Module):
         return x  # type: ignore[no-any-return]
 
 
+class _NoRandomNumbers(TorchFunctionMode):
+    """Leaves tensors as they are that PyTorch would fill with random numbers; in this thread."""
+
+    _FILLS = frozenset({"kaiming_uniform_", "xavier_uniform_", "uniform_", "normal_"})
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in self._FILLS:
+            return args[0] if args else None
+        return func(*args, **(kwargs or {}))
+
+
 class Transformer(Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
@@ -78,6 +92,23 @@ class Transformer(Hooked):
         self.decoder = Decoder(config, self.shared_embedding)
         self.initialise()
         self.name_hook_points()
+
+    @classmethod
+    def unfilled(cls, config: TransformerConfig) -> Transformer:
+        """A model for `fill`: to draw random weights takes longer than to read stored ones."""
+        with _NoRandomNumbers():
+            return cls(config)
+
+    def fill(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """Take these as the parameters, in float32; a tensor in float32 is not copied.
+
+        Args:
+            weights: one tensor for each parameter, by its name.
+        """
+        parameters = dict(self.named_parameters())
+        for name, weight in weights:
+            parameters.pop(name).data = weight.float().contiguous()
+        assert not parameters, f"{parameters.keys()} are not filled"
 
     def initialise(self) -> None:
         """Glorot uniform for each matrix, N(0, 1/√d_model) for the shared embedding.

@@ -151,10 +151,7 @@ class Tokenizer:
             # half a character, which no piece has, cannot be encoded
             id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
             if self._processor.IdToPiece(id_) != text:
-                raise InputError(
-                    f"“{text}” is no piece of this model's vocabulary: give pieces as the "
-                    f"tokenizer writes them, a leading space as {WORD_START}."
-                )
+                raise no_piece(text)
             found.append(id_)
         return found
 
@@ -181,6 +178,14 @@ class _SamplingTokenizer(Tokenizer):
         # SentencePiece draws from one generator for each thread: one thread, one sequence
         sentencepiece.set_random_generator_seed(self._seed)
         return [list(self._processor.SampleEncodeAsIds(line, -1, self._dropout)) for line in lines]
+
+
+def no_piece(text: str) -> InputError:
+    """What is said of a text that the vocabulary does not have."""
+    return InputError(
+        f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "
+        f"them, a leading space as {WORD_START}."
+    )
 
 
 def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from transformer import checkpoint, domain, score
+from transformer import checkpoint, domain, marian, score
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.checkpoint import Checkpoint
@@ -16,6 +16,7 @@ from transformer.domain import Domain
 from transformer.errors import CheckpointError, InputError
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
+from transformer.languages import Languages
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
 from transformer.score import Scored
@@ -36,8 +37,12 @@ class Translator:
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.model: Transformer = loaded.model
-        self.tokenizer: Tokenizer = loaded.tokenizer
-        self.reader = InputReader(loaded.tokenizer, loaded.model.config.max_length)
+        self.tokenizer: Tokenizer = loaded.tokenizer  # of the source
+        self.target_tokenizer: Tokenizer = loaded.target_tokenizer or loaded.tokenizer
+        self.languages: Languages = loaded.languages
+        self.reader = InputReader(
+            self.tokenizer, self.target_tokenizer, self.languages, loaded.model.config.max_length
+        )
         self.folder: Path = loaded.folder
         self.checksum: str = loaded.checksum
         self.domain: Domain | None = domain.read(loaded.folder)
@@ -47,12 +52,13 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
-        """Load a checkpoint folder, by default the bundled one.
+        """Load a checkpoint folder, ours or that of a MarianMT model; by default the bundled one.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
         """
-        return cls(checkpoint.load(BUNDLED if folder is None else Path(folder)))
+        path = BUNDLED if folder is None else Path(folder)
+        return cls(marian.load(path) if marian.is_marian(path) else checkpoint.load(path))
 
     def translate(
         self,
@@ -169,7 +175,7 @@ class Translator:
                 refuse(named)
                 rows.append([])
         found = iter(self._search([row for row in rows if row], settings))
-        return [self.tokenizer.decode(next(found)[0].tokens) if row else "" for row in rows]
+        return [self.target_tokenizer.decode(next(found)[0].tokens) if row else "" for row in rows]
 
     def _search(self, rows: list[list[int]], settings: SearchSettings) -> list[list[Hypothesis]]:
         if not rows:
@@ -179,6 +185,16 @@ class Translator:
         for hypotheses in found:
             self.require_finite([one.score for one in hypotheses] or [math.nan])
         return found
+
+    @property
+    def source_language(self) -> str:
+        """English name of the language that is read; "source" where it is not known."""
+        return self.languages.name("source")
+
+    @property
+    def target_language(self) -> str:
+        """English name of the language that is written; "target" where it is not known."""
+        return self.languages.name("target")
 
     @property
     def most_letters(self) -> int:
@@ -208,7 +224,7 @@ class Translator:
         if isinstance(target, str):  # the model reads a blank where it knows no character
             return self._trace(text, target, pieces, self.reader.text(target, "translation"))
         given = self.reader.target(target)
-        return self._trace(text, self.tokenizer.decode([p.id for p in given]), pieces, given)
+        return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
         """The trace of a translation that `translate` returned, or `score`."""

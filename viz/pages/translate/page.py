@@ -99,7 +99,7 @@ def _choices(translator: Translator, trace: AttentionTrace) -> None:
         memo_per_trace(
             trace,
             ("alternatives", OTHERS),
-            lambda: alternatives(translator.model, translator.tokenizer, trace, OTHERS),
+            lambda: alternatives(translator.model, translator.target_tokenizer, trace, OTHERS),
         )
     )
     st.caption(

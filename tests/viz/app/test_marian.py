@@ -1,4 +1,4 @@
-"""The app on a MarianMT folder: biases, swish, two vocabularies, and weights that nobody trained."""
+"""The app on a MarianMT folder: biases, swish, two vocabularies, weights that nobody trained."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from transformer.checkpoint import MANIFEST, Checkpoint
 from transformer.marian.config import CONFIG, MOST_BYTES_OF_JSON, MarianConfig
 from transformer.marian.languages import read_languages
-from transformer.marian.mapping import has_learned_positions, parameters
+from transformer.marian.mapping import has_learned_positions, parameters, stored_positions
 from transformer.marian.stored import PICKLED, stored_weights
 from transformer.marian.tokenizer import MarianTokenizer
 from transformer.marian.vocabulary import SOURCE_SPM, VOCABULARY, MarianVocabularies
@@ -47,6 +47,10 @@ def load(folder: Path) -> Checkpoint:
             ours = replace(ours, positions="learned")
         model = Transformer.unfilled(ours)
         model.fill(parameters(ours, stored, config, vocabularies))
+        for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
+            if (table := stored_positions(stored, config, name)) is not None:
+                # the formula's, too, were rounded where they were stored in 16 bits
+                stack.embedding.positions.data.copy_(table)
     return Checkpoint(
         model.eval(),
         MarianTokenizer(vocabularies.source, vocabularies.source_spm),

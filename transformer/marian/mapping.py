@@ -40,7 +40,7 @@ def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
         CheckpointError: if a table is stored that is none of positions.
     """
     for stack in ("encoder", "decoder"):
-        table = _stored_positions(stored, config, stack)
+        table = stored_positions(stored, config, stack)
         if table is not None and (
             (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _HALF_ROUNDING
         ):
@@ -71,7 +71,7 @@ def parameters(
         elif name == "output_bias":
             yield name, _output_bias(stored, config, vocabularies)
         elif name.endswith("embedding.positions"):
-            found = _stored_positions(stored, config, name.partition(".")[0])
+            found = stored_positions(stored, config, name.partition(".")[0])
             yield name, sinusoidal_positions(*shape) if found is None else found
         else:
             yield name, _reordered(name, stored.get(_marian_name(name), shape=shape))
@@ -82,7 +82,12 @@ def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
     return x.unflatten(axis, (2, -1)).transpose(axis, axis + 1).flatten(axis, axis + 1)
 
 
-def _stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
+def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
+    """The table of positions of a stack in our order, `[position, d_model]`, if one is stored.
+
+    Raises:
+        CheckpointError: if it has another shape, or numbers that are none.
+    """
     name = f"model.{stack}.embed_positions.weight"
     if name not in stored.names:
         return None

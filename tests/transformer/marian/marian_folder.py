@@ -167,6 +167,11 @@ def spm(lines: Sequence[str]) -> bytes:
     return written.getvalue()
 
 
+def spm_of(lines: Sequence[str]) -> sentencepiece.SentencePieceProcessor:
+    """What cuts such lines."""
+    return sentencepiece.SentencePieceProcessor(model_proto=spm(lines))
+
+
 def pieces(model: bytes) -> list[str]:
     """The pieces of a SentencePiece model."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)

@@ -132,6 +132,24 @@ def test_a_search_that_is_stopped_writes_no_forbidden_word_either():
             assert all(word not in words_of(h.tokens, texts) for h in hypotheses)
 
 
+@pytest.mark.parametrize("prefix", [(4, 5), (6, 7), (8, 9)])
+def test_at_the_length_limit_another_piece_is_written_than_a_forbidden_word(prefix):
+    texts = [f" {letter}" for letter in "abcdefgh"]
+    model, source = build(vocab_size=12, ending=-30), batch(SOURCES[:1])
+
+    def last(words):
+        given = ForbiddenWords.of(words, (*SPECIAL, *texts))
+        wish = Constraints(prefix, given)
+        ((h,),) = beam_search(model, source, beam_size=1, max_length=3, constraints=wish)
+        assert h.tokens[:2] == prefix
+        return texts[h.tokens[2] - 4].strip()
+
+    unused = [text.strip() for n, text in enumerate(texts, start=4) if n not in prefix]
+    if last([]) in unused:
+        assert last([last([])]) != last([])
+    assert last(unused[:-1]) in {texts[n - 4].strip() for n in prefix} | {unused[-1]}
+
+
 @pytest.mark.parametrize("K", [1, 4])
 def test_a_search_without_any_continuation_says_so(K):
     words = ForbiddenWords.of(["a" * length for length in range(1, 9)], (*SPECIAL, "a"))

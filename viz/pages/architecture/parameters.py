@@ -166,7 +166,7 @@ def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, i
 
 
 def formulas_of(config: TransformerConfig) -> dict[str, str]:
-    """The formula of each part as LaTeX, with V the vocabulary, L the longest sequence, d the width.
+    """The formula of each part as LaTeX: V is the vocabulary, L the longest sequence, d the width.
 
     Biases and a vocabulary of the source, V_s, stand where the model has them.
     """

@@ -104,7 +104,8 @@ class MultiHeadAttention(nn.Module):
         W_O = self.W_O.weight.view(-1, self.h, z.size(-1))  # [d_model, head, d_v]
         result = torch.einsum("bhqv,mhv->bhqm", z, W_O)
         summed = self.hook_result(result).sum(1)  # [batch, query, d_model]
-        return summed if self.W_O.bias is None else summed + self.W_O.bias  # type: ignore[no-any-return]
+        bias: Tensor | None = self.W_O.bias
+        return summed if bias is None else summed + bias  # type: ignore[no-any-return]
 
     def _split(self, x: Tensor) -> Tensor:
         """Cut `[batch, position, head * width]` into `[batch, head, position, width]`."""

@@ -105,6 +105,7 @@ def _refuse_anything_else(folder: Path) -> None:
         raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
 
 
+@torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
 def load(folder: Path) -> Checkpoint:
     """Read a checkpoint folder and verify every checksum; the model is in evaluation mode.
 

@@ -94,8 +94,7 @@ def decoder_weights(model: Transformer) -> DecoderWeights:
     A change is seen by PyTorch's count of in-place changes, which all have but those that go
     through `parameter.data`.
     """
-    read = (*model.decoder.parameters(), model.output_bias)
-    state = tuple((each.data_ptr(), each._version) for each in read if each is not None)
+    state = tuple((each.data_ptr(), each._version) for each in model.decoder.parameters())
     if (known := _laid_out.get(model)) is not None and known[0] == state:
         return known[1]
     weights = DecoderWeights(model)

@@ -7,6 +7,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
 from transformer.checkpoint import MANIFEST, Checkpoint
 from transformer.marian.config import CONFIG, MOST_BYTES_OF_JSON, MarianConfig
 from transformer.marian.languages import read_languages
@@ -31,6 +33,7 @@ def is_marian(folder: Path) -> bool:
     return isinstance(config, dict) and "model_type" in config
 
 
+@torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
 def load(folder: Path) -> Checkpoint:
     """Read a MarianMT folder; the model is in evaluation mode and in float32.
 

@@ -79,7 +79,8 @@ def parameters(
 
 def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
     """An axis of d_model with sine and cosine of one frequency as neighbours."""
-    return x.unflatten(axis, (2, -1)).transpose(axis, axis + 1).flatten(axis, axis + 1)
+    halves: Tensor = x.unflatten(axis, (2, -1))  # type: ignore[no-untyped-call]
+    return halves.transpose(axis, axis + 1).flatten(axis, axis + 1)
 
 
 def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:

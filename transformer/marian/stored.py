@@ -104,7 +104,8 @@ def _safetensors(path: Path) -> Iterator[Stored]:
     except safetensors.SafetensorError as error:
         raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
     with file:
-        yield Stored(path, frozenset(file.keys()), file.get_tensor)
+        names: list[str] = file.keys()  # type: ignore[no-untyped-call]
+        yield Stored(path, frozenset(names), file.get_tensor)
 
 
 def _pickled(path: Path) -> Stored:

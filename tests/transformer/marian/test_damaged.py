@@ -59,7 +59,11 @@ def replaced(name: str, content: bytes) -> Callable[[Path], None]:
 
 
 def without(*names: str) -> Callable[[Path], None]:
-    return lambda folder: void([(folder / name).unlink() for name in names])
+    def damage(folder: Path) -> None:
+        for name in names:
+            (folder / name).unlink()
+
+    return damage
 
 
 def void(_: object) -> None:

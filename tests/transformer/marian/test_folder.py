@@ -99,6 +99,9 @@ def test_scores_and_traces_are_of_the_target_s_own_pieces(case: Case) -> None:
     np.testing.assert_allclose(
         scored.log_probs, log_p[range(len(marians)), marians], atol=1e-4, rtol=1e-5
     )
+    in_pieces = case.translator.score(source, cut)
+    assert in_pieces.target == given
+    assert in_pieces.log_probs == pytest.approx(scored.log_probs[:-1], abs=1e-5)
     trace = case.translator.trace(source, target=given)
     np.testing.assert_allclose(trace.log_probs, scored.log_probs, atol=1e-5)
     assert trace.target == given
@@ -161,6 +164,14 @@ def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
     assert model.encoder.embedding.table is model.shared_embedding
     assert {one.dtype for one in model.parameters()} == {torch.float32}
     assert all(one.is_contiguous() for one in model.parameters())
+
+
+@torch.inference_mode()
+def test_a_model_that_was_loaded_in_inference_mode_translates(
+    checkpoint_folder: Path, tmp_path: Path
+) -> None:
+    for folder in (checkpoint_folder, marian_folder.write(tmp_path)):
+        assert Translator.load(folder).translate("My brother", max_length=3).candidates
 
 
 def test_special_pieces_are_never_written(case: Case) -> None:

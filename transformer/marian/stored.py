@@ -66,6 +66,12 @@ class Stored:
         return tensor
 
 
+def weights_path(folder: Path) -> Path:
+    """The file of the weights: safetensors if there are any."""
+    path = folder / SAFETENSORS
+    return path if path.exists() else folder / PICKLED
+
+
 @contextmanager
 def stored_weights(folder: Path, digest: hashlib._Hash) -> Iterator[Stored]:
     """The weights, from safetensors if there are any; a context manager.
@@ -76,9 +82,7 @@ def stored_weights(folder: Path, digest: hashlib._Hash) -> Iterator[Stored]:
     Raises:
         CheckpointError: if there are none, or the file cannot be read or is none of weights.
     """
-    path = folder / SAFETENSORS
-    if not path.exists():
-        path = folder / PICKLED
+    path = weights_path(folder)
     try:
         with opened(path, MOST_BYTES) as (file, _), ThreadPoolExecutor(1) as beside:
             checksum = beside.submit(hashlib.file_digest, file, "sha256")

@@ -1,10 +1,20 @@
-"""python -m benchmarks training | app | pages | …: measure on this machine."""
+"""python -m benchmarks training | inference | app | pages | …: measure on this machine."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import app, confidence, layers, lenses, marian, pages, sentences, training
+from benchmarks import (
+    app,
+    confidence,
+    inference,
+    layers,
+    lenses,
+    marian,
+    pages,
+    sentences,
+    training,
+)
 from benchmarks.campaign import entrances
 from transformer import command
 from transformer.arguments import Parser
@@ -15,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="name")
     training.add_arguments(commands)
+    inference.add_arguments(commands)
     app.add_arguments(commands)
     pages.add_arguments(commands)
     layers.add_arguments(commands)

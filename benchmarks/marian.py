@@ -70,6 +70,8 @@ class Comparison:
         largest: absolute difference of each kind of value.
         greedy: inputs with the same greedy translation.
         beam: inputs with the same translation by beam search at α = 0.
+        cut: others, where theirs is more probable because the limit of length cut it off: here,
+            translations that end come before those that do not.
         ties: others, whose two translations are as probable as each other.
         ours, theirs: others, where this library found the more probable one, and where not.
     """
@@ -79,6 +81,7 @@ class Comparison:
     largest: Mapping[str, float]
     greedy: int
     beam: int
+    cut: int
     ties: int
     ours: int
     theirs: int
@@ -87,8 +90,8 @@ class Comparison:
         values = ", ".join(f"{what} {value:.1e}" for what, value in self.largest.items())
         return (
             f"{self.name}: largest difference: {values}; of {self.inputs}: greedy equal "
-            f"{self.greedy}, beam equal {self.beam} (else equally probable {self.ties}, ours more "
-            f"probable {self.ours}, theirs {self.theirs})"
+            f"{self.greedy}, beam equal {self.beam} (else theirs without an end {self.cut}, "
+            f"equally probable {self.ties}, ours more probable {self.ours}, theirs {self.theirs})"
         )
 
 
@@ -109,7 +112,9 @@ def compare(folder: Path, name: str, inputs: int) -> Comparison:
         counts["greedy"] = counts.get("greedy", 0) + (_verdict(ours, theirs, source, 1) == "equal")
         verdict = _verdict(ours, theirs, source, BEAM_SIZE)
         counts[verdict] = counts.get(verdict, 0) + 1
-    verdicts = (counts.get(verdict, 0) for verdict in ("greedy", "equal", "tie", "ours", "theirs"))
+    verdicts = (
+        counts.get(verdict, 0) for verdict in ("greedy", "equal", "cut", "tie", "ours", "theirs")
+    )
     return Comparison(name, inputs, largest, *verdicts)
 
 
@@ -180,6 +185,7 @@ def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -
         num_beams=beam_size,
         do_sample=False,
         length_penalty=0.0,
+        early_stopping=True,  # at K hypotheses, as ours; by default it looks on for better ones
         max_new_tokens=LONGEST,
         bad_words_ids=[[numbers[PAD]], [numbers[UNK]]],
         forced_eos_token_id=None,
@@ -189,6 +195,8 @@ def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -
     theirs_ids = [numbers.index(number) for number in found[:end]]
     if theirs_ids == list(best.tokens):
         return "equal"
+    if best.complete and EOS not in theirs_ids:
+        return "cut"
     difference = best.log_prob - _log_prob(ours, source, theirs_ids)
     if abs(difference) < _TIE:
         return "tie"

@@ -24,6 +24,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("headlight.serve", "serve the app on http://localhost:8501"),
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
+    "export": Command("transformer.export.__main__", "write a checkpoint for CTranslate2"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
     "download": Command("training.download", "fetch public English-German text"),
     "train": Command("training.train", "train a model on parallel text"),

@@ -4,47 +4,107 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import torch
 
 from transformer import AttentionTrace, InputError, Translator, command
 from transformer.analysis import alignment
-from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
-from transformer.decoding import BEAM_SIZE
-from transformer.errors import unreadable
+from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, Parser, number, whole_number
+from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
+from transformer.export.folder import is_export
+from transformer.lines import Line, LineSearch, usable_cores
+from transformer.standard_input import Progress, lines
+from transformer.steering import SearchSettings
 
 NAME = "transformer"
-LINES_AT_ONCE = 32
+ENGINES = ("torch", "ctranslate2")
+MAX_THREADS = 1024
 EPILOG = (
     "Standard input is read as UTF-8, and each of its lines gives one line. A line that cannot be "
     "translated gives an empty one and a sentence with its number on standard error; the exit "
-    "status is then 2."
+    "status is then 2. With --n-best a line gives as many lines as were found, and an empty one "
+    "none: number ||| text ||| score, as Moses writes them, the number of the line counted from 0."
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     options = _parser().parse_args(arguments)
-    return command.run(NAME, lambda: _translate(options))
+    return command.run(NAME, lambda: _run(options))
 
 
-def _translate(options: argparse.Namespace) -> int:
-    # one sentence is decoded fastest on one thread: synchronising costs more than it gains
+def _run(options: argparse.Namespace) -> int:
+    # a sentence is decoded fastest on one thread, and of a file each core takes its own lines:
+    # synchronising costs more than it gains
     torch.set_num_threads(1)
-    translator = Translator.load(options.checkpoint)
+    _require_sense(options)
+    settings = SearchSettings(
+        beam_size=options.beam,
+        alpha=options.alpha,
+        prefix=options.prefix,
+        forbidden=options.forbid,
+        n_best=options.n_best or 1,
+        max_length=options.max_length,
+    )
+    translator = _load(options)
     if options.text is None:
-        return _translate_lines(translator, options.beam, options.align)
-    translation = translator.translate(options.text, beam_size=options.beam)
+        return _translate_lines(translator, settings, options)
+    if options.score:
+        _print_score(translator, options)
+    else:
+        _print_translation(translator, settings, options)
+    return 0
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    """Refuse options that say nothing together."""
+    if options.align and options.n_best:
+        raise InputError("--align and --n-best cannot be had together: leave one out.")
+    if options.score != (options.target is not None):
+        raise InputError("--score and --target go together: give a translation as --target TEXT.")
+    if options.score and options.text is None:
+        raise InputError("--score needs the text that was translated: give it as an argument.")
+
+
+def _load(options: argparse.Namespace) -> Translator:
+    if options.engine == "ctranslate2":
+        from transformer.engine import CTranslate2Translator
+
+        return CTranslate2Translator.load_engine(options.checkpoint, threads=options.threads)
+    if options.checkpoint and is_export(options.checkpoint):
+        raise InputError(f"{options.checkpoint} is for CTranslate2: add --engine ctranslate2.")
+    return Translator.load(options.checkpoint)
+
+
+def _print_translation(
+    translator: Translator, settings: SearchSettings, options: argparse.Namespace
+) -> None:
+    translation = translator.translate(
+        options.text,
+        beam_size=settings.beam_size,
+        alpha=settings.alpha,
+        prefix=settings.prefix,
+        forbidden=settings.forbidden,
+        n_best=settings.n_best,
+        max_length=settings.max_length,
+    )
     for notice in translation.notices:
         print(notice, file=sys.stderr)
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))
+    elif options.n_best:
+        print(_n_best(translator, 0, [one.hypothesis for one in translation.candidates]))
     else:
         print(translation.text)
-    return 0
+
+
+def _print_score(translator: Translator, options: argparse.Namespace) -> None:
+    """Each piece and its log P, with a tab between them; at last the sum."""
+    scored = translator.score(options.text, options.target, alpha=options.alpha)
+    for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
+        print(f"{piece.text}\t{log_prob:.4f}")
+    print(f"log P\t{scored.log_prob:.4f}")
 
 
 def _aligned(translator: Translator, trace: AttentionTrace) -> str:
@@ -53,71 +113,55 @@ def _aligned(translator: Translator, trace: AttentionTrace) -> str:
     return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
 
 
-def _translate_lines(translator: Translator, beam_size: int, align: bool) -> int:
-    """Translate standard input, some lines at a time, in order; a bad line stops no other."""
-    status, first = 0, 1
-    lines = _lines(translator.most_letters)
-    while block := list(islice(lines, LINES_AT_ONCE)):
-        bad: list[InputError] = []
-        translations = translator.translate_lines(
-            block, beam_size=beam_size, first=first, refuse=bad.append
-        )
-        if align:
-            translations = [
-                _aligned_line(translator, *pair, number, bad)
-                for number, pair in enumerate(zip(block, translations, strict=True), start=first)
-            ]
-        print("\n".join(translations), flush=True)
-        for error in bad:
-            command.say(f"{NAME}: {error}")
-            status = command.REFUSED
-        first += len(block)
+def _n_best(translator: Translator, index: int, found: list[Hypothesis]) -> str:
+    return "\n".join(
+        f"{index} ||| {translator.target_tokenizer.decode(one.tokens)} ||| {one.score:.4f}"
+        for one in found
+    )
+
+
+def _translate_lines(
+    translator: Translator, settings: SearchSettings, options: argparse.Namespace
+) -> int:
+    """Translate standard input, block by block and in order; a bad line stops no other."""
+
+    def finish(line: Line, found: list[Hypothesis]) -> str:
+        if options.n_best:
+            return _n_best(translator, line.number - 1, found)
+        text = translator.target_tokenizer.decode(found[0].tokens)
+        if not options.align or not text.strip():
+            return text
+        return _aligned(translator, translator.trace(line.text, target=text))
+
+    # what is wrong with the options is no line's fault
+    settings.constraints(translator.reader)
+    progress = Progress()
+    search = LineSearch(translator, settings, finish, options.threads, progress.add)
+    status = 0
+    for results in search.results(lines(translator.most_letters)):
+        progress.clear()
+        for result in results:
+            if isinstance(result, str):
+                print(result)
+            elif not options.n_best:
+                print()
+        sys.stdout.flush()
+        for result in results:
+            if isinstance(result, InputError):
+                command.say(f"{NAME}: {result}")
+                status = command.REFUSED
+    progress.clear()
     return status
-
-
-def _aligned_line(
-    translator: Translator, line: str, translation: str, number: int, bad: list[InputError]
-) -> str:
-    """As `_aligned`; empty where there is no translation, or its pieces are too many to read."""
-    if not translation.strip():
-        return ""
-    try:
-        return _aligned(translator, translator.trace(line, target=translation))
-    except InputError as error:
-        bad.append(InputError(f"Line {number:,}: {error}"))
-        return ""
-
-
-def _lines(most_letters: int) -> Iterator[str]:
-    """The lines of standard input, cut at line feeds alone.
-
-    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; of a line that is too
-    long there is as much as it takes to be refused.
-    """
-    if sys.stdin is None:
-        raise InputError("Standard input is closed: give a text, or lines on standard input.")
-    most_bytes = 4 * (most_letters + 1)
-    try:
-        while line := sys.stdin.buffer.readline(most_bytes):
-            end = line
-            while not end.endswith(b"\n") and (end := sys.stdin.buffer.readline(most_bytes)):
-                pass  # too long: to its end
-            yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
-    except OSError as error:
-        raise InputError(unreadable(error, "Standard input")) from error
 
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
     parser.add_argument("text", nargs="?", help="English text; standard input unless given")
     parser.add_argument(
-        "--beam",
-        type=whole_number(1, MAX_BEAM_SIZE),
-        default=BEAM_SIZE,
-        help="beam size; 1 is greedy",
-    )
-    parser.add_argument(
-        "--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given"
+        "--checkpoint",
+        type=Path,
+        help="a checkpoint folder, or for CTranslate2 an exported one; the bundled one unless "
+        "given",
     )
     parser.add_argument(
         "--align",
@@ -125,7 +169,69 @@ def _parser() -> Parser:
         help="after each translation ||| and its word pairs in Pharaoh format: source-target, "
         "counted from 0, words as blanks cut them",
     )
+    _add_search(parser)
+    _add_score(parser)
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="ctranslate2 finds the same text faster in long files; it must be installed",
+    )
+    parser.add_argument(
+        "--threads",
+        type=whole_number(1, MAX_THREADS),
+        default=usable_cores(),
+        help="lines of a file are searched on so many cores; all that may be used unless given",
+    )
     return parser
+
+
+def _add_search(parser: Parser) -> None:
+    group = parser.add_argument_group("search")
+    group.add_argument(
+        "--beam",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        default=BEAM_SIZE,
+        help="beam size; 1 is greedy",
+    )
+    group.add_argument(
+        "--alpha",
+        type=number(0, MAX_ALPHA),
+        default=ALPHA,
+        help="α of the length penalty: above 0 favours longer translations; %(default)s",
+    )
+    group.add_argument(
+        "--n-best",
+        type=whole_number(1, MAX_BEAM_SIZE),
+        metavar="N",
+        help="print the N best, at most as many as the beam: number ||| text ||| score",
+    )
+    group.add_argument(
+        "--prefix", default="", metavar="TEXT", help="what each translation begins with"
+    )
+    group.add_argument(
+        "--forbid",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="a word that no translation contains; may be given several times",
+    )
+    group.add_argument(
+        "--max-length",
+        type=whole_number(1),
+        metavar="N",
+        help="most pieces of a translation, </s> included; those of the source and 50 unless given",
+    )
+
+
+def _add_score(parser: Parser) -> None:
+    group = parser.add_argument_group("a given translation")
+    group.add_argument(
+        "--score",
+        action="store_true",
+        help="print log P of each piece of the --target, a tab between them, and their sum",
+    )
+    group.add_argument("--target", metavar="TEXT", help="the translation to score")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
@@ -17,6 +18,7 @@ from transformer.errors import CheckpointError, InputError
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
 from transformer.languages import Languages
+from transformer.lines import LineSearch
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
 from transformer.score import Scored
@@ -153,7 +155,7 @@ class Translator:
         first: int = 1,
         refuse: Callable[[InputError], None] | None = None,
     ) -> list[str]:
-        """Translate many texts as one batch; an empty line stays empty.
+        """Translate many texts, batched by length; an empty line stays empty.
 
         Args:
             first: number of the first line, by which an error names a line.
@@ -163,25 +165,49 @@ class Translator:
         Raises:
             InputError: naming the line that is longer than the model accepts.
         """
-        settings = SearchSettings(beam_size=beam_size)
-        rows = []
-        for number, line in enumerate(lines, start=first):
-            try:
-                rows.append([p.id for p in self.reader.text(line)] if line.strip() else [])
-            except InputError as error:
-                named = InputError(f"Line {number:,}: {error}")
+        search = LineSearch(
+            self,
+            SearchSettings(beam_size=beam_size, n_best=1),
+            lambda _line, found: self.target_tokenizer.decode(found[0].tokens),
+        )
+        texts: list[str] = []
+        for result in chain.from_iterable(search.results(lines, first)):
+            if isinstance(result, InputError):
                 if refuse is None:
-                    raise named from error
-                refuse(named)
-                rows.append([])
-        found = iter(self._search([row for row in rows if row], settings))
-        return [self.target_tokenizer.decode(next(found)[0].tokens) if row else "" for row in rows]
+                    raise result
+                refuse(result)
+            texts.append(result if isinstance(result, str) else "")
+        return texts
 
-    def _search(self, rows: list[list[int]], settings: SearchSettings) -> list[list[Hypothesis]]:
+    def search(
+        self,
+        rows: Sequence[Sequence[int]],
+        settings: SearchSettings,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of several sentences as one batch.
+
+        Args:
+            rows: token ids of each sentence, `</s>` last.
+
+        Returns:
+            For each sentence its hypotheses, best first.
+
+        Raises:
+            InputError: if what is forced or forbidden leaves a sentence no translation.
+        """
         if not rows:
             return []
-        source = pad_sequences(rows).to(self.model.device)
-        found = beam_search(self.model, source, beam_size=settings.beam_size)
+        found = beam_search(
+            self.model,
+            pad_sequences(rows).to(self.model.device),
+            beam_size=settings.beam_size,
+            alpha=settings.alpha,
+            max_length=settings.max_length,
+            n_best=settings.n_best,
+            constraints=settings.constraints(self.reader),
+            should_stop=should_stop,
+        )
         for hypotheses in found:
             self.require_finite([one.score for one in hypotheses] or [math.nan])
         return found

@@ -182,3 +182,79 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert lines[0].startswith(f"{translator.translate_lines([typed])[0]} |||")
     assert status == 2
     assert err.startswith("transformer: Line 3: ")
+
+
+def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
+    steered = {"prefix": "Die", "forbidden": ["unter"], "max_length": 9, "alpha": 1.5}
+    options = ["--prefix", "Die", "--forbid", "unter", "--max-length", "9", "--alpha", "1.5"]
+
+    def shown(**arguments):
+        best = translator.translate(TEXT, beam_size=3, **arguments).best
+        return f"0 ||| {best.text} ||| {best.hypothesis.score:.4f}\n"
+
+    expected = shown(**steered)
+    for name in steered:  # each of them matters
+        assert expected != shown(**{one: steered[one] for one in steered if one != name}), name
+    command = ["--beam", "3", "--n-best", "1", *options]
+    assert run(*command, TEXT)[:2] == (0, expected)
+    assert run(*command, stdin=f"{TEXT}\n".encode())[:2] == (0, expected)
+
+
+def test_the_n_best_stand_in_lines_of_moses(run, translator):
+    found = translator.translate(TEXT).candidates[:3]
+    expected = [f"{one.text} ||| {one.hypothesis.score:.4f}" for one in found]
+    status, out, _ = run("--n-best", "3", TEXT)
+    assert (status, out.splitlines()) == (0, [f"0 ||| {line}" for line in expected])
+    status, out, err = run(
+        "--n-best", "3", stdin=f"\n\udcff\n{TEXT}\n".encode(errors="surrogateescape")
+    )
+    assert (status, out.splitlines()) == (2, [f"2 ||| {line}" for line in expected])
+    assert err.startswith("transformer: Line 2: ")
+
+
+def test_a_given_translation_is_scored_piece_by_piece(run, translator):
+    scored = translator.score(TEXT, "Der Hund wartet.")
+    status, out, _ = run("--score", "--target", "Der Hund wartet.", TEXT)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert status == 0
+    assert [name for name, _ in rows] == [*(piece.text for piece in scored.pieces), "log P"]
+    values = [float(value) for _, value in rows]
+    assert values == pytest.approx([*scored.log_probs, scored.log_prob], abs=1e-4)
+    assert values[-1] == pytest.approx(sum(values[:-1]), abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--score", TEXT],
+        ["--target", "Der Hund.", TEXT],
+        ["--score", "--target", "Der Hund."],
+        ["--score", "--target", "", TEXT],
+        ["--n-best", "5", TEXT],
+        ["--n-best", "2", "--align", TEXT],
+        ["--forbid", "", TEXT],
+        ["--prefix", "😀", TEXT],
+        ["--prefix", "Der Hund wartet", "--forbid", "Hund"],
+        ["--max-length", "9999", TEXT],
+        ["--alpha", "nan", TEXT],
+        ["--threads", "0", TEXT],
+        ["--engine", "tpu", TEXT],
+    ],
+)
+def test_options_that_make_no_sense_are_one_sentence(run, arguments):
+    status, out, err = run(*arguments, stdin=b"The dog waits.\n")
+    assert (status, out) == (2, "")
+    sentence = err.rstrip("\n").splitlines()[-1]
+    assert "Traceback" not in err
+    assert sentence.startswith("python -m transformer: error: ") or is_one_sentence(sentence)
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_no_line_depends_on_the_number_of_threads(run, pairs, engine):
+    lines = "\n".join(pair.english for pair in pairs[::9]).encode()
+    one, three = (
+        run("--engine", engine, "--threads", threads, stdin=lines) for threads in ("1", "3")
+    )
+    assert one == three
+    assert one[0] == 0
+    assert len(set(one[1].splitlines())) > 10

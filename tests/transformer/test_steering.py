@@ -68,9 +68,9 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled):
 
 
 def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):
-    for pair in pairs[::67]:
+    for pair in pairs[::99]:
         forbidden: list[str] = []
-        for _ in range(4):  # each translation loses the first word that it has
+        for _ in range(3):  # each translation loses the first word that it has
             found = translator.translate(pair.english, forbidden=forbidden)
             for candidate in found.candidates:
                 assert not set(forbidden) & set(own_words(candidate.text))
@@ -140,7 +140,7 @@ def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
 
 def test_every_continuation_forbidden_is_one_sentence(translator):
     texts = translator.tokenizer.forbidden([]).texts
-    words = {re.match(r"\w+", "Hund" + text).group() for text in texts}  # “Hund” is one of them
+    words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
     length = len(translator.tokenizer.encode("Hund")) + 1
     with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
         translator.translate(TEXT, prefix="Hund", forbidden=words, max_length=length)
@@ -152,7 +152,7 @@ def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
         {"prefix": "Die", "forbidden": ["Hund"], "beam_size": 3},
         {"prefix": ["▁", "E"], "forbidden": ["Die", "Der"], "max_length": 9, "alpha": 0.0},
     ]
-    texts = [pair.english for pair in pairs[:60:12]]
+    texts = [pair.english for pair in pairs[:60:20]]
 
     def translations(arguments):
         return [translator.translate(text, **arguments).candidates for text in texts]
@@ -176,7 +176,8 @@ def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
 
 def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
     free = translator.translate(TEXT)
-    for prefix in ("", " \n", []):
+    blank: list[str | list[str]] = ["", " \n", []]
+    for prefix in blank:
         found = translator.translate(TEXT, prefix=prefix, forbidden=[])
         assert (found.candidates, found.prefix) == (free.candidates, ())
 

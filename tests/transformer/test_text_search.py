@@ -20,6 +20,7 @@ POINT = "decoder.layers.1.cross_attention.hook_z"
         {"beam_size": 8, "n_best": 1},
         {"prefix": "Der", "forbidden": ["Tisch"]},
         {"max_length": 4, "alpha": 2.0},
+        {"beam_size": 8, "alpha": 0.0},  # a better one is found while others still live
     ],
     ids=str,
 )
@@ -77,8 +78,12 @@ def test_a_search_that_is_left_leaves_nothing_behind(translator):
     next(abandoned)
     abandoned.close()
     assert list(abandoned) == []
+
+    def gone():
+        raise KeyError("gone")
+
     with pytest.raises(KeyError, match="gone"):  # an error of the caller's passes through
-        list(translator.stream(TEXT, should_stop=lambda: {}["gone"]))
+        list(translator.stream(TEXT, should_stop=gone))
     assert _active.get(None) is before
 
 
@@ -86,7 +91,7 @@ def test_two_streams_in_turn_do_not_meet(translator):
     texts = [TEXT, "A small bird sings."]
     expected = [translator.translate(text).candidates for text in texts]
     streams = [translator.stream(text) for text in texts]
-    found = {}
+    found: dict[int, object] = {}
     while len(found) < 2:
         for number, stream in enumerate(streams):
             if (part := next(stream, None)) is not None and part.translation is not None:

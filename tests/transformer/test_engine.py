@@ -1,0 +1,148 @@
+"""CTranslate2 beside the search of this project: the same text, line by line."""
+
+import builtins
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from transformer import InputError, Transformer, TransformerConfig, Translator, checkpoint
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.decoding import beam_search
+from transformer.engine import CTranslate2Translator, plain_search
+from transformer.errors import ConfigError
+from transformer.files import ASSETS
+from transformer.steering import SearchSettings
+
+UNSEEN = "A 😀 dog and 汉字 in the garden."
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Translator.load()
+
+
+@pytest.fixture(scope="module")
+def bundled_engine():
+    return CTranslate2Translator.load_engine(threads=2)
+
+
+def rare_specials(model):
+    """Pieces that no text contains get next to no probability, as in every trained model."""
+    with torch.no_grad():
+        norm = model.decoder.layers[-1].feed_forward_norm.norm
+        norm.bias.copy_(torch.randn(norm.bias.shape) * 0.5)
+        direction = norm.bias / norm.bias.square().sum()
+        model.shared_embedding[[PAD, UNK, BOS]] = -40 * direction
+    return model
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        {"positions": "learned"},
+        {"d_k": 4, "d_v": 8},
+        {"d_k": 8, "d_v": 3},
+        {"h": 2, "d_k": 24, "d_v": 24},
+    ],
+    ids=["learned positions", "d_k < d_v", "d_v < d_k", "h d_k > d_model"],
+)
+def other_shape(request, tokenizer, tmp_path_factory):
+    """A checkpoint of random weights whose shape CTranslate2 does not have by itself."""
+    shape = {"N": 2, "d_model": 32, "d_ff": 64, "h": 4, "max_length": 90} | request.param
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        model = rare_specials(Transformer(TransformerConfig(vocab_size=160, **shape)).eval())
+    folder = tmp_path_factory.mktemp("shape") / "model"
+    checkpoint.save(folder, model, tokenizer)
+    return folder
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_the_bundled_model_writes_the_same_text(bundled, bundled_engine, beam_size):
+    texts = [*(ASSETS / "examples.txt").read_text("utf-8").splitlines()[::4], UNSEEN, "dog " * 30]
+    expected = bundled.translate_lines(texts, beam_size=beam_size)
+    assert bundled_engine.translate_lines(texts, beam_size=beam_size) == expected
+    assert len(set(expected)) == len(texts)
+
+
+def test_translate_gives_the_same_candidates_figures_and_notices(bundled, bundled_engine):
+    for text in ("Two boys build a tower.", UNSEEN, "dog " * 30):
+        ours, theirs = bundled.translate(text), bundled_engine.translate(text)
+        assert [one.text for one in theirs.candidates] == [one.text for one in ours.candidates]
+        assert theirs.notices == ours.notices
+        pairs = zip(ours.candidates, theirs.candidates, strict=True)
+        for one, other in ((a.hypothesis, b.hypothesis) for a, b in pairs):
+            assert other.score == pytest.approx(one.score, abs=1e-3)
+            assert other.log_probs == pytest.approx(one.log_probs, abs=1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.6, 3])
+@pytest.mark.parametrize("max_length", [None, 4])
+def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_length):
+    settings = SearchSettings(alpha=alpha, max_length=max_length)
+    rows = [
+        [piece.id for piece in bundled.reader.text(text)]
+        for text in ("Three sheep stand on a narrow road and do not move.", "A cat.", "Stop!")
+    ]
+    ours, theirs = (one.search(rows, settings) for one in (bundled, bundled_engine))
+    assert [one[0].tokens for one in theirs] == [one[0].tokens for one in ours]
+    two = bundled_engine.search(rows, SearchSettings(alpha=alpha, max_length=max_length, n_best=2))
+    assert two == [found[:2] for found in theirs]
+
+
+def test_every_shape_of_ours_is_exact(other_shape, pairs):
+    ours, theirs = Translator.load(other_shape), CTranslate2Translator.load_engine(other_shape)
+    texts = [pair.english for pair in pairs[::9]]
+    found = [theirs.translate(text) for text in texts]
+    for text, one in zip(texts, found, strict=True):
+        expected = ours.translate(text)
+        assert one.best.hypothesis.log_probs == pytest.approx(
+            expected.best.hypothesis.log_probs, abs=1e-4
+        )
+        assert one.text == expected.text
+    assert len({one.text for one in found}) > 5
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
+@pytest.mark.parametrize("K", [1, 3])
+def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, alpha):
+    row = [*tokenizer.encode(pairs[3].english), EOS]
+
+    @torch.inference_mode()
+    def log_p_after(prefixes):
+        source = torch.tensor([row] * len(prefixes))
+        target = torch.tensor([[BOS, *prefix] for prefix in prefixes])
+        return model(source, target)[:, -1].log_softmax(-1).numpy()
+
+    expected = beam_search(model, torch.tensor([row]), beam_size=K, alpha=alpha)[0]
+    found = plain_search(log_p_after, len(row) + 50, K, alpha)
+    assert [one.tokens for one in found] == [one.tokens for one in expected]
+    assert [one.score for one in found] == pytest.approx([one.score for one in expected], abs=1e-4)
+
+
+def test_the_plain_search_stops_at_its_limit():
+    never_ends = np.full((1, 8), -2.0)
+    never_ends[0, EOS] = -math.inf
+    found = plain_search(lambda prefixes: np.repeat(never_ends, len(prefixes), 0), 5, 2, 0.6)
+    assert [len(one.tokens) for one in found] == [5, 5]
+    assert not any(one.complete for one in found)
+
+
+@pytest.mark.parametrize("asked", [{"prefix": "Der"}, {"forbidden": ["Hund"]}, {"tree": True}])
+def test_what_the_engine_cannot_do_is_refused(bundled_engine, asked):
+    with pytest.raises(InputError, match="leave --engine ctranslate2 out"):
+        bundled_engine.translate("A dog.", **asked)
+
+
+def test_without_the_package_one_sentence_says_what_to_install(monkeypatch):
+    def no_ctranslate2(name, *arguments, **options):
+        if name.startswith("ctranslate2"):
+            raise ModuleNotFoundError(name)
+        return builtins.__import__(name, *arguments, **options)
+
+    monkeypatch.setattr(importlib, "import_module", no_ctranslate2)
+    with pytest.raises(ConfigError, match=r"run pip install 'ctranslate2>=4\.6,<5'\.$"):
+        CTranslate2Translator.load_engine()

@@ -1,0 +1,297 @@
+"""CTranslate2 as the engine of a Translator: its beam search on our weights, ranked as ours ranks.
+
+It differs from ours in three ways, which are undone here. It divides by another length penalty: we
+take all K hypotheses and rank them by ((5 + |Y|) / 6)^α. It has one length limit for a batch: what
+wrote more than its own is searched once more. It can only take a piece out before the softmax,
+where ours lets it keep its probability: so `<unk>` may be written, and a sentence in which it was
+is searched once more, with the engine's logits and our own beam.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import torch
+
+from transformer import checkpoint, notices
+from transformer.checkpoint import Checkpoint
+from transformer.config import EOS
+from transformer.decoding import (
+    ALPHA,
+    BEAM_SIZE,
+    MAX_EXTRA,
+    NEVER_WRITTEN,
+    Hypothesis,
+    length_penalty,
+)
+from transformer.errors import CheckpointError, InputError
+from transformer.export import folder as exported_folder
+from transformer.export.specification import engine, vocabulary
+from transformer.model import Transformer
+from transformer.score import Scored
+from transformer.steering import SearchArguments, SearchSettings
+from transformer.tokenizer import Piece
+from transformer.trace import AttentionTrace
+from transformer.translation import Candidate, Partial, Translation
+from transformer.translator import BUNDLED, Translator
+
+Row = Sequence[int]
+Log_P = Callable[[list[list[int]]], np.ndarray]
+"""Prefixes of one length to log P of each next piece, `[prefix, vocab]`."""
+
+
+class CTranslate2Translator(Translator):
+    """A Translator whose search is CTranslate2's, on the CPU.
+
+    Args:
+        loaded: the checkpoint; of an exported folder, a model without weights.
+        folder: the model that CTranslate2 reads; it may be gone afterwards.
+        threads: searches that may run at once, each on one core.
+    """
+
+    def __init__(self, loaded: Checkpoint, folder: Path, threads: int = 1) -> None:
+        super().__init__(loaded)
+        module = engine()
+        module.set_log_level(logging.ERROR)  # a type that this processor lacks is converted
+        try:
+            self._engine: Any = module.Translator(
+                str(folder), device="cpu", inter_threads=threads, intra_threads=1
+            )
+        except (RuntimeError, ValueError) as error:
+            raise CheckpointError(f"CTranslate2 cannot read {folder}: {error}.") from error
+        self._pieces = vocabulary(self.tokenizer)
+        self._ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
+
+    @classmethod
+    def load_engine(cls, folder: Path | None = None, *, threads: int = 1) -> CTranslate2Translator:
+        """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way.
+
+        Raises:
+            ConfigError: if CTranslate2 is not installed.
+            CheckpointError: naming the file and what is wrong with it.
+        """
+        engine()  # before anything is read
+        folder = BUNDLED if folder is None else folder
+        if exported_folder.is_export(folder):
+            exported = exported_folder.read(folder)
+            with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's
+                model = Transformer(exported.config).eval()
+            loaded = Checkpoint(model, exported.tokenizer, folder, exported.checksum)
+            return cls(loaded, folder, threads)
+        loaded = checkpoint.load(folder)
+        with tempfile.TemporaryDirectory() as temporary:
+            new = Path(temporary) / "model"
+            exported_folder.write(loaded, new)
+            return cls(loaded, new, threads)
+
+    def translate(
+        self,
+        text: str,
+        *,
+        beam_size: int = BEAM_SIZE,
+        alpha: float = ALPHA,
+        prefix: str | Sequence[str] = "",
+        forbidden: Sequence[str] = (),
+        n_best: int | None = None,
+        max_length: int | None = None,
+        tree: bool = False,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Translation:
+        """As `Translator.translate`, without what CTranslate2 has no search for.
+
+        Raises:
+            InputError: as there, and if a prefix, a forbidden word or the tree is asked for.
+        """
+        started = time.perf_counter()
+        settings = SearchSettings(beam_size, alpha, prefix, forbidden, n_best, max_length, tree)
+        source = self.reader.text(text)
+        row = [piece.id for piece in source]
+        found = self.search([row], settings, should_stop)[0]
+        found = [self._with_log_probs(row, one) for one in found]
+        return Translation(
+            source=text,
+            candidates=tuple(Candidate.of(one, self.tokenizer) for one in found),
+            notices=(
+                *notices.of_source(source),
+                *notices.of_end(found[0], settings, stopped=False),
+                *notices.of_domain(found[0], self.domain),
+            ),
+            seconds=time.perf_counter() - started,
+            settings=settings,
+        )
+
+    def stream(
+        self,
+        text: str,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        **arguments: Unpack[SearchArguments],
+    ) -> Iterator[Partial]:
+        """The translation as one part: CTranslate2 says nothing before its end."""
+        found = self.translate(text, should_stop=should_stop, **arguments)
+        yield Partial(found.text, found.best.pieces, found.text, found)
+
+    def score(
+        self,
+        text: str,
+        target: str | Sequence[str],
+        *,
+        alternatives: int = 5,
+        alpha: float = ALPHA,
+    ) -> Scored:
+        """As `Translator.score`, by the weights of the checkpoint."""
+        self._require_weights()
+        return super().score(text, target, alternatives=alternatives, alpha=alpha)
+
+    def _trace(
+        self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
+    ) -> AttentionTrace:
+        self._require_weights()
+        return super()._trace(source, target, source_pieces, target_pieces)
+
+    def _require_weights(self) -> None:
+        if self.model.device.type == "meta":
+            raise InputError(
+                f"{self.folder} holds a model for CTranslate2, which shows neither attention nor "
+                f"alternatives: take the checkpoint that it was exported from."
+            )
+
+    def search(
+        self,
+        rows: Sequence[Sequence[int]],
+        settings: SearchSettings,
+        should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002
+    ) -> list[list[Hypothesis]]:
+        """As `Translator.search`; of each hypothesis there is log P alone, not that of its tokens.
+
+        Args:
+            should_stop: not asked, for the engine cannot be stopped.
+
+        Raises:
+            InputError: if a prefix, a forbidden word or the tree is asked for.
+        """
+        if settings.prefix or settings.forbidden or settings.tree:
+            raise InputError(
+                "CTranslate2 has no search with a forced prefix, forbidden words or a tree: "
+                "leave --engine ctranslate2 out."
+            )
+        if not rows:
+            return []
+        settings.constraints(self.reader)  # refuses a maximum length that the model has not
+        most = self.model.config.max_length
+        limits = [min(settings.max_length or len(row) + MAX_EXTRA, most) for row in rows]
+        K, alpha = settings.beam_size, settings.alpha
+        found = self._batch(rows, max(limits), K, alpha)
+        for index, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+            if any(len(one.tokens) > limit for one in found[index]):
+                found[index] = self._batch([row], limit, K, alpha)[0]
+            if any(set(NEVER_WRITTEN) & set(one.tokens) for one in found[index]):
+                found[index] = plain_search(self._log_p_after(row), limit, K, alpha)
+        for hypotheses in found:
+            self.require_finite([one.score for one in hypotheses] or [math.nan])
+        return [hypotheses[: settings.n_best] for hypotheses in found]
+
+    def _with_log_probs(self, row: Row, found: Hypothesis) -> Hypothesis:
+        """The same with log P of each token, by one forced pass."""
+        result = self._engine.score_batch(
+            [[self._pieces[id_] for id_ in row]],
+            [[self._pieces[id_] for id_ in found.tokens if id_ != EOS]],
+            max_input_length=0,
+        )[0]
+        log_probs = tuple(result.log_probs[: len(found.tokens)])
+        return dataclasses.replace(found, log_probs=log_probs)
+
+    def _batch(
+        self, rows: Sequence[Row], limit: int, K: int, alpha: float
+    ) -> list[list[Hypothesis]]:
+        # what it drops of more than K finished ones it drops by log P / |Y|^exponent: near our
+        # order; at 0 it would also stop before K are finished
+        exponent = max(0.75 * alpha, 1e-6)
+        results = self._engine.translate_batch(
+            [[self._pieces[id_] for id_ in row] for row in rows],
+            beam_size=K,
+            num_hypotheses=K,
+            length_penalty=exponent,
+            max_decoding_length=limit,
+            min_decoding_length=0,
+            max_input_length=0,
+            return_scores=True,
+            return_end_token=True,
+        )
+        return [
+            _ranked(
+                [
+                    ([self._ids[piece] for piece in pieces], score * len(pieces) ** exponent)
+                    for pieces, score in zip(result.hypotheses, result.scores, strict=True)
+                ],
+                alpha,
+            )
+            for result in results
+        ]
+
+    def _log_p_after(self, row: Row) -> Log_P:
+        """log P of each piece after a prefix, all pieces in the softmax."""
+        source = [self._pieces[id_] for id_ in row]
+
+        def log_p(prefixes: list[list[int]]) -> np.ndarray:
+            results = self._engine.translate_batch(
+                [source] * len(prefixes),
+                target_prefix=[[self._pieces[id_] for id_ in prefix] for prefix in prefixes],
+                beam_size=1,
+                max_decoding_length=len(prefixes[0]) + 1,
+                min_decoding_length=0,
+                max_input_length=0,
+                return_logits_vocab=True,
+                return_end_token=True,
+            )
+            logits = torch.stack(
+                [torch.from_numpy(np.array(result.logits[0][-1])) for result in results]
+            )
+            return logits.log_softmax(-1).numpy()
+
+        return log_p
+
+
+def _ranked(found: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypothesis]:
+    """Tokens and log P of each to hypotheses, best first, and those that were cut last."""
+    hypotheses = [
+        Hypothesis(tuple(tokens), (log_prob,), log_prob / length_penalty(len(tokens), alpha))
+        for tokens, log_prob in found
+    ]
+    return sorted(hypotheses, key=lambda one: (not one.complete, -one.score))
+
+
+def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
+    """The beam search of `decoding` for one sentence, as plainly as it can be written.
+
+    Args:
+        log_p_after: gives log P of each next piece.
+        limit: pieces of the longest hypothesis.
+        K: beam size.
+        alpha: α of the length penalty.
+    """
+    live: list[tuple[list[int], float]] = [([], 0.0)]
+    finished: list[tuple[list[int], float]] = []
+    for length in range(1, limit + 1):
+        log_p = log_p_after([prefix for prefix, _ in live]).astype(np.float64)
+        log_p[:, list(NEVER_WRITTEN)] = -math.inf
+        total = (log_p + np.array([[log_prob] for _, log_prob in live])).ravel()
+        best = np.argsort(-total, kind="stable")[: 2 * K]
+        vocab = log_p.shape[1]
+        grown = [([*live[i // vocab][0], int(i % vocab)], float(total[i])) for i in best]
+        ended = [one for one in grown[:K] if one[0][-1] == EOS]
+        finished += ended[: K - len(finished)]
+        live = [one for one in grown if one[0][-1] != EOS and math.isfinite(one[1])][:K]
+        if len(finished) >= K or not live:
+            break
+        if length == limit:
+            finished += live[: K - len(finished)]
+    return _ranked(finished, alpha)

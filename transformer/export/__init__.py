@@ -1,0 +1,1 @@
+"""A checkpoint as a model of another engine: `python -m transformer.export ctranslate2`."""

@@ -8,10 +8,12 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.transformer.marian import marian_folder
 from training import evaluate
 from transformer import Translator, __main__
+from transformer.analysis.corpus import head_report
 from viz import __main__ as report
 
 TEXT = "My brother sees a cat."
@@ -74,7 +76,22 @@ def test_heads_are_measured_and_the_folder_still_loads(
 ) -> None:
     folder = marian_folder.write(tmp_path / "own", separate=True, layers=1)
     before = Translator.load(folder).checksum
-    chosen = ["--checkpoint", str(folder), *files, "--sentences", "2"]
+    chosen = ["--checkpoint", str(folder), *files]
     assert evaluate.main([*measure, *chosen]) == 0
     assert (folder / stored).exists()
-    assert Translator.load(folder).checksum == before
+    translator = Translator.load(folder)
+    assert translator.checksum == before
+    if stored == head_report.FILE:
+        means = head_report.read_means(folder, translator.model.config)
+        assert means is not None
+        torch.testing.assert_close(means["cross"][0], mean_z(translator), rtol=1e-4, atol=1e-5)
+
+
+def mean_z(translator: Translator) -> torch.Tensor:
+    """The mean over all positions of what the heads of cross-attention write, `[head, d_v]`."""
+    seen: list[torch.Tensor] = []
+    name = "decoder.layers.0.cross_attention.hook_z"
+    with translator.model.hooks({name: lambda z, _: seen.append(z[0])}):
+        for pair in zip(marian_folder.SOURCE, marian_folder.TARGET, strict=True):
+            translator.trace(*pair)
+    return torch.cat(seen, 1).mean(1)

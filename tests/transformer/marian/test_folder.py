@@ -13,6 +13,7 @@ import torch
 from tests.transformer.marian import marian_folder
 from tests.transformer.marian.plain_marian import PlainMarian
 from transformer import KINDS, Translator, marian
+from transformer.analysis.logits.logit_lens import layer_predictions
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.marian.tokenizer import MarianTokenizer
 
@@ -178,3 +179,16 @@ def test_special_pieces_are_never_written(case: Case) -> None:
     found = case.translator.translate(marian_folder.SOURCE[2], max_length=20)
     written = {token for one in found.candidates for token in one.hypothesis.tokens}
     assert not written & {PAD, UNK, BOS}
+
+
+def test_the_logit_lens_names_pieces_of_the_target(case: Case) -> None:
+    trace = case.translator.trace(marian_folder.SOURCE[0], target=marian_folder.TARGET[0])
+    source = case.source[case.ids(marian_folder.SOURCE[0])].tolist()
+    written = case.target[[piece.id for piece in trace.target_pieces]].tolist()
+    logits = case.plain.run(source, written[:-1])
+    logits[:, [1, case.plain.config["pad_token_id"]]] = -np.inf
+    numbers = case.target.tolist()
+    ids = [numbers.index(number) for number in logits.argmax(-1)]
+    expected = [piece.text for piece in case.translator.target_tokenizer.pieces_of(ids)]
+    found = layer_predictions(case.translator, trace, k=1).pieces[-1]
+    assert [step[0] for step in found] == expected

@@ -56,7 +56,7 @@ class TextSearch:
     @property
     def unfinished(self) -> bool:
         """Whether the search goes on."""
-        return self._beams.unfinished
+        return bool(self._beams.unfinished)
 
     def step(self, should_stop: Callable[[], bool]) -> None:
         """Extend each live prefix by one piece, then ask whether to stop.

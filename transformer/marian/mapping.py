@@ -79,7 +79,7 @@ def parameters(
 
 def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
     """An axis of d_model with sine and cosine of one frequency as neighbours."""
-    halves: Tensor = x.unflatten(axis, (2, -1))  # type: ignore[no-untyped-call]
+    halves: Tensor = x.unflatten(axis, (2, -1))
     return halves.transpose(axis, axis + 1).flatten(axis, axis + 1)
 
 

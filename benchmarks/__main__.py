@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import app, confidence, inference, layers, lenses, pages, sentences, training
+from benchmarks import (
+    app,
+    confidence,
+    inference,
+    layers,
+    lenses,
+    marian,
+    pages,
+    sentences,
+    training,
+)
 from benchmarks.campaign import entrances
 from transformer import command
 from transformer.arguments import Parser
@@ -20,6 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     pages.add_arguments(commands)
     layers.add_arguments(commands)
     lenses.add_arguments(commands)
+    marian.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)

@@ -53,7 +53,7 @@ class OursTraced:
 
     def sentence(self, row: list[int], K: int, steps: int) -> None:  # noqa: ARG002
         """Search, and one forced pass with the hook points watched."""
-        text = self._translator.tokenizer.decode(row)
+        text = self._translator.target_tokenizer.decode(row)
         found = self._translator.translate(text, beam_size=K, n_best=1)
         self._translator.trace_of(found)
 
@@ -84,7 +84,7 @@ class CTranslate2:
         found = self._translate(rows, K, max_batch_size=1024, batch_type="tokens")
         ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
         return [
-            self._translator.tokenizer.decode([ids[piece] for piece in one.hypotheses[0]])
+            self._translator.target_tokenizer.decode([ids[piece] for piece in one.hypotheses[0]])
             for one in found
         ]
 
@@ -183,7 +183,7 @@ def _file(translator: Translator, lines: Sequence[str], K: int, cores: int) -> l
     search = LineSearch(
         translator,
         SearchSettings(beam_size=K, n_best=1),
-        lambda _line, found: translator.tokenizer.decode(found[0].tokens),
+        lambda _line, found: translator.target_tokenizer.decode(found[0].tokens),
         cores,
     )
     return [str(text) for block in search.results(lines) for text in block]

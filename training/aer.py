@@ -111,7 +111,7 @@ def _alignments(
 ) -> Iterator[tuple[Map, dict[Links, set[Link]]]]:
     """One sentence pair by every map."""
     trace = translator.trace(source, target=target)
-    words = alignment.word_numbers(translator.tokenizer, trace, "typed")
+    words = alignment.word_numbers(translator, trace, "typed")
     for name in lenses.NAMES:
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)

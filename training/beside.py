@@ -12,6 +12,7 @@ from pathlib import Path
 from transformer.atomic import replace_folder, write_file
 from transformer.checkpoint import MANIFEST
 from transformer.errors import CheckpointError, unwritable
+from transformer.marian import is_marian
 
 
 def require_place(folder: Path, out: Path | None) -> None:
@@ -34,6 +35,8 @@ def require_place(folder: Path, out: Path | None) -> None:
 def store(folder: Path, files: Mapping[str, bytes]) -> None:
     """Put files into a checkpoint folder and list them in its manifest; all of it or nothing.
 
+    A MarianMT folder has no manifest: each file is written as a whole.
+
     Args:
         folder: a checkpoint that was loaded before, so its manifest is one of ours.
         files: content by name; one that is there already is replaced.
@@ -42,6 +45,10 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
         CheckpointError: if the folder cannot be written.
     """
     folder = folder.resolve()  # a link stays, and what it leads to is replaced
+    if is_marian(folder):
+        for name, content in files.items():
+            write(folder / name, content)
+        return
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}

@@ -86,9 +86,14 @@ def bleu(
     """
     text = read_held_out(src, ref)
     translator = Translator.load(folder)
-    model, tokenizer = translator.model, translator.tokenizer
+    model = translator.model
     max_pieces = model.config.max_length - 1  # </s> takes one position
-    encoded = encode(text, tokenizer, model.config.max_length)
+    encoded = encode(
+        text,
+        translator.tokenizer,
+        model.config.max_length,
+        target_tokenizer=translator.target_tokenizer,
+    )
     if encoded.left_out:
         raise CorpusError(
             f"{encoded.left_out} pairs of {src} and {ref} have no visible character or more than "
@@ -106,7 +111,7 @@ def bleu(
         lambda batch: [
             found[0] for found in beam_search(model, batch, beam_size=beam_size, alpha=alpha)
         ],
-        tokenizer,
+        translator.target_tokenizer,
         model.device,
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )

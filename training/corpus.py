@@ -178,11 +178,17 @@ class EncodedText:
 
 
 def encode(
-    text: ParallelText, tokenizer: Tokenizer, max_pieces: int, *, progress: bool = False
+    text: ParallelText,
+    tokenizer: Tokenizer,
+    max_pieces: int,
+    *,
+    target_tokenizer: Tokenizer | None = None,
+    progress: bool = False,
 ) -> EncodedText:
     """Encode every pair; those with an empty or overlong side are left out and counted.
 
     Args:
+        target_tokenizer: of the target, unless one serves both languages.
         progress: show a bar on a terminal, if it takes a while.
 
     Raises:
@@ -194,7 +200,7 @@ def encode(
         chunk = slice(start, start + CHUNK)
         pairs = zip(
             tokenizer.encode_all(text.source[chunk]),
-            tokenizer.encode_all(text.target[chunk]),
+            (target_tokenizer or tokenizer).encode_all(text.target[chunk]),
             strict=True,
         )
         for line, (s, t) in enumerate(pairs, start=start):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,10 +71,23 @@ def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
     )
 
 
-def measure_corpus(model: Transformer, tokenizer: Tokenizer, text: EncodedText) -> CorpusMeasures:
-    """Measure every head on every sentence, with a progress bar on a terminal."""
+def measure_corpus(
+    model: Transformer, tokenizer: Tokenizer, target_tokenizer: Tokenizer, text: EncodedText
+) -> CorpusMeasures:
+    """Measure every head on every sentence, with a progress bar on a terminal.
+
+    Args:
+        tokenizer: of the source.
+        target_tokenizer: of the target; the same where one vocabulary serves both languages.
+        text: the sentences.
+    """
     heads, config = all_heads(model), model.config
-    piece_counts = _piece_counts(text, config.vocab_size)
+    pieces_of = {
+        "encoder_self": (tokenizer, tokenizer),
+        "decoder_self": (target_tokenizer, target_tokenizer),
+        "cross": (target_tokenizer, tokenizer),
+    }
+    piece_counts = _piece_counts(text, tokenizer, target_tokenizer)
     measures: dict[Kind, dict[int, SentenceMeasures]] = {kind: {} for kind in KINDS}
     gradients = {kind: np.zeros((len(text), config.N, config.h)) for kind in KINDS}
     losses, pieces = np.zeros(len(text)), np.zeros(len(text))
@@ -99,7 +113,7 @@ def measure_corpus(model: Transformer, tokenizer: Tokenizer, text: EncodedText) 
             for index, row in enumerate(rows):
                 ids = _ids(batch, kind, index)
                 measures[kind][int(row)] = _measured(
-                    tokenizer, weights[:, index], kind, ids, piece_counts
+                    pieces_of[kind], weights[:, index], kind, ids, piece_counts
                 )
     return CorpusMeasures(
         measures={kind: [found[row] for row in sorted(found)] for kind, found in measures.items()},
@@ -202,22 +216,28 @@ def _ids(batch: Batch, kind: Kind, index: int) -> tuple[list[int], list[int]]:
 
 
 def _measured(
-    tokenizer: Tokenizer,
+    tokenizers: tuple[Tokenizer, Tokenizer],
     weights: npt.NDArray[np.float32],
     kind: Kind,
     ids: tuple[list[int], list[int]],
-    piece_counts: npt.NDArray[np.int64],
+    piece_counts: Mapping[str, int],
 ) -> SentenceMeasures:
     """One sentence, from weights that may be padded."""
-    queries, keys = (tuple(piece.text for piece in tokenizer.pieces_of(side)) for side in ids)
+    queries, keys = (
+        tuple(piece.text for piece in tokenizer.pieces_of(side))
+        for tokenizer, side in zip(tokenizers, ids, strict=True)
+    )
     axes = LabelledWeights(weights[:, :, : len(queries), : len(keys)], Labels(queries, keys))
-    return measure_sentence(axes, kind, piece_counts[ids[1]].tolist())
+    return measure_sentence(axes, kind, [piece_counts[key] for key in keys])
 
 
-def _piece_counts(text: EncodedText, vocab_size: int) -> npt.NDArray[np.int64]:
+def _piece_counts(
+    text: EncodedText, tokenizer: Tokenizer, target_tokenizer: Tokenizer
+) -> Mapping[str, int]:
     """How often each piece stands in the corpus, both languages together."""
-    counts = np.zeros(vocab_size, dtype=np.int64)
-    for side in (text.source, text.target):
-        for ids in side:
-            np.add.at(counts, ids, 1)
+    counts: Counter[str] = Counter()
+    for side, of_side in ((text.source, tokenizer), (text.target, target_tokenizer)):
+        of_ids = Counter(id_ for ids in side for id_ in ids)
+        for piece in of_side.pieces_of(list(of_ids)):
+            counts[piece.text] += of_ids[piece.id]
     return counts

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from training.corpus import CorpusError, read_lines
@@ -17,7 +17,6 @@ from transformer.analysis.corpus.head_report import Example
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
-from transformer.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
 
 EXAMPLES_OF_A_HEAD = 3
@@ -39,14 +38,13 @@ def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
 
 def examples_of_heads(
     traces: Sequence[AttentionTrace],
-    tokenizer: Tokenizer,
     roles: dict[Head, str],
     offsets: dict[Head, int],
 ) -> dict[Head, tuple[Example, ...]]:
     """For each head the sentences on which it does most what its role says."""
-    counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    for trace in traces:
-        np.add.at(counts, [p.id for p in (*trace.source_pieces, *trace.target_pieces)], 1)
+    counts = Counter(
+        piece.text for trace in traces for piece in (*trace.source_pieces, *trace.target_pieces)
+    )
     scores: dict[Head, list[float]] = {place: [] for place in roles}
     for trace in traces:
         for kind in KINDS:
@@ -69,7 +67,7 @@ def examples_of_heads(
     }
 
 
-def _key_counts(trace: AttentionTrace, kind: Kind, counts: npt.NDArray[np.int64]) -> list[int]:
+def _key_counts(trace: AttentionTrace, kind: Kind, counts: Mapping[str, int]) -> list[int]:
     if kind == "decoder_self":  # reads <s> first, which is no word
-        return [0, *counts[[piece.id for piece in trace.target_pieces[:-1]]].tolist()]
-    return [int(counts[piece.id]) for piece in trace.source_pieces]
+        return [0, *(counts[piece.text] for piece in trace.target_pieces[:-1])]
+    return [counts[piece.text] for piece in trace.source_pieces]

@@ -93,12 +93,15 @@ def run(options: argparse.Namespace) -> None:
     if torch.cuda.is_available():
         translator.model.to("cuda")
     text = read_files(options.src, options.ref)
-    encoded = encode(text, translator.tokenizer, translator.model.config.max_length)
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    encoded = encode(
+        text, tokenizers[0], translator.model.config.max_length, target_tokenizer=tokenizers[1]
+    )
     if encoded.left_out:
         command.say(f"{encoded.left_out:,} pairs are empty or too long, and are left out.")
     encoded = sample(encoded, options.sentences, options.seed)
     traces = example_traces(translator, options.examples) if options.examples else []
-    measures = measure_corpus(translator.model, translator.tokenizer, encoded)
+    measures = measure_corpus(translator.model, *tokenizers, encoded)
     if not np.isfinite(measures.losses).all():
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite: take another "
@@ -109,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
 
     def statistics(heads: Sequence[Head]) -> Floats:
         return bleu_statistics(
-            translator.model, translator.tokenizer, translated, references, heads
+            translator.model, translator.target_tokenizer, translated, references, heads
         )
 
     report = _report(translator, encoded, measures, statistics, traces, options.seed)
@@ -148,7 +151,7 @@ def _report(
         place: corpus_role({n: f.value for n, f in values.items()}, place.kind, offsets[place])
         for place, values in figures.items()
     }
-    examples = examples_of_heads(traces, translator.tokenizer, roles, offsets)
+    examples = examples_of_heads(traces, roles, offsets)
     curves = {}
     for order in ORDERS:
         ranked = sorted(heads, key=lambda place: figures[place][order].value)

@@ -14,6 +14,22 @@ from transformer.config import PAD
 CHUNK = 1024  # positions whose logits are in memory at one time
 
 
+def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Decoder output and projection for the losses, the bias as a column that 1 is multiplied with.
+
+    Args:
+        decoded: `[..., d_model]`.
+        projection: `[vocab_size, d_model]`.
+        bias: `[vocab_size]` of each piece, which the paper's model does not have.
+
+    Returns:
+        `[..., d_model + 1]` and `[vocab_size, d_model + 1]`; without a bias what was given.
+    """
+    if bias is None:
+        return decoded, projection
+    return F.pad(decoded, (0, 1), value=1), torch.cat((projection, bias[:, None]), 1)
+
+
 def label_smoothed_loss(
     decoded: Tensor,
     projection: Tensor,

@@ -32,7 +32,7 @@ class Merges:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        pieces, ranks = tokenizer.vocabulary()
+        pieces, ranks = tokenizer.ranked_pieces()
         ids = {p: i for i, p in enumerate(pieces) if i not in SPECIAL and i != UNK}
         if not _are_byte_pairs(ids, ranks):
             raise ConfigError(

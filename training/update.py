@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 from training.batching import Batch
 from training.config import RunConfig
 from training.devices import ProcessInfo
-from training.loss import label_smoothed_loss, r_drop_loss
+from training.loss import label_smoothed_loss, r_drop_loss, with_bias
 from training.schedule import cooldown_left, learning_rate
 from transformer.masks import padding_mask
 from transformer.model import Transformer
@@ -32,16 +32,18 @@ class SummedLoss(nn.Module):
 
     def forward(self, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
         """Sum of the label-smoothed losses of all target tokens, padding not counted, in nats."""
-        epsilon_ls, projection = self.model.config.epsilon_ls, self.model.shared_embedding
+        epsilon_ls = self.model.config.epsilon_ls
         if self.r_drop == 0:
-            return label_smoothed_loss(self._decode(source, target), projection, labels, epsilon_ls)
+            decoded, projection = self._decode(source, target)
+            return label_smoothed_loss(decoded, projection, labels, epsilon_ls)
         # one pass over the doubled batch: dropout makes the two halves differ
-        decoded_twice = self._decode(source.repeat(2, 1), target.repeat(2, 1))
+        decoded_twice, projection = self._decode(source.repeat(2, 1), target.repeat(2, 1))
         return r_drop_loss(decoded_twice, projection, labels, epsilon_ls, self.r_drop)
 
-    def _decode(self, source: Tensor, target: Tensor) -> Tensor:
-        mask = padding_mask(source)
-        return self.model.decode(target, self.model.encode(source, mask), mask)
+    def _decode(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        model, mask = self.model, padding_mask(source)
+        decoded = model.decode(target, model.encode(source, mask), mask)
+        return with_bias(decoded, model.shared_embedding, model.output_bias)
 
 
 class Updater:

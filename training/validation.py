@@ -12,7 +12,7 @@ import torch
 from training.batching import TokenBatches, make_batch
 from training.corpus import EncodedText, ParallelText, encode
 from training.evaluation_mode import evaluation_mode
-from training.loss import label_smoothed_loss
+from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
 from transformer.masks import padding_mask
@@ -78,7 +78,8 @@ def mean_loss(model: Transformer, text: EncodedText, batch_tokens: int = 4_000) 
         batch = make_batch(text, rows).to(model.device)
         mask = padding_mask(batch.source)
         decoded = model.decode(batch.target, model.encode(batch.source, mask), mask)
-        loss = label_smoothed_loss(decoded, model.shared_embedding, batch.labels, epsilon_ls=0)
+        projected = with_bias(decoded, model.shared_embedding, model.output_bias)
+        loss = label_smoothed_loss(*projected, batch.labels, epsilon_ls=0)
         total += float(loss)
         tokens += batch.tokens()
     return total / tokens

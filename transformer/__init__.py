@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from transformer.hooks import silence
     from transformer.kinds import KINDS, Kind
+    from transformer.languages import Languages
     from transformer.model import Transformer
     from transformer.score import Choice, Scored
     from transformer.steering import SearchSettings
@@ -44,6 +45,7 @@ __all__ = [
     "HookError",
     "InputError",
     "Kind",
+    "Languages",
     "Partial",
     "Piece",
     "Scored",
@@ -62,6 +64,7 @@ _NAMES = {
     "errors": ("CheckpointError", "ConfigError", "HeadlightError", "HookError", "InputError"),
     "hooks": ("silence",),
     "kinds": ("KINDS", "Kind"),
+    "languages": ("Languages",),
     "model": ("Transformer",),
     "score": ("Choice", "Scored"),
     "steering": ("SearchSettings",),

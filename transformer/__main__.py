@@ -115,7 +115,7 @@ def _aligned(translator: Translator, trace: AttentionTrace) -> str:
 
 def _n_best(translator: Translator, index: int, found: list[Hypothesis]) -> str:
     return "\n".join(
-        f"{index} ||| {translator.tokenizer.decode(one.tokens)} ||| {one.score:.4f}"
+        f"{index} ||| {translator.target_tokenizer.decode(one.tokens)} ||| {one.score:.4f}"
         for one in found
     )
 
@@ -128,7 +128,7 @@ def _translate_lines(
     def finish(line: Line, found: list[Hypothesis]) -> str:
         if options.n_best:
             return _n_best(translator, line.number - 1, found)
-        text = translator.tokenizer.decode(found[0].tokens)
+        text = translator.target_tokenizer.decode(found[0].tokens)
         if not options.align or not text.strip():
             return text
         return _aligned(translator, translator.trace(line.text, target=text))

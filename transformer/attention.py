@@ -31,16 +31,17 @@ def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (§3.2.2).
 
-    The h projections of one kind are one matrix, head after head, without bias.
+    The h projections of one kind are one matrix, head after head; they have biases only where the
+    configuration says so.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.h = config.h
-        self.W_Q = nn.Linear(config.d_model, config.h * config.d_k, bias=False)
-        self.W_K = nn.Linear(config.d_model, config.h * config.d_k, bias=False)
-        self.W_V = nn.Linear(config.d_model, config.h * config.d_v, bias=False)
-        self.W_O = nn.Linear(config.h * config.d_v, config.d_model, bias=False)
+        self.h, bias = config.h, config.attention_bias
+        self.W_Q = nn.Linear(config.d_model, config.h * config.d_k, bias=bias)
+        self.W_K = nn.Linear(config.d_model, config.h * config.d_k, bias=bias)
+        self.W_V = nn.Linear(config.d_model, config.h * config.d_v, bias=bias)
+        self.W_O = nn.Linear(config.h * config.d_v, config.d_model, bias=bias)
         self.hook_mask = HookPoint()  # broadcasts to [batch, head, query, key], True where seen
         self.hook_q = HookPoint()  # [batch, head, query, d_k]
         self.hook_k = HookPoint()  # [batch, head, key, d_k]
@@ -102,7 +103,9 @@ class MultiHeadAttention(nn.Module):
             return self.W_O(z.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
         W_O = self.W_O.weight.view(-1, self.h, z.size(-1))  # [d_model, head, d_v]
         result = torch.einsum("bhqv,mhv->bhqm", z, W_O)
-        return self.hook_result(result).sum(1)  # type: ignore[no-any-return]
+        summed = self.hook_result(result).sum(1)  # [batch, query, d_model]
+        bias: Tensor | None = self.W_O.bias
+        return summed if bias is None else summed + bias  # type: ignore[no-any-return]
 
     def _split(self, x: Tensor) -> Tensor:
         """Cut `[batch, position, head * width]` into `[batch, head, position, width]`."""

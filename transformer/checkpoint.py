@@ -21,6 +21,7 @@ from transformer import tokenizer as tokenizers
 from transformer.atomic import replace_folder
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.languages import OURS, Languages
 from transformer.model import Transformer
 from transformer.reading import MIB, read_bytes, sha256_of
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
@@ -53,6 +54,8 @@ class Checkpoint:
     tokenizer: Tokenizer
     folder: Path
     checksum: str  # of the manifest: two folders with one checksum hold one model
+    target_tokenizer: Tokenizer | None = None  # unless it is the same
+    languages: Languages = OURS
 
 
 def save(
@@ -102,6 +105,7 @@ def _refuse_anything_else(folder: Path) -> None:
         raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
 
 
+@torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
 def load(folder: Path) -> Checkpoint:
     """Read a checkpoint folder and verify every checksum; the model is in evaluation mode.
 
@@ -120,10 +124,13 @@ def load(folder: Path) -> Checkpoint:
             f"{folder / CONFIG} says vocab_size = {config.vocab_size}, but {TOKENIZER} has "
             f"{tokenizer.vocab_size} pieces: they belong to different models."
         )
-    weights = _weights(reader, config)
-    model = Transformer(config)
-    for name, parameter in model.named_parameters():
-        parameter.data.copy_(weights[name])  # float16 and bfloat16 become float32
+    if config.source_vocab_size is not None:
+        raise CheckpointError(
+            f"{folder / CONFIG} says source_vocab_size = {config.source_vocab_size}, but a "
+            f"checkpoint of ours has one vocabulary for both languages: take this line out."
+        )
+    model = Transformer.unfilled(config)
+    model.fill(_weights(reader, config).items())
     return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
 
 

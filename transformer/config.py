@@ -9,12 +9,14 @@ from typing import Any, Literal, get_args
 from transformer.errors import ConfigError, quoted
 
 Positions = Literal["sinusoidal", "learned"]
+Activation = Literal["relu", "swish", "gelu"]
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Token ids of the four special pieces; every tokenizer here is made with them."""
 
 MAXIMA = {
     "vocab_size": 2**20,
+    "source_vocab_size": 2**20,
     "N": 2**8,
     "d_model": 2**14,
     "d_ff": 2**18,
@@ -31,7 +33,7 @@ class TransformerConfig:
     """Hyper-parameters of one encoder-decoder Transformer (Table 3).
 
     Args:
-        vocab_size: size of the vocabulary that both languages share (§5.1).
+        vocab_size: size of the vocabulary that both languages share (§5.1), or of the target's.
         N: layers in each stack (§3.1).
         d_model: width of the residual stream (§3.1).
         d_ff: inner width of the feed-forward networks (§3.3).
@@ -42,6 +44,12 @@ class TransformerConfig:
         epsilon_ls: label smoothing (§5.4).
         positions: sinusoidal, or learned as in row (E) (§3.5).
         max_length: longest sequence, in pieces, that the model accepts.
+        activation: of the feed-forward networks; ReLU in the paper (§3.3), often swish, x · σ(x),
+            in MarianMT.
+        attention_bias: whether W^Q, W^K, W^V and W^O have biases; in the paper they have none.
+        output_bias: whether each piece has a bias before the softmax; in the paper none has.
+        source_vocab_size: size of the source's, with an embedding of its own; none in the paper,
+            where one matrix serves both languages (§3.4).
 
     Raises:
         ConfigError: if a value is out of range, or h does not divide d_model
@@ -60,6 +68,10 @@ class TransformerConfig:
     epsilon_ls: float = 0.1
     positions: Positions = "sinusoidal"
     max_length: int = 1024
+    activation: Activation = "relu"
+    attention_bias: bool = False
+    output_bias: bool = False
+    source_vocab_size: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "N", "d_model", "d_ff", "h", "max_length"):
@@ -68,6 +80,8 @@ class TransformerConfig:
             raise ConfigError(
                 f"vocab_size = {self.vocab_size} must be above {EOS}: four pieces are special."
             )
+        if self.source_vocab_size is not None:
+            _require_size("source_vocab_size", self.source_vocab_size)
         for name in ("d_k", "d_v"):
             if getattr(self, name) is not None:
                 _require_size(name, getattr(self, name))
@@ -82,11 +96,14 @@ class TransformerConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
                 raise ConfigError(f"{name} = {quoted(value)} must be a number from 0 to below 1.")
-        if self.positions not in get_args(Positions):
-            raise ConfigError(
-                f"positions = {quoted(self.positions)} must be one of "
-                f"{', '.join(get_args(Positions))}."
-            )
+        for name, known in (("positions", Positions), ("activation", Activation)):
+            if (value := getattr(self, name)) not in get_args(known):
+                raise ConfigError(
+                    f"{name} = {quoted(value)} must be one of {', '.join(get_args(known))}."
+                )
+        for name in ("attention_bias", "output_bias"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ConfigError(f"{name} = {quoted(value)} must be true or false.")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
                 f"d_model = {self.d_model} must be even: sinusoidal positions are pairs "

@@ -21,7 +21,7 @@ from typing import Any, Unpack
 import numpy as np
 import torch
 
-from transformer import checkpoint, notices
+from transformer import notices
 from transformer.checkpoint import Checkpoint
 from transformer.config import EOS
 from transformer.decoding import (
@@ -86,7 +86,7 @@ class CTranslate2Translator(Translator):
                 model = Transformer(exported.config).eval()
             loaded = Checkpoint(model, exported.tokenizer, folder, exported.checksum)
             return cls(loaded, folder, threads)
-        loaded = checkpoint.load(folder)
+        loaded = exported_folder.load_to_export(folder)
         with tempfile.TemporaryDirectory() as temporary:
             new = Path(temporary) / "model"
             exported_folder.write(loaded, new)

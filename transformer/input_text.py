@@ -6,24 +6,33 @@ from collections.abc import Sequence
 
 from transformer.config import EOS, UNK
 from transformer.errors import InputError, shortened
+from transformer.languages import Languages, Side, without_code
 from transformer.tokenizer import SPECIAL, Piece, Tokenizer
 from transformer.trace import with_end
 
 LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
 LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left out
 
-_WANTED = {"text": "an English sentence", "translation": "a German sentence"}
-
 
 class InputReader:
     """Reads what a person gives, for one model.
 
     Args:
+        source_tokenizer: of the text.
+        target_tokenizer: of a translation or its prefix.
+        languages: by which errors call them.
         max_length: most pieces of a sentence, `</s>` included.
     """
 
-    def __init__(self, tokenizer: Tokenizer, max_length: int) -> None:
-        self.tokenizer, self.max_length = tokenizer, max_length
+    def __init__(
+        self,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        languages: Languages,
+        max_length: int,
+    ) -> None:
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+        self.languages, self.max_length = languages, max_length
 
     @property
     def most_letters(self) -> int:
@@ -39,8 +48,7 @@ class InputReader:
         Raises:
             InputError: if it is empty, damaged, or longer than the model accepts.
         """
-        if not text.strip():
-            raise _empty(name)
+        self._refuse_empty(text, name)
         pieces = self._cut(text, name)
         if len(pieces) > self.max_length - 1:  # </s> takes one position
             raise _too_long(name, len(pieces), self.max_length - 1)
@@ -61,12 +69,11 @@ class InputReader:
             pieces = self.text(target, "translation")
             _require_written(pieces[:-1], target, "translation")
             return pieces
-        if not target:
-            raise _empty("translation")
+        self._refuse_empty("".join(target), "translation")
         if len(target) > self.max_length:
             raise _too_long("translation", len(target), self.max_length)
-        ids = self.tokenizer.ids_of(target)
-        pieces = self.tokenizer.pieces_of(ids)
+        ids = self.target_tokenizer.ids_of(target)
+        pieces = self.target_tokenizer.pieces_of(ids)
         before_end = pieces[:-1] if ids[-1] == EOS else pieces
         _require_written(before_end, "", "translation")
         return pieces
@@ -88,9 +95,16 @@ class InputReader:
             pieces = self._cut(prefix, name)
             _require_written(pieces, prefix, name)
         else:
-            pieces = self.tokenizer.pieces_of(self.tokenizer.ids_of(prefix))
+            pieces = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(prefix))
             _require_written(pieces, "", name)
         return tuple(piece.id for piece in pieces)
+
+    def _refuse_empty(self, text: str, name: str) -> None:
+        side: Side = "source" if name == "text" else "target"
+        if name == "text" and self.languages.code_of(text) is not None:
+            text = without_code(text)
+        if not text.strip():
+            raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
 
     def _cut(self, text: str, name: str) -> list[Piece]:
         """Text to pieces, without `</s>`."""
@@ -105,7 +119,8 @@ class InputReader:
                 f"The {name} has more than {self.most_letters:,} characters: shorten it."
             )
         # to the tokenizer a line break is an unknown character; here it is a space
-        pieces = self.tokenizer.pieces(" ".join(text.split()))
+        tokenizer = self.source_tokenizer if name == "text" else self.target_tokenizer
+        pieces = tokenizer.pieces(" ".join(text.split()))
         if not pieces:
             raise InputError(f"The {name} has no visible character: type a sentence.")
         return pieces
@@ -132,10 +147,6 @@ def _require_written(pieces: Sequence[Piece], typed: str, name: str) -> None:
         raise InputError(f"The {name} has {special[0]}, which is never written: leave it out.")
     if characters := unknown(pieces):
         raise InputError(f"The model cannot write {characters}: leave it out of the {name}.")
-
-
-def _empty(name: str) -> InputError:
-    return InputError(f"The {name} is empty: type {_WANTED[name]}.")
 
 
 def _too_long(name: str, pieces: int, most: int) -> InputError:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention
 from transformer.cache import LayerCache
-from transformer.config import TransformerConfig
+from transformer.config import Activation, TransformerConfig
 from transformer.dropout import Dropout
 from transformer.hooks import HookPoint
 
+ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "swish": F.silu,
+    "gelu": F.gelu,
+}
+
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3, equation 2)."""
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (§3.3, equation 2); other activations by name."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.W_1 = nn.Linear(config.d_model, config.d_ff)
         self.W_2 = nn.Linear(config.d_ff, config.d_model)
+        self.activation = config.activation
         self.hook_hidden = HookPoint()  # [batch, position, d_ff]
 
     def forward(self, x: Tensor) -> Tensor:
         """`[batch, position, d_model]` to the same, each position by itself."""
-        return self.W_2(self.hook_hidden(self.W_1(x).relu()))  # type: ignore[no-any-return]
+        return self.W_2(self.hook_hidden(ACTIVATIONS[self.activation](self.W_1(x))))  # type: ignore[no-any-return]
 
 
 class AddAndNorm(nn.Module):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from transformer.cache import Cache
 from transformer.config import TransformerConfig
@@ -52,10 +55,22 @@ class Decoder(nn.Module):
         return x  # type: ignore[no-any-return]
 
 
+class _NoRandomNumbers(TorchFunctionMode):
+    """Leaves tensors as they are that PyTorch would fill with random numbers; in this thread."""
+
+    _FILLS = frozenset({"kaiming_uniform_", "xavier_uniform_", "uniform_", "normal_"})
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in self._FILLS:
+            return args[0] if args else None
+        return func(*args, **(kwargs or {}))
+
+
 class Transformer(Hooked):
     """The paper's encoder-decoder model (Figure 1).
 
-    One matrix serves both embeddings and the projection before the softmax (§3.4).
+    One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
+    configuration says so has the source an embedding of its own.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -63,17 +78,47 @@ class Transformer(Hooked):
         self.config = config
         self.times_trained = 0
         self.shared_embedding = nn.Parameter(torch.empty(config.vocab_size, config.d_model))
-        self.encoder = Encoder(config, self.shared_embedding)
+        self.output_bias = (
+            nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+        )
+        self.source_embedding = (
+            nn.Parameter(torch.empty(config.source_vocab_size, config.d_model))
+            if config.source_vocab_size is not None
+            else None
+        )
+        self.encoder = Encoder(
+            config,
+            self.shared_embedding if self.source_embedding is None else self.source_embedding,
+        )
         self.decoder = Decoder(config, self.shared_embedding)
         self.initialise()
         self.name_hook_points()
+
+    @classmethod
+    def unfilled(cls, config: TransformerConfig) -> Transformer:
+        """A model for `fill`: to draw random weights takes longer than to read stored ones."""
+        with _NoRandomNumbers():
+            return cls(config)
+
+    def fill(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """Take these as the parameters, in float32; a tensor in float32 is not copied.
+
+        Args:
+            weights: one tensor for each parameter, by its name.
+        """
+        parameters = dict(self.named_parameters())
+        for name, weight in weights:
+            parameters.pop(name).data = weight.float().contiguous()
+        assert not parameters, f"{parameters.keys()} are not filled"
 
     def initialise(self) -> None:
         """Glorot uniform for each matrix, N(0, 1/√d_model) for the shared embedding.
 
         Times √d_model, the embedding then has RMS 1 beside positions of RMS 1/√2.
         """
-        nn.init.normal_(self.shared_embedding, std=1 / math.sqrt(self.config.d_model))
+        for table in (self.shared_embedding, self.source_embedding):
+            if table is not None:
+                nn.init.normal_(table, std=1 / math.sqrt(self.config.d_model))
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -114,7 +159,7 @@ class Transformer(Hooked):
 
     def logits(self, decoded: Tensor) -> Tensor:
         """Project `[..., d_model]` to `[..., vocab_size]` by the shared matrix (§3.4)."""
-        return F.linear(decoded, self.shared_embedding)
+        return F.linear(decoded, self.shared_embedding, self.output_bias)
 
     @property
     def device(self) -> torch.device:

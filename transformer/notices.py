@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from transformer.decoding import Hypothesis
 from transformer.domain import Domain
 from transformer.input_text import unknown
+from transformer.languages import Languages
 from transformer.steering import SearchSettings
 from transformer.tokenizer import Piece
+
+
+def of_language(text: str, languages: Languages) -> list[str]:
+    """On a text that does not say into which of several languages it is translated."""
+    open_ = languages.notice(text)
+    return [open_] if open_ else []
 
 
 def of_source(pieces: Sequence[Piece]) -> list[str]:

@@ -115,16 +115,20 @@ def score(
     translator.require_finite(log_probs)
     value = sum(log_probs) / length_penalty(len(written), alpha)
     given = Hypothesis(tuple(written), tuple(log_probs), value)
-    shown = target if isinstance(target, str) else translator.tokenizer.decode(written)
+    shown = target if isinstance(target, str) else translator.target_tokenizer.decode(written)
     translation = Translation(
         source=text,
         candidates=(Candidate(shown, tuple(pieces), given),),
-        notices=(*notices.of_source(source), *notices.of_domain(given, translator.domain)),
+        notices=(
+            *notices.of_language(text, translator.languages),
+            *notices.of_source(source),
+            *notices.of_domain(given, translator.domain),
+        ),
         seconds=time.perf_counter() - started,
         prefix=tuple(pieces),
         settings=settings,
     )
-    others = most_probable_others(translator.tokenizer, log_p, written, alternatives)
+    others = most_probable_others(translator.target_tokenizer, log_p, written, alternatives)
     return Scored(translation, tuple(others))
 
 

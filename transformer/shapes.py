@@ -20,6 +20,10 @@ MAX_POSITIONS = 2**24
 def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
     """Name and shape of each parameter, as `Transformer(config).named_parameters()` gives them."""
     yield "shared_embedding", (config.vocab_size, config.d_model)
+    if config.output_bias:
+        yield "output_bias", (config.vocab_size,)
+    if config.source_vocab_size is not None:
+        yield "source_embedding", (config.source_vocab_size, config.d_model)
     for stack, attentions in (
         ("encoder", ("self_attention",)),
         ("decoder", ("self_attention", "cross_attention")),
@@ -58,11 +62,12 @@ def _layer(config: TransformerConfig, attentions: tuple[str, ...]) -> Iterator[t
     """The parameters of one layer (§3.1 to §3.3)."""
     d_model, d_ff = config.d_model, config.d_ff
     k, v = config.h * config.d_k, config.h * config.d_v
+    matrices = {"W_Q": (k, d_model), "W_K": (k, d_model), "W_V": (v, d_model), "W_O": (d_model, v)}
     for attention in attentions:
-        yield f"{attention}.W_Q.weight", (k, d_model)
-        yield f"{attention}.W_K.weight", (k, d_model)
-        yield f"{attention}.W_V.weight", (v, d_model)
-        yield f"{attention}.W_O.weight", (d_model, v)
+        for name, shape in matrices.items():
+            yield f"{attention}.{name}.weight", shape
+            if config.attention_bias:
+                yield f"{attention}.{name}.bias", shape[:1]
         yield from _norm(f"{attention}_norm", d_model)
     yield "feed_forward.W_1.weight", (d_ff, d_model)
     yield "feed_forward.W_1.bias", (d_ff,)

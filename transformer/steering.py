@@ -95,5 +95,5 @@ class SearchSettings:
                 f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "
                 f"to {reader.max_length:,}: choose one of these."
             )
-        forbidden = reader.tokenizer.forbidden(self.forbidden) if self.forbidden else None
+        forbidden = reader.target_tokenizer.forbidden(self.forbidden) if self.forbidden else None
         return Constraints(reader.prefix(self.prefix), forbidden)

@@ -87,11 +87,12 @@ class TextSearch:
         """
         found = self._sentence.hypotheses()
         self.translator.require_finite([one.score for one in found] or [math.nan])
-        tokenizer = self.translator.tokenizer
+        tokenizer = self.translator.target_tokenizer
         return Translation(
             source=self.text,
             candidates=tuple(Candidate.of(one, tokenizer) for one in found),
             notices=(
+                *notices.of_language(self.text, self.translator.languages),
                 *notices.of_source(self._source),
                 *notices.of_end(found[0], self.settings, self.stopped),
                 *notices.of_domain(found[0], self.translator.domain),
@@ -104,7 +105,7 @@ class TextSearch:
         )
 
     def _partial(self) -> Partial:
-        tokenizer = self.translator.tokenizer
+        tokenizer = self.translator.target_tokenizer
         settled, likely = self._sentence.settled(), self._sentence.live[0].tokens()
         if likely[: len(settled)] != settled:  # a better translation is found already
             likely = settled

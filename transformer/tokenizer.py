@@ -116,7 +116,7 @@ class Tokenizer:
         """Many texts at once, on all cores."""
         return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
 
-    def vocabulary(self) -> tuple[list[str], list[float]]:
+    def ranked_pieces(self) -> tuple[list[str], list[float]]:
         """Piece and score of each id; of byte pairs, the higher score is merged first."""
         ids = list(range(self.vocab_size))
         return self._processor.IdToPiece(ids), self._processor.GetScore(ids)
@@ -132,11 +132,11 @@ class Tokenizer:
         """
         # SentencePiece gives an unknown piece as it was typed
         texts = self._processor.EncodeAsPieces(text)
-        return _with_words(self.encode(text), texts)
+        return with_words(self.encode(text), texts)
 
     def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
         """Token ids to pieces with the number of their word; special pieces are words."""
-        return _with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
+        return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
         """Token ids of pieces as `pieces_of` writes them.
@@ -149,10 +149,7 @@ class Tokenizer:
             # half a character, which no piece has, cannot be encoded
             id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
             if self._processor.IdToPiece(id_) != text:
-                raise InputError(
-                    f"“{text}” is no piece of this model's vocabulary: give pieces as the "
-                    f"tokenizer writes them, a leading space as {WORD_START}."
-                )
+                raise no_piece(text)
             found.append(id_)
         return found
 
@@ -162,8 +159,18 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        ids = range(self.vocab_size)
-        return ForbiddenWords.of(words, _as_typed(ids, map(self._processor.IdToPiece, ids)))
+        return self._forbidden(words, map(self._processor.IdToPiece, range(self.vocab_size)))
+
+    def _forbidden(self, words: Iterable[str], texts: Iterable[str]) -> ForbiddenWords:
+        return ForbiddenWords.of(words, _as_typed(range(self.vocab_size), texts))
+
+
+def no_piece(text: str) -> InputError:
+    """What is said of a text that the vocabulary does not have."""
+    return InputError(
+        f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "
+        f"them, a leading space as {WORD_START}."
+    )
 
 
 def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
@@ -174,7 +181,7 @@ def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
     ]
 
 
-def _with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
+def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     """Number the words: punctuation and special pieces are words of their own.
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first.

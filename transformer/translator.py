@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
-from transformer import checkpoint, domain, score
+from transformer import checkpoint, domain, marian, score
 from transformer.analysis import alignment_settings
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.checkpoint import Checkpoint
@@ -17,6 +17,7 @@ from transformer.domain import Domain
 from transformer.errors import CheckpointError, InputError
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
+from transformer.languages import Languages
 from transformer.lines import LineSearch
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
@@ -38,8 +39,12 @@ class Translator:
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.model: Transformer = loaded.model
-        self.tokenizer: Tokenizer = loaded.tokenizer
-        self.reader = InputReader(loaded.tokenizer, loaded.model.config.max_length)
+        self.tokenizer: Tokenizer = loaded.tokenizer  # of the source
+        self.target_tokenizer: Tokenizer = loaded.target_tokenizer or loaded.tokenizer
+        self.languages: Languages = loaded.languages
+        self.reader = InputReader(
+            self.tokenizer, self.target_tokenizer, self.languages, loaded.model.config.max_length
+        )
         self.folder: Path = loaded.folder
         self.checksum: str = loaded.checksum
         self.domain: Domain | None = domain.read(loaded.folder)
@@ -49,12 +54,13 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
-        """Load a checkpoint folder, by default the bundled one.
+        """Load a checkpoint folder, ours or that of a MarianMT model; by default the bundled one.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
         """
-        return cls(checkpoint.load(BUNDLED if folder is None else Path(folder)))
+        path = BUNDLED if folder is None else Path(folder)
+        return cls(marian.load(path) if marian.is_marian(path) else checkpoint.load(path))
 
     def translate(
         self,
@@ -162,7 +168,7 @@ class Translator:
         search = LineSearch(
             self,
             SearchSettings(beam_size=beam_size, n_best=1),
-            lambda _line, found: self.tokenizer.decode(found[0].tokens),
+            lambda _line, found: self.target_tokenizer.decode(found[0].tokens),
         )
         texts: list[str] = []
         for result in chain.from_iterable(search.results(lines, first)):
@@ -207,6 +213,16 @@ class Translator:
         return found
 
     @property
+    def source_language(self) -> str:
+        """English name of the language that is read; "source" where it is not known."""
+        return self.languages.name("source")
+
+    @property
+    def target_language(self) -> str:
+        """English name of the language that is written; "target" where it is not known."""
+        return self.languages.name("target")
+
+    @property
     def most_letters(self) -> int:
         """Characters of the longest text that is read at all."""
         return self.reader.most_letters
@@ -234,7 +250,7 @@ class Translator:
         if isinstance(target, str):  # the model reads a blank where it knows no character
             return self._trace(text, target, pieces, self.reader.text(target, "translation"))
         given = self.reader.target(target)
-        return self._trace(text, self.tokenizer.decode([p.id for p in given]), pieces, given)
+        return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
         """The trace of a translation that `translate` returned, or `score`."""

@@ -155,8 +155,8 @@ def test_bleu_is_that_of_sacrebleu() -> None:
 
 def test_batches_do_not_matter(model, tokenizer, text) -> None:
     encoded = encode(text, tokenizer, model.config.max_length)
-    together = measure_corpus(model, tokenizer, encoded)
-    one = measure_corpus(model, tokenizer, sample(encoded, 1, seed=0))
+    together = measure_corpus(model, tokenizer, tokenizer, encoded)
+    one = measure_corpus(model, tokenizer, tokenizer, sample(encoded, 1, seed=0))
     (line,) = sample(encoded, 1, seed=0).lines
     assert together.losses[line] == pytest.approx(one.losses[0], rel=1e-4)
     np.testing.assert_allclose(together.losses_without[line], one.losses_without[0], rtol=1e-4)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from training.loss import label_smoothed_loss, r_drop_loss
+from training.loss import label_smoothed_loss, r_drop_loss, with_bias
 
 V, D = 23, 6
 
@@ -43,6 +43,22 @@ def test_gradients_are_those_of_pytorch_whatever_the_chunks(chunk: int) -> None:
     reference.mul(0.7).backward()
     torch.testing.assert_close(ours[0], x.grad, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(ours[1], W.grad, rtol=1e-5, atol=1e-6)
+
+
+def test_a_bias_of_each_piece_counts_and_learns() -> None:
+    x, W, labels = _example()
+    bias = torch.randn(V, dtype=torch.float64, requires_grad=True)
+    loss = label_smoothed_loss(*with_bias(x, W, bias), labels, 0.1, chunk=4)
+    loss.backward()
+    ours, parts = loss.item(), [part.grad for part in (x, W, bias)]
+    x.grad = W.grad = bias.grad = None
+    reference = F.cross_entropy(
+        F.linear(x, W, bias), labels, ignore_index=0, label_smoothing=0.1, reduction="sum"
+    )
+    reference.backward()
+    assert ours == pytest.approx(reference.item(), rel=1e-6)
+    for own, part in zip(parts, (x, W, bias), strict=True):
+        torch.testing.assert_close(own, part.grad, rtol=1e-5, atol=1e-6)
 
 
 def test_padding_counts_nothing() -> None:

@@ -5,11 +5,18 @@ import pytest
 from transformer import ConfigError, Transformer, TransformerConfig
 from transformer.shapes import parameter_shapes, refuse_too_large
 
+BIASED = {
+    "attention_bias": True,
+    "output_bias": True,
+    "source_vocab_size": 30,
+    "d_k": 3,
+    "d_v": 5,
+}
 TINY = {"vocab_size": 20, "N": 1, "d_model": 8, "d_ff": 12, "h": 2, "max_length": 6}
 
 
 @pytest.mark.parametrize(
-    "change", [{}, {"N": 3}, {"positions": "learned"}, {"d_k": 3, "d_v": 5}], ids=str
+    "change", [{}, {"N": 3}, {"positions": "learned"}, {"d_k": 3, "d_v": 5}, BIASED], ids=str
 )
 def test_names_and_shapes_are_those_of_the_model(change):
     config = TransformerConfig(**TINY | change)

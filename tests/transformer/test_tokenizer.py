@@ -197,7 +197,7 @@ def test_a_file_is_loaded_and_a_missing_one_is_named(tokenizer, tmp_path):
 
 
 def test_the_vocabulary_has_the_piece_and_the_rank_of_each_id(tokenizer):
-    pieces, scores = tokenizer.vocabulary()
+    pieces, scores = tokenizer.ranked_pieces()
     assert pieces[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
     assert scores[4:] == [-float(rank) for rank in range(156)]
     ids = tokenizer.encode("The dog sleeps.")

@@ -73,7 +73,7 @@ def align(
             raise InputError(
                 f"There is no {name} {number} to align words by: choose one from 0 to {count - 1}."
             )
-    source, target = word_numbers(translator.tokenizer, trace, words)
+    source, target = word_numbers(translator, trace, words)
     shares = word_shares(values[chosen.layer, chosen.head or 0], source, target, chosen.row)
     return strongest(shares, chosen.links)
 
@@ -103,13 +103,13 @@ def cross_values(
 
 
 def word_numbers(
-    tokenizer: Tokenizer, trace: AttentionTrace, words: Words
+    translator: Translator, trace: AttentionTrace, words: Words
 ) -> tuple[list[int], list[int]]:
     """The word of each piece of the source and of the translation; `NO_WORD` at `</s>`."""
     if words == "typed":
         return (
-            _typed_words(tokenizer, trace.source, trace.source_pieces),
-            _typed_words(tokenizer, trace.target, trace.target_pieces),
+            _typed_words(translator.tokenizer, trace.source, trace.source_pieces),
+            _typed_words(translator.target_tokenizer, trace.target, trace.target_pieces),
         )
     sides = (trace.source_pieces, trace.target_pieces)
     source, target = ([NO_WORD if p.id == EOS else p.word for p in pieces] for pieces in sides)

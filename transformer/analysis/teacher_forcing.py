@@ -51,8 +51,10 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
     Raises:
         InputError: if a side is empty, or has a piece that is not in the vocabulary of the model.
     """
-    _require_fitting(model, trace.source_pieces, "sentence")
-    _require_fitting(model, trace.target_pieces, "translation")
+    config = model.config
+    source_size = config.source_vocab_size or config.vocab_size
+    _require_fitting(trace.source_pieces, "sentence", source_size)
+    _require_fitting(trace.target_pieces, "translation", config.vocab_size)
     pair = batch_traces([trace])
     return ForcedPair(
         pair.source.to(model.device), pair.target.to(model.device), pair.written[0].to(model.device)
@@ -101,11 +103,11 @@ def to_array(tensor: Tensor) -> Array:
     return array
 
 
-def _require_fitting(model: Transformer, pieces: tuple[Piece, ...], side: str) -> None:
+def _require_fitting(pieces: tuple[Piece, ...], side: str, vocab_size: int) -> None:
     if not pieces:
         raise InputError(f"The {side} of this trace has no pieces: trace a sentence.")
     for position, piece in enumerate(pieces, start=1):
-        if not 0 <= piece.id < model.config.vocab_size or piece.id == PAD:
+        if not 0 <= piece.id < vocab_size or piece.id == PAD:
             raise InputError(
                 f"Piece {position} of the {side} of this trace has the id {piece.id}, which is no "
                 f"piece of this model: trace the sentence with this model."

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer import checkpoint, command
+from transformer import command
 from transformer.arguments import Parser
 from transformer.export import folder
 from transformer.export.specification import engine
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _export(options: argparse.Namespace) -> None:
     engine()  # before the weights are read
-    folder.write(checkpoint.load(options.checkpoint), options.out, options.quantization)
+    folder.write(folder.load_to_export(options.checkpoint), options.out, options.quantization)
     model = options.out / folder.REQUIRED[0]
     print(f"{options.out}: {model.stat().st_size / 2**20:.1f} MiB, {options.quantization}.")
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer import domain
+from transformer import checkpoint as checkpoints
+from transformer import domain, marian
 from transformer.atomic import replace_folder
 from transformer.checkpoint import CONFIG, TOKENIZER, Checkpoint
 from transformer.config import TransformerConfig
@@ -45,6 +46,20 @@ class Exported:
 def is_export(folder: Path) -> bool:
     """Whether this folder was written by `write`."""
     return os.path.isfile(folder / EXPORT)  # noqa: PTH113 — Path raises on a name too long
+
+
+def load_to_export(folder: Path) -> Checkpoint:
+    """Read a checkpoint of ours.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it, or if it is a MarianMT folder.
+    """
+    if marian.is_marian(folder):
+        raise CheckpointError(
+            f"{folder} is a MarianMT folder, which CTranslate2 converts itself: take its command "
+            f"ct2-transformers-converter."
+        )
+    return checkpoints.load(folder)
 
 
 def write(checkpoint: Checkpoint, folder: Path, quantization: str = "none") -> None:

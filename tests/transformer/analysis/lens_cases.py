@@ -24,7 +24,16 @@ SHAPES = {
         4,
         6,
     ),
-}
+    # as MarianMT models are
+    "biased": (
+        TransformerConfig(
+            vocab_size=30, N=2, d_model=16, d_ff=24, h=4, activation="swish",
+            attention_bias=True, output_bias=True, source_vocab_size=60,
+        ),
+        5,
+        4,
+    ),
+}  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -65,7 +74,8 @@ def random_case(name: str) -> Case:
     config, source, target = SHAPES[name]
     generator = torch.Generator().manual_seed(len(name))
     ids = torch.randint(4, VOCABULARY, (source + target,), generator=generator).tolist()
-    return case_of(random_model(config), ids[:source], ids[source:])
+    first = [id_ + (config.source_vocab_size or VOCABULARY) - VOCABULARY for id_ in ids[:source]]
+    return case_of(random_model(config), first, ids[source:])
 
 
 def bundled_case() -> Case:

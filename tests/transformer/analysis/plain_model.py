@@ -27,6 +27,7 @@ class Attention(NamedTuple):
     y: np.ndarray  # [query, d_model], after it
     gain: np.ndarray
     bias: np.ndarray
+    constant: np.ndarray | int  # [d_model], the bias of W_O; 0 where there is none
 
 
 class Norm(NamedTuple):
@@ -36,6 +37,7 @@ class Norm(NamedTuple):
     added: np.ndarray  # [target, d_model]
     gain: np.ndarray
     bias: np.ndarray
+    constant: np.ndarray | int = 0  # [d_model], what no head adds before it
 
 
 class PlainModel:
@@ -54,20 +56,21 @@ class PlainModel:
         self.layers: dict[tuple[str, int], np.ndarray] = {}
         self.norms: list[Norm] = []  # of the decoder, in order
         self.table = self.weights["shared_embedding"]
-        memory = self.embed(source, 0)
+        tables = [self.weights.get("source_embedding", self.table), self.table]
+        memory = self.embed(tables[0], source, 0)
         for n in range(self.config.N):
             memory = self.attend("encoder_self", n, memory, memory, None)
             memory = self.layers["encoder", n] = self.network("encoder", n, memory)
-        x = self.embed(target, 1)
+        x = self.embed(tables[1], target, 1)
         causal = np.tril(np.ones((len(target), len(target)), dtype=bool))
         for n in range(self.config.N):
             x = self.attend("decoder_self", n, x, x, causal)
             x = self.attend("cross", n, x, memory, None)
             x = self.layers["decoder", n] = self.network("decoder", n, x)
-        self.logits = x @ self.table.T
+        self.logits = x @ self.table.T + self.weights.get("output_bias", 0)
 
-    def embed(self, ids, stack):
-        scaled = self.table[ids] * math.sqrt(self.config.d_model)
+    def embed(self, table, ids, stack):
+        scaled = table[ids] * math.sqrt(self.config.d_model)
         return scaled + self.positions[stack][: len(ids)]
 
     def attend(self, kind, n, x, keys, mask):
@@ -78,17 +81,26 @@ class PlainModel:
         }[kind]
         name = f"{stack}.layers.{n}.{part}_attention"
         q, k, v = (
-            np.stack(np.split(rows @ self.weights[f"{name}.W_{w}.weight"].T, self.config.h, 1))
+            np.stack(
+                np.split(
+                    rows @ self.weights[f"{name}.W_{w}.weight"].T
+                    + self.weights.get(f"{name}.W_{w}.bias", 0),
+                    self.config.h,
+                    1,
+                )
+            )
             for w, rows in (("Q", x), ("K", keys), ("V", keys))
         )
         pattern = attention_weights(q, k, mask)
         W_O = np.stack(np.split(self.weights[f"{name}.W_O.weight"].T, self.config.h))
         added = x + sum(pattern[h] @ v[h] @ W_O[h] for h in range(self.config.h))
+        constant = self.weights.get(f"{name}.W_O.bias", 0)
+        added = added + constant
         gain, bias = (self.weights[f"{name}_norm.norm.{w}"] for w in ("weight", "bias"))
         y = layer_norm(added, gain, bias)
-        self.attention[kind, n] = Attention(x, pattern, v, W_O, added, y, gain, bias)
+        self.attention[kind, n] = Attention(x, pattern, v, W_O, added, y, gain, bias, constant)
         if stack == "decoder":
-            self.norms.append(Norm((kind, n), added, gain, bias))
+            self.norms.append(Norm((kind, n), added, gain, bias, constant))
         return y
 
     def network(self, stack, n, x):
@@ -101,7 +113,11 @@ class PlainModel:
         gain, bias = (
             self.weights[f"{name}.feed_forward_norm.norm.{w}"] for w in ("weight", "bias")
         )
-        added = x + feed_forward(x, W_1.T, b_1, W_2.T, b_2)
+        inner = x @ W_1.T + b_1
+        if self.config.activation == "swish":
+            added = x + inner / (1 + np.exp(-inner)) @ W_2.T + b_2
+        else:
+            added = x + feed_forward(x, W_1.T, b_1, W_2.T, b_2)
         if stack == "decoder":
             self.norms.append(Norm(("feed_forward", n), added, gain, bias))
         return layer_norm(added, gain, bias)

@@ -110,7 +110,7 @@ def test_pharaoh_notation() -> None:
 )
 def test_typed_words_are_those_of_split(translator: Translator, text: str) -> None:
     trace = translator.trace(text, target=text)
-    source, target = word_numbers(translator.tokenizer, trace, "typed")
+    source, target = word_numbers(translator, trace, "typed")
     assert source == target
     assert source[-1] == NO_WORD
     assert source[:-1] == sorted(source[:-1])
@@ -139,7 +139,7 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
         trace.source, text, trace.source_pieces, pieces,
         trace.encoder_self, trace.decoder_self, trace.cross, trace.log_probs,
     )  # fmt: skip
-    _, words = word_numbers(tokenizer, forced, "typed")
+    _, words = word_numbers(translator, forced, "typed")
     for number, word in enumerate(text.split()):
         own = [p.text for p, n in zip(pieces, words, strict=True) if n == number]
         assert "".join(own).replace("▁", "") == word
@@ -148,9 +148,9 @@ def test_words_that_a_model_wrote_are_those_of_its_text(translator: Translator) 
 
 def test_words_of_the_pieces_hold_punctuation_apart(translator: Translator) -> None:
     trace = translator.trace("The dog, the cat.", target="Der Hund.")
-    source, target = word_numbers(translator.tokenizer, trace, "pieces")
+    source, target = word_numbers(translator, trace, "pieces")
     assert (max(source), max(target)) == (5, 2)
-    source, target = word_numbers(translator.tokenizer, trace, "typed")
+    source, target = word_numbers(translator, trace, "typed")
     assert (max(source), max(target)) == (3, 1)
 
 

@@ -21,6 +21,9 @@ SHAPES = pytest.mark.parametrize(
         {"d_k": 5, "d_v": 7},
         {"positions": "learned"},
         {"vocab_size": 300, "d_ff": 7},
+        {"attention_bias": True, "output_bias": True},
+        {"activation": "swish", "attention_bias": True, "d_k": 5, "d_v": 7},
+        {"activation": "gelu", "output_bias": True, "source_vocab_size": 12},
     ],
     ids=str,
 )
@@ -83,6 +86,13 @@ def test_weights_that_were_changed_are_read_anew():
             parameter.mul_(1.1)
     (fast,), (plain,) = both(model, [BOS])
     assert not torch.allclose(fast, before)
+    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+    biased = build(output_bias=True)
+    both(biased, [BOS])
+    with torch.no_grad():
+        biased.output_bias.add_(1)  # of the model itself, not of its decoder
+        biased.output_bias[5] = 7
+    (fast,), (plain,) = both(biased, [BOS])
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     model.load_state_dict(build(seed=1).state_dict())
     (fast,), (plain,) = both(model, [BOS])

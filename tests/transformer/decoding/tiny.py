@@ -17,6 +17,9 @@ def build(vocab_size=8, ending=1.0, seed=0, **changes):
     torch.manual_seed(seed)
     model = Transformer(TransformerConfig(vocab_size=vocab_size, **(shape | changes))).eval()
     with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith(("attention.W_Q.bias", "W_K.bias", "W_V.bias", "W_O.bias", "t_bias")):
+                parameter.normal_()  # in the models that have them
         model.shared_embedding.mul_(2)
         end = model.shared_embedding[EOS]
         last = f"decoder.layers.{model.config.N - 1}.feed_forward_norm.norm.bias"

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from transformer.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
 from transformer.errors import CheckpointError, unreadable
-from transformer.reading import read_bytes
+from transformer.marian import is_marian
+from transformer.marian.stored import MOST_BYTES, weights_path
+from transformer.reading import read_bytes, sha256_of
 
 MOST_LETTERS = 2_000
 """Of a text in such a file."""
@@ -59,7 +61,9 @@ def read_json(
 
 
 def checksum_of_weights(folder: Path) -> str:
-    """SHA-256 of the weights, as the manifest of a loaded checkpoint has it."""
+    """SHA-256 of the weights, as the manifest of a checkpoint of ours has it."""
+    if is_marian(folder):
+        return sha256_of(weights_path(folder), MOST_BYTES)
     manifest = json.loads(read_bytes(folder / MANIFEST, MOST_BYTES_OF_JSON))
     return str(manifest["sha256"][WEIGHTS])
 

@@ -42,7 +42,8 @@ class DirectLogits:
         feed_forward: `[layer, target]`, each feed-forward network.
         tokens: `[target]`, the embedding of the token that is read (§3.4).
         positions: `[target]`, the encoding of its position (§3.5).
-        biases: `[target]`, of all norms, of the attention's and the vocabulary's projection.
+        biases: `[target]`, of all norms, of the attention's and the vocabulary's projection;
+            those of the values are part of what the heads add.
         logits: `[target]`, the number itself, which all of these add up to.
     """
 

@@ -67,7 +67,7 @@ def layer_predictions(
         best = p.topk(k)
         probabilities.append(best.values)
         tops.append(best.indices)
-    texts = translator.tokenizer.pieces_of
+    texts = translator.target_tokenizer.pieces_of
     return LayerPredictions(
         pieces=tuple(
             tuple(tuple(piece.text for piece in texts(ids)) for ids in steps)

@@ -36,7 +36,7 @@ class SublayerValues:
         weights: `[head, query, key]`.
         z: `[head, query, d_v]`.
         results: `[head, query, d_model]`, what each head adds to the output.
-        output: `[query, d_model]`, the sum of the results.
+        output: `[query, d_model]`, the sum of the results, and the bias of W^O if there is one.
         added: `[query, d_model]`, x + output.
         normalised: `[query, d_model]`, what the next sub-layer reads.
     """
@@ -147,7 +147,7 @@ class Arithmetic:
         concat: `[head, d_v]`, z of all heads, side by side.
         norms: `[head]`, Euclidean length of what each head adds to the output.
         result: `[d_model]`, what this head adds.
-        others: `[d_model]`, what the other heads add.
+        others: `[d_model]`, what the other heads add, and the bias of W^O if there is one.
         added: `[d_model]`, x + the output of all heads.
         normalised: `[d_model]`, LayerNorm of it.
     """

@@ -37,13 +37,19 @@ def parameters_by_formula(config: TransformerConfig) -> dict[str, int]:
         One number for each of `PARTS`; 0 where the model has no such part.
     """
     d, d_ff, N = config.d_model, config.d_ff, config.N
-    # W^Q and W^K, then W^V and W^O: no bias (§3.2.2)
+    # W^Q and W^K, then W^V and W^O: no bias in the paper (§3.2.2)
     attention = 2 * d * config.h * config.d_k + 2 * d * config.h * config.d_v
+    if config.attention_bias:
+        attention += 2 * config.h * config.d_k + config.h * config.d_v + d
+    # one matrix for three uses (§3.4), unless the source has one of its own
+    embedding = (config.vocab_size + (config.source_vocab_size or 0)) * d
+    if config.output_bias:
+        embedding += config.vocab_size
     feed_forward = d * d_ff + d_ff + d_ff * d + d  # equation 2, both biases
     norm = 2 * d  # gain and bias
     learned = config.positions == "learned"
     return {
-        EMBEDDING: config.vocab_size * d,  # one matrix for three uses (§3.4)
+        EMBEDDING: embedding,
         POSITIONS: 2 * config.max_length * d if learned else 0,  # a table for each stack
         ENCODER_ATTENTION: N * attention,
         DECODER_ATTENTION: N * attention,

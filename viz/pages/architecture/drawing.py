@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, Transformer
+from transformer import AttentionTrace, Transformer, TransformerConfig
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
@@ -132,7 +132,7 @@ def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, 
         st.subheader(f"{box.heading}{_of_layer(box, layer)}", anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
-    _facts(_shapes(box, found, trace, layer) | _parameters(box, model, layer))
+    _facts(_shapes(box, found, trace, layer, model.config) | _parameters(box, model, layer))
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
     _links(box, layer)
@@ -172,11 +172,13 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
         )
 
 
-def _shapes(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> dict[str, str]:
+def _shapes(
+    box: Box, found: Flow, trace: AttentionTrace, layer: int, config: TransformerConfig
+) -> dict[str, str]:
     """The shapes of the open box by what has them."""
     inside = {name: found.values[hook.format(layer)] for name, hook in box.inside}
     shapes = {name: _times(value.shape) for name, value in inside.items()}
-    if "hidden" in inside:
+    if "hidden" in inside and config.activation == "relu":
         zero = float(np.mean(inside["hidden"] == 0))
         shapes["hidden"] += f", of which the ReLU makes {zero:.0%} zero"
     return shapes | {"weights" if box.kind else "out": _shape(box, found, trace, layer)}
@@ -187,9 +189,13 @@ def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
     if not box.module:
         return {"parameters": "none"}
     name = box.module.format(layer)
+    if name == "shared_embedding" and box.stack == "encoder" and model.source_embedding is not None:
+        name = "source_embedding"
     if name.endswith(".positions") and model.config.positions == "sinusoidal":
         return {"parameters": "none: a formula"}
     shapes = parameter_shapes(model, name)
+    if box.value == LOGITS and model.output_bias is not None:
+        shapes = {**shapes, **parameter_shapes(model, "output_bias")}
     total = sum(int(np.prod(shape)) for shape in shapes.values())
     kept = {} if name in shapes else {one: _times(shape) for one, shape in shapes.items()}
     return kept | {"parameters": f"{total:,}"}

@@ -48,7 +48,7 @@ def show(row: DeltaGenerator) -> None:
     )
     asked = _controls()
     try:
-        config = TransformerConfig(**asked)
+        config = _like_a_preset(TransformerConfig(**asked), presets)
     except ConfigError as error:
         st.text(str(error))
         return
@@ -61,7 +61,7 @@ def show(row: DeltaGenerator) -> None:
             parts_chart(chosen | named),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        _parts(formula, real)
+        _parts(config, formula, real)
     with beside:
         _total(config, presets, formula, real)
         explain(
@@ -118,6 +118,16 @@ def _take_preset(presets: dict[str, TransformerConfig]) -> None:
         st.session_state[PREFIX + field] = getattr(config, field)
 
 
+def _like_a_preset(
+    config: TransformerConfig, presets: dict[str, TransformerConfig]
+) -> TransformerConfig:
+    """The preset that has all the chosen sizes, with what no control asks for, such as biases."""
+    fields = (*MAXIMA, "positions")
+    of = {tuple(getattr(one, name) for name in fields): one for one in presets.values()}
+    like = of.get(tuple(getattr(config, name) for name in fields))
+    return config if like is None or not like.attention_bias else like
+
+
 def _counted(config: TransformerConfig) -> dict[str, int]:
     return memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
 
@@ -143,11 +153,11 @@ def _total(
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
 
 
-def _parts(formula: dict[str, int], real: dict[str, int]) -> None:
-    total = sum(formula.values())
+def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
+    total, formulas = sum(formula.values()), formulas_of(config)
     lines = ["| part | formula | by formula | in the model | share |", "|---|---|---:|---:|---:|"]
     lines += [
-        f"| {part} | {FORMULAS[part]} | {formula[part]:,} | {real[part]:,} "
+        f"| {part} | {formulas[part]} | {formula[part]:,} | {real[part]:,} "
         f"| {formula[part] / total:.2%} |"
         for part in PARTS
     ]
@@ -155,13 +165,25 @@ def _parts(formula: dict[str, int], real: dict[str, int]) -> None:
         st.markdown("\n".join(lines))
 
 
-FORMULAS = {
-    "shared embedding": r"$V d$",
-    "learned positions": r"$2\,L\,d$",
-    "encoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "decoder self-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "cross-attention": r"$2 N h\,d\,(d_k + d_v)$",
-    "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
-    "layer norms": r"$5 N \cdot 2\,d$",
-}
-"""As LaTeX, with V the vocabulary, L the longest sequence and d the width."""
+def formulas_of(config: TransformerConfig) -> dict[str, str]:
+    """The formula of each part as LaTeX: V is the vocabulary, L the longest sequence, d the width.
+
+    Biases and a vocabulary of the source, V_s, stand where the model has them.
+    """
+    attention = r"2 N h\,d\,(d_k + d_v)"
+    if config.attention_bias:
+        attention += r" + N(2 h\,d_k + h\,d_v + d)"
+    embedding = "V d"
+    if config.source_vocab_size is not None:
+        embedding += " + V_s d"
+    if config.output_bias:
+        embedding += " + V"
+    return {
+        "shared embedding": f"${embedding}$",
+        "learned positions": r"$2\,L\,d$",
+        "encoder self-attention": f"${attention}$",
+        "decoder self-attention": f"${attention}$",
+        "cross-attention": f"${attention}$",
+        "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
+        "layer norms": r"$5 N \cdot 2\,d$",
+    }

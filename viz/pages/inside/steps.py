@@ -39,6 +39,16 @@ def steps(
         "cross": "self.cross_attention.attend(",
     }[kind]
     q, k, v, alpha, s = "q", sub("k", "j"), sub("v", "j"), sub("α", "j"), sub("s", "j")
+
+    def bias(of: str) -> tuple[Node | str, ...]:
+        return ("+", sup("b", of)) if config.attention_bias else ()
+
+    with_bias = "with a bias each" if config.attention_bias else "without bias"
+    and_bias = (
+        " The bias of Wᴼ is no head’s: here it counts with the other heads."
+        if config.attention_bias
+        else ""
+    )
     return [
         Step(
             "All",
@@ -57,11 +67,12 @@ def steps(
         Step(
             "q, k, v",
             row(
-                q, "=", "x", sup("W", "Q"), ",", " ", k, "=", sub(m, "j"), sup("W", "K"), ",", " ",
-                v, "=", sub(m, "j"), sup("W", "V"),
+                q, "=", "x", sup("W", "Q"), *bias("Q"), ",", " ",
+                k, "=", sub(m, "j"), sup("W", "K"), *bias("K"), ",", " ",
+                v, "=", sub(m, "j"), sup("W", "V"), *bias("V"),
             ),
             f"q: {d_k}; k: {keys} × {d_k}; v: {keys} × {d_v}",
-            f"Three projections without bias; {from_where}.",
+            f"Three projections {with_bias}; {from_where}.",
             source_line(_ATTEND, "self.W_Q(x)"),
         ),
         Step(
@@ -119,10 +130,11 @@ def steps(
             "+ x",
             row(
                 "LayerNorm", "(", "x", "+", sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),
-                ")",
+                *bias("O"), ")",
             ),
             f"{d_model} numbers, mean and variance set anew",
-            "The output is added to x and normalised: this is what the next sub-layer reads.",
+            "The output is added to x and normalised: this is what the next sub-layer reads."
+            + and_bias,
             source_line(AddAndNorm.forward, "self.hook_sum("),
         ),
     ]  # fmt: skip

@@ -85,7 +85,7 @@ def piece_of(translator: Translator, typed: str) -> int:
             raise InputError(
                 f"No piece of the vocabulary goes on with {typed_text(exact)}: type another one."
             )
-    found = translator.tokenizer.encode(typed)
+    found = translator.target_tokenizer.encode(typed)
     first = next((piece for piece in found if piece != ids.get(WORD_START)), UNK)
     if first == UNK:
         raise InputError(
@@ -96,7 +96,7 @@ def piece_of(translator: Translator, typed: str) -> int:
 
 def name_of(translator: Translator, piece: int) -> str:
     """What `piece_of` reads as this piece: as it is shown wherever that tells it apart."""
-    (found,) = translator.tokenizer.pieces_of([piece])
+    (found,) = translator.target_tokenizer.pieces_of([piece])
     name = shown_piece(found.text)
     try:
         return name if piece_of(translator, name) == piece else found.text
@@ -130,7 +130,7 @@ def _other_than(written: int, piece: int, typed: str) -> int:
 
 def _which(translator: Translator, piece: int, typed: str) -> str:
     """Which piece of a typed text is compared; "" where that is the whole text."""
-    (found,) = translator.tokenizer.pieces_of([piece])
+    (found,) = translator.target_tokenizer.pieces_of([piece])
     name = shown_piece(found.text)
     if typed in (name, found.text) or piece == EOS:
         return ""
@@ -167,7 +167,7 @@ def _ids(translator: Translator) -> dict[str, int]:
 
     def read() -> dict[str, int]:
         ids = range(translator.model.config.vocab_size)
-        pieces = translator.tokenizer.pieces_of(list(ids))
+        pieces = translator.target_tokenizer.pieces_of(list(ids))
         return {piece.text: piece.id for piece in pieces}
 
     return memo(("ids of pieces", translator.checksum), read)

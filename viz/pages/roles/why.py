@@ -79,7 +79,7 @@ def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choi
     return memo_per_trace(
         trace,
         ("alternatives", OTHERS),
-        lambda: alternatives(translator.model, translator.tokenizer, trace, OTHERS),
+        lambda: alternatives(translator.model, translator.target_tokenizer, trace, OTHERS),
     )
 
 
@@ -113,7 +113,7 @@ def _pick_head(translator: Translator) -> Head:
 
 
 def _name(translator: Translator, piece: int) -> str:
-    (found,) = translator.tokenizer.pieces_of([piece])
+    (found,) = translator.target_tokenizer.pieces_of([piece])
     return shown_piece(found.text)
 
 

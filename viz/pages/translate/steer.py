@@ -22,7 +22,9 @@ def force(translator: Translator, pieces: Sequence[str]) -> None:
     """Let the next run begin with these pieces; with the end among them, it is the whole."""
     *before, last = pieces
     if last == SPECIAL[EOS]:
-        steering.edit(translator.tokenizer.decode(translator.tokenizer.ids_of(before)))
+        steering.edit(
+            translator.target_tokenizer.decode(translator.target_tokenizer.ids_of(before))
+        )
     else:
         steering.force(pieces)
 

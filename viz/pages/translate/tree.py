@@ -57,7 +57,7 @@ def drawn_nodes(
     translator: Translator, tree: SearchTree, translation: Translation
 ) -> list[DrawnNode]:
     """The nodes of a search as the picture takes them."""
-    pieces = translator.tokenizer.pieces_of([node.piece for node in tree.nodes])
+    pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
     why = reasons(translation.settings.beam_size)
     forced = len(translation.prefix)
     drawn = []

@@ -185,7 +185,8 @@ def test_two_threads_that_take_away_different_heads_never_meet(translator, trace
 
 def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
     config = translator.model.config
-    means = {kind: torch.randn(config.N, config.h, config.d_v) for kind in KINDS}
+    draw = torch.Generator().manual_seed(0)
+    means = {kind: torch.randn(config.N, config.h, config.d_v, generator=draw) for kind in KINDS}
     seen = []
     name = f"{attention_name('cross', 1)}.hook_z"
     with (

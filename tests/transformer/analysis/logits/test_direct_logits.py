@@ -60,8 +60,10 @@ def test_biases_are_those_of_the_norms_through_all_later_norms(case: Case) -> No
     for step, piece in enumerate(case.trace.target_pieces):
         vector = np.zeros(case.model.config.d_model)
         for norm in case.plain.norms:
-            vector = linearised(norm, step, vector) + norm.bias
-        assert found.biases[step] == pytest.approx(vector @ case.plain.table[piece.id], rel=1e-7)
+            vector = linearised(norm, step, vector + norm.constant) + norm.bias
+        expected = vector @ case.plain.table[piece.id]
+        expected += case.plain.weights.get("output_bias", np.zeros(len(case.plain.table)))[piece.id]
+        assert found.biases[step] == pytest.approx(expected, rel=1e-7)
 
 
 def test_all_parts_add_up_to_the_logit(case: Case) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.transformer.analysis.lens_cases import random_case
 from transformer import HookError, Transformer, Translator
 from transformer.analysis.paper.arithmetic import (
     Arithmetic,
@@ -125,6 +126,22 @@ def test_x_and_memory_are_what_stands_before_and_beside(
     memory, x = seen
     close(whole.x, x[0])
     close(whole.memory, memory[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_biases_count_where_the_model_has_them(kind: Kind) -> None:
+    """q, k and v with theirs; that of W_O is no head's, and what is added still adds up."""
+    case = random_case("biased")
+    plain = case.plain.attention[kind, 1]
+    whole = sublayer_values(case.model, case.trace, kind, 1)
+    found = arithmetic(whole, HEAD, QUERY, 4**-0.5)
+    close(found.v, plain.v[HEAD])
+    close(found.weights, plain.pattern[HEAD, QUERY])
+    close(found.result, plain.pattern[HEAD, QUERY] @ plain.v[HEAD] @ plain.W_O[HEAD])
+    close(whole.results.sum(0)[QUERY] + plain.constant, found.result + found.others)
+    close(found.x + found.result + found.others, plain.added[QUERY])
+    close(found.added, plain.added[QUERY])
+    close(found.normalised, plain.y[QUERY])
 
 
 def test_an_edit_is_seen_in_all_that_follows(

@@ -35,6 +35,8 @@ CONFIGS = [
     TransformerConfig(**SMALL),
     TransformerConfig(**SMALL, positions="learned"),
     TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4),
+    TransformerConfig(**{**SMALL, "h": 5}, d_k=3, d_v=4, attention_bias=True),
+    TransformerConfig(**SMALL, output_bias=True, source_vocab_size=90, activation="swish"),
     TransformerConfig(**{**SMALL, "N": 1, "d_model": 7, "h": 1}, positions="learned", d_k=2),
 ]
 

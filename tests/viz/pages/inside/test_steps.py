@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,15 @@ def test_the_scale_over_its_column() -> None:
     assert times("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
     assert times("none", 2) == "÷ 2"
     assert shown_scale("none") == "none"
+
+
+def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:
+    biased = {
+        step.name: step
+        for step in steps(replace(CONFIG, attention_bias=True), "cross", "the row", 11, "none", 1.0)
+    }
+    assert letters(biased["q, k, v"].equation).count("b") == 3
+    assert letters(biased["+ x"].equation).endswith("+bO)")
+    assert "with a bias each" in biased["q, k, v"].says
+    assert "b" not in letters(told()["q, k, v"].equation)
+    assert "without bias" in told()["q, k, v"].says

@@ -1,0 +1,189 @@
+"""MarianMT folders with random weights, written as the hub has them, without `transformers`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import sentencepiece
+import torch
+from torch import Tensor
+
+CODES = (">>fra<<", ">>deu<<")
+SOURCE = (
+    "The old cat sleeps under the table.",
+    "My brother sees a black dog in the garden.",
+    "Two children play football because the sun is shining.",
+    "The woman with the red coat reads a newspaper on the bench.",
+    "A man who lost his keys waits in front of the house!",
+)
+TARGET = (
+    "Le vieux chat dort sous la table.",
+    "Mon frère voit un chien noir dans le jardin.",
+    "Deux enfants jouent au football parce que le soleil brille.",
+    "La femme au manteau rouge lit un journal sur le banc.",
+    "Un homme qui a perdu ses clés attend devant la maison!",
+)
+
+
+def write(
+    folder: Path,
+    *,
+    d_model: int = 16,
+    h: int = 2,
+    layers: int = 2,
+    d_ff: int = 24,
+    activation: str = "swish",
+    separate: bool = False,
+    codes: Sequence[str] = (),
+    more_pieces: int = 0,
+    dtype: torch.dtype = torch.float32,
+    positions: str = "",
+    pickled: bool = False,
+    max_length: int = 64,
+    seed: int = 0,
+) -> Path:
+    """Write a folder that `transformers.MarianMTModel` reads, too.
+
+    Args:
+        separate: a vocabulary and an embedding for each language.
+        codes: pieces by which a text asks for its target language.
+        more_pieces: that no text has, to make the vocabulary as large as a real one.
+        positions: "" where none are stored; "formula", or "learned".
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target = spm(SOURCE), spm(TARGET)
+    of_source, of_target = pieces(source), pieces(target)
+    more = [f"▁no{number}" for number in range(more_pieces)]
+    if separate:
+        vocabulary, of_decoder = _numbers([*codes, *of_source]), _numbers(of_target)
+    else:
+        vocabulary = of_decoder = _numbers([*codes, *of_source, *of_target, *more])
+    config = {
+        "model_type": "marian",
+        "architectures": ["MarianMTModel"],
+        "vocab_size": len(vocabulary),
+        "decoder_vocab_size": len(of_decoder),
+        "d_model": d_model,
+        **{f"{stack}_layers": layers for stack in ("encoder", "decoder")},
+        **{f"{stack}_ffn_dim": d_ff for stack in ("encoder", "decoder")},
+        **{f"{stack}_attention_heads": h for stack in ("encoder", "decoder")},
+        "activation_function": activation,
+        "max_position_embeddings": max_length,
+        "dropout": 0.1,
+        "scale_embedding": True,
+        "share_encoder_decoder_embeddings": not separate,
+        "pad_token_id": of_decoder["<pad>"],
+        "decoder_start_token_id": of_decoder["<pad>"],
+        "eos_token_id": 0,
+        "tie_word_embeddings": True,
+        "static_position_embeddings": True,
+    }
+    _write_json(folder / "config.json", config)
+    _write_json(folder / "vocab.json", vocabulary)
+    if separate:
+        _write_json(folder / "target_vocab.json", of_decoder)
+    named = {"source_lang": "eng", "target_lang": "fra", "separate_vocabs": separate}
+    _write_json(folder / "tokenizer_config.json", named)
+    (folder / "source.spm").write_bytes(source)
+    (folder / "target.spm").write_bytes(target)
+    stored = {name: one.to(dtype) for name, one in weights(config, positions, seed).items()}
+    if pickled:
+        torch.save(stored, folder / "pytorch_model.bin")
+    else:
+        safetensors.torch.save_file(stored, folder / "model.safetensors")
+    return folder
+
+
+def weights(config: dict[str, Any], positions: str, seed: int) -> dict[str, Tensor]:
+    """Random weights by Marian's names, of a size that keeps the softmax away from 0 and 1."""
+    draw, d, d_ff = (
+        torch.Generator().manual_seed(seed),
+        config["d_model"],
+        config["encoder_ffn_dim"],
+    )
+    separate = not config["share_encoder_decoder_embeddings"]
+
+    def normal(*shape: int, std: float) -> Tensor:
+        return torch.randn(*shape, generator=draw) * std
+
+    found: dict[str, Tensor] = {}
+    rows = config["decoder_vocab_size" if separate else "vocab_size"]
+    table = normal(rows, d, std=d**-0.5)
+    if separate:
+        found["model.encoder.embed_tokens.weight"] = normal(config["vocab_size"], d, std=d**-0.5)
+        found["model.decoder.embed_tokens.weight"] = table
+    else:
+        found["model.shared.weight"] = table
+    found["final_logits_bias"] = normal(1, rows, std=0.5)
+    for stack, attentions in (
+        ("encoder", ("self_attn",)),
+        ("decoder", ("self_attn", "encoder_attn")),
+    ):
+        if positions:
+            of = sinusoids(config["max_position_embeddings"], d)
+            if positions == "learned":
+                of = of.flip(0) + normal(*of.shape, std=0.1)
+            found[f"model.{stack}.embed_positions.weight"] = of
+        for layer in range(config["encoder_layers"]):
+            name = f"model.{stack}.layers.{layer}"
+            shapes = {"fc1": (d_ff, d), "fc2": (d, d_ff)}
+            for attention in attentions:
+                for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                    shapes[f"{attention}.{part}"] = (d, d)
+            for part, (out, into) in shapes.items():
+                found[f"{name}.{part}.weight"] = normal(out, into, std=1.5 * into**-0.5)
+                found[f"{name}.{part}.bias"] = normal(out, std=0.3)
+            for norm in (*(f"{one}_layer_norm" for one in attentions), "final_layer_norm"):
+                found[f"{name}.{norm}.weight"] = 1 + normal(d, std=0.2)
+                found[f"{name}.{norm}.bias"] = normal(d, std=0.2)
+    return found
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """Marian's positions: sines in the first half, cosines in the second."""
+    at = torch.arange(length, dtype=torch.float64)[:, None]
+    angle = at / 10_000 ** (torch.arange(d_model // 2, dtype=torch.float64) * 2 / d_model)
+    return torch.cat((angle.sin(), angle.cos()), 1).float()
+
+
+@cache
+def spm(lines: Sequence[str]) -> bytes:
+    """A SentencePiece model of these lines."""
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        model_type="unigram",
+        vocab_size=120,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return written.getvalue()
+
+
+def spm_of(lines: Sequence[str]) -> sentencepiece.SentencePieceProcessor:
+    """What cuts such lines."""
+    return sentencepiece.SentencePieceProcessor(model_proto=spm(lines))
+
+
+def pieces(model: bytes) -> list[str]:
+    """The pieces of a SentencePiece model."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
+
+
+def _numbers(of: Sequence[str]) -> dict[str, int]:
+    """`</s>` and `<unk>` first, `<pad>` last, as Marian has them."""
+    special = ("<s>", "</s>", "<unk>")
+    ordered = dict.fromkeys(("</s>", "<unk>", *(one for one in of if one not in special), "<pad>"))
+    return {piece: number for number, piece in enumerate(ordered)}
+
+
+def _write_json(path: Path, values: dict[str, Any]) -> None:
+    path.write_text(json.dumps(values))

@@ -1,0 +1,82 @@
+"""The app on a MarianMT folder: biases, swish, two vocabularies, weights that nobody trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tests.transformer.marian import marian_folder
+from transformer import Translator
+from viz.app.navigation import TITLES
+from viz.app.serving import CHECKPOINT_VARIABLE
+from viz.draw.labels import quoted
+from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
+from viz.pages.architecture.page import PARAMETERS
+from viz.pages.architecture.parameters import MAXIMA, PREFIX
+from viz.pages.roles.other_piece import OTHER, shown_piece
+from viz.pages.roles.page import VIEWS
+from viz.pages.roles.view_names import VIEW, WHY
+
+APP = Path(__file__).parents[3] / "app.py"
+SENTENCE = "The old cat sleeps."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return marian_folder.write(tmp_path_factory.mktemp("marian"), separate=True)
+
+
+@pytest.fixture
+def visit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """A page at a query as a browser sends it."""
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
+
+    def open_(page: str, **url: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=60)
+        app._page_hash = calc_hash(page)
+        for name, value in {"text": SENTENCE, **url}.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+@pytest.mark.parametrize("page", TITLES)
+def test_every_page_opens_on_a_marian_folder(page: str, visit: Callable[..., AppTest]) -> None:
+    shown = [text.value for text in visit(page).text]
+    assert any(text.startswith("log p") for text in shown), shown
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_of_what_heads_do_opens(view: str, visit: Callable[..., AppTest]) -> None:
+    assert visit("roles", **{VIEW: view}).text
+
+
+def test_a_typed_piece_is_one_of_the_target_language(
+    folder: Path, visit: Callable[..., AppTest]
+) -> None:
+    typed = "frère"
+    app = visit("roles", **{VIEW: WHY, OTHER: typed})
+    first, *_ = Translator.load(folder).target_tokenizer.pieces(typed)
+    said = f"Of {quoted(typed)} the first piece is compared, {quoted(shown_piece(first.text))}."
+    assert said in [text.value for text in app.text]
+
+
+def test_the_preset_of_this_model_has_all_its_parameters(
+    folder: Path, visit: Callable[..., AppTest]
+) -> None:
+    app = visit("architecture", **{ARCHITECTURE_VIEW: PARAMETERS})
+    model = Translator.load(folder).model
+    for field in (*MAXIMA, "positions"):
+        app.session_state[PREFIX + field] = getattr(model.config, field)
+    app.run()
+    assert not app.exception
+    total = model.number_of_parameters()
+    said = f"{total:,} by formula; {total:,} in the real modules, the same."
+    assert said in [text.value for text in app.text]

@@ -1,0 +1,140 @@
+"""The languages of a model, as people call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from transformer.errors import InputError, shortened
+
+Side = Literal["source", "target"]
+
+_CODE = re.compile(r">>([^<>\s]*)<<")
+LONGEST_LIST = 12  # codes that an error lists
+
+_NAMES = """
+af afr Afrikaans|am amh Amharic|ar ara Arabic|az aze Azerbaijani|be bel Belarusian|bg bul Bulgarian
+bn ben Bengali|br bre Breton|bs bos Bosnian|ca cat Catalan|cs ces Czech|cy cym Welsh|da dan Danish
+de deu German|el ell Greek|en eng English|eo epo Esperanto|es spa Spanish|et est Estonian
+eu eus Basque|fa fas Persian|fi fin Finnish|fo fao Faroese|fr fra French|fy fry Frisian|ga gle Irish
+gd gla Scottish Gaelic|gl glg Galician|gu guj Gujarati|ha hau Hausa|he heb Hebrew|hi hin Hindi
+hr hrv Croatian|ht hat Haitian Creole|hu hun Hungarian|hy hye Armenian|id ind Indonesian
+ig ibo Igbo|is isl Icelandic|it ita Italian|ja jpn Japanese|ka kat Georgian|kk kaz Kazakh
+km khm Khmer|kn kan Kannada|ko kor Korean|ku kur Kurdish|ky kir Kyrgyz|la lat Latin
+lb ltz Luxembourgish|lo lao Lao|lt lit Lithuanian|lv lav Latvian|mg mlg Malagasy|mk mkd Macedonian
+ml mal Malayalam|mn mon Mongolian|mr mar Marathi|ms msa Malay|mt mlt Maltese|my mya Burmese
+nb nob Norwegian Bokmål|ne nep Nepali|nl nld Dutch|nn nno Norwegian Nynorsk|no nor Norwegian
+oc oci Occitan|pa pan Punjabi|pl pol Polish|ps pus Pashto|pt por Portuguese|ro ron Romanian
+ru rus Russian|rw kin Kinyarwanda|sh hbs Serbo-Croatian|si sin Sinhala|sk slk Slovak
+sl slv Slovenian|so som Somali|sq sqi Albanian|sr srp Serbian|sv swe Swedish|sw swa Swahili
+ta tam Tamil|te tel Telugu|th tha Thai|tl tgl Tagalog|tr tur Turkish|tt tat Tatar|uk ukr Ukrainian
+ur urd Urdu|uz uzb Uzbek|vi vie Vietnamese|xh xho Xhosa|yi yid Yiddish|yo yor Yoruba|zh zho Chinese
+zu zul Zulu|zh cmn Chinese
+"""
+_NAME_OF = {
+    code: name
+    for two, three, name in (
+        entry.split(" ", 2) for line in _NAMES.split("\n") for entry in line.split("|") if entry
+    )
+    for code in (two, three)
+}
+
+
+def name_of(code: str) -> str | None:
+    """The English name of a language by its ISO 639 code; a script or region after it is left out.
+
+    None of what is no such code: that of a group of languages, too.
+    """
+    return _NAME_OF.get(re.split(r"[_-]", code.strip().lower(), maxsplit=1)[0])
+
+
+@dataclass(frozen=True)
+class Languages:
+    """What a model translates.
+
+    Args:
+        source: English name of the source language, "" where it is not known.
+        target: of the target language, likewise; "" where there are several.
+        codes: of the target languages of a model that has several, `fra` of `>>fra<<`, with which
+            a text begins that is to be translated into that one.
+    """
+
+    source: str
+    target: str
+    codes: tuple[str, ...] = ()
+
+    def name(self, side: Side) -> str:
+        """What a side is called on screen: a language, else "source" or "target"."""
+        return (self.source if side == "source" else self.target) or side
+
+    def sentence(self, side: Side) -> str:
+        """A sentence of this side, with its article: "an English sentence"."""
+        name = self.source if side == "source" else self.target
+        if not name:
+            return "a sentence"
+        # Ukrainian begins with a consonant, Urdu with a vowel
+        article = "an" if name.startswith(("A", "E", "I", "O", "Ur", "Uz")) else "a"
+        return f"{article} {name} sentence"
+
+    def code_of(self, text: str) -> str | None:
+        """The code that a text begins with, if this is a model that reads codes.
+
+        Raises:
+            InputError: if the model has no such language.
+        """
+        if not self.codes or (found := _CODE.match(text.lstrip())) is None:
+            return None
+        if found[1] not in self.codes:
+            raise InputError(
+                f"This model does not write the language “{shortened(found[1], 20)}”: begin the "
+                f"text with one of {_listed(self.codes)}."
+            )
+        return found[1]
+
+    def target_of(self, text: str) -> str:
+        """The language into which a text is translated, as `name` calls it."""
+        code = self.code_of(text)
+        return self.name("target") if code is None else (name_of(code) or code)
+
+    def asking_for(self, code: str, text: str) -> str:
+        """The text with a code in front, in the place of one that it has.
+
+        Raises:
+            InputError: if the model has no such language.
+        """
+        asked = f">>{code}<<"
+        if code not in self.codes:
+            raise InputError(
+                f"This model does not write the language “{shortened(code, 20)}”: choose "
+                f"{_listed(self.codes) or 'a model that has several'}."
+            )
+        return f"{asked} {without_code(text) if self.code_of(text) else text}"
+
+    def notice(self, text: str) -> str | None:
+        """A sentence on a text that leaves it open into which language it is translated."""
+        if not self.codes or self.code_of(text) is not None:
+            return None
+        return (
+            f"This model writes {len(self.codes):,} languages and was not told which one: begin "
+            f"the text with {_listed(self.codes)}."
+        )
+
+
+OURS = Languages("English", "German")
+"""Of checkpoints that are trained here."""
+
+
+def without_code(text: str) -> str:
+    """The text after a code at its beginning."""
+    return _CODE.sub("", text.lstrip(), count=1).lstrip() if _CODE.match(text.lstrip()) else text
+
+
+def _listed(codes: Iterable[str]) -> str:
+    every = [f">>{code}<<" for code in codes]
+    if len(every) < 2:
+        return "".join(every)
+    if len(every) > LONGEST_LIST:
+        return f"{', '.join(every[:LONGEST_LIST])} or one of {len(every) - LONGEST_LIST:,} more"
+    return f"{', '.join(every[:-1])} or {every[-1]}"

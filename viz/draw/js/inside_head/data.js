@@ -15,7 +15,8 @@
  */
 
 /**
- * The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which says what they hold.
+ * The fields of `Arithmetic` in transformer/analysis/paper/arithmetic.py, which says what they
+ * hold.
  * @typedef {"x" | "q" | "k" | "v" | "products" | "dots" | "scaled" | "seen" | "weights"
  *   | "weighted" | "z" | "concat" | "norms" | "result" | "others" | "added"
  *   | "normalised"} ArrayName

@@ -57,7 +57,7 @@ class Hooked(nn.Module):
     _points: dict[str, HookPoint]
 
     def name_hook_points(self) -> None:
-        """Give each point its name; called when the model is complete, and if its modules change."""
+        """Give each point its name: once the model is complete, and again if modules are added."""
         # remembered, for a walk over all modules takes longer than a hook on a short sentence
         self._points = {name: m for name, m in self.named_modules() if isinstance(m, HookPoint)}
         for name, point in self._points.items():

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from tqdm import tqdm
 
-from training.beside import require_place, store, write
+from training.beside import store, write
 from training.corpus import CorpusError, read_files, read_lines
+from training.corpus_options import corpus_options, load_translator
 from transformer import InputError, Translator, command
 from transformer.analysis.corpus import faithfulness_report
 from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
@@ -31,7 +31,6 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
-from transformer.arguments import whole_number
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 
@@ -54,34 +53,22 @@ class Sample:
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate faithfulness`."""
-    parser = commands.add_parser("faithfulness", help="does erasing words say what a lens says?")
+    parser = commands.add_parser(
+        "faithfulness",
+        help="does erasing words say what a lens says?",
+        parents=[corpus_options(SENTENCES)],
+    )
     parser.set_defaults(run=run)
-    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
     parser.add_argument(
         "--ref",
         type=Path,
         help="translations to force, one a line; the model's own unless given",
     )
-    parser.add_argument(
-        "--out", type=Path, help="write the report here, and not beside the checkpoint"
-    )
-    parser.add_argument(
-        "--sentences",
-        type=whole_number(1),
-        default=SENTENCES,
-        help=f"at most so many, drawn at random; {SENTENCES} unless given",
-    )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of all that is drawn")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = Translator.load(options.checkpoint)
-    require_place(translator.folder, options.out)
-    if torch.cuda.is_available():
-        translator.model.to("cuda")
+    translator = load_translator(options)
     pairs = _pairs(options)
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):

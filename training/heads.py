@@ -13,8 +13,9 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from training.beside import require_place, store, write
+from training.beside import store, write
 from training.corpus import EncodedText, encode, read_files
+from training.corpus_options import corpus_options, load_translator
 from training.head_corpus import (
     CorpusMeasures,
     bleu,
@@ -59,20 +60,13 @@ ORDERS = ("gradient", "loss without")
 
 def add_arguments(commands: Any) -> None:
     """Register `python -m training.evaluate heads`."""
-    parser = commands.add_parser("heads", help="what every head does, and how much it matters")
+    parser = commands.add_parser(
+        "heads",
+        help="what every head does, and how much it matters",
+        parents=[corpus_options(SENTENCES)],
+    )
     parser.set_defaults(run=run)
-    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
     parser.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
-    parser.add_argument(
-        "--out", type=Path, help="write the report here, and not beside the checkpoint"
-    )
-    parser.add_argument(
-        "--sentences",
-        type=whole_number(1),
-        default=SENTENCES,
-        help=f"at most so many pairs, drawn at random; {SENTENCES:,} unless given",
-    )
     parser.add_argument(
         "--bleu-sentences",
         type=whole_number(1),
@@ -82,16 +76,11 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--examples", type=Path, help="English sentences, of which each head gets three"
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of the samples")
-    parser.add_argument("--json", action="store_true", help="the report as JSON")
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = Translator.load(options.checkpoint)
-    require_place(translator.folder, options.out)
-    if torch.cuda.is_available():
-        translator.model.to("cuda")
+    translator = load_translator(options)
     text = read_files(options.src, options.ref)
     tokenizers = translator.tokenizer, translator.target_tokenizer
     encoded = encode(

@@ -54,14 +54,18 @@ class HookPoint(nn.Module):
 class Hooked(nn.Module):
     """A model with named hook points: `hooks` to edit, `run_with_cache` to read."""
 
+    _points: dict[str, HookPoint]
+
     def name_hook_points(self) -> None:
-        """Give each point its name; called once, when the model is complete."""
-        for name, point in self.hook_points().items():
+        """Give each point its name: once the model is complete, and again if modules are added."""
+        # remembered, for a walk over all modules takes longer than a hook on a short sentence
+        self._points = {name: m for name, m in self.named_modules() if isinstance(m, HookPoint)}
+        for name, point in self._points.items():
             point.name = name
 
-    def hook_points(self) -> dict[str, HookPoint]:
+    def hook_points(self) -> Mapping[str, HookPoint]:
         """All points by name, in the order of the modules."""
-        return {name: m for name, m in self.named_modules() if isinstance(m, HookPoint)}
+        return self._points
 
     @property
     def watched(self) -> bool:

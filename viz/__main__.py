@@ -124,7 +124,7 @@ def _parser() -> Parser:
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
-    add("--title", default="Where each head looks", help="heading of the page")
+    add("--title", help="heading of the page; what is seen unless given")
     return parser
 
 

@@ -53,7 +53,7 @@ def report(
     trace: AttentionTrace,
     view: View | None = None,
     *,
-    title: str = "Where each head looks",
+    title: str | None = None,
     theme: PageTheme = "auto",
     origin: Origin | None = None,
     link: str = "",
@@ -65,7 +65,7 @@ def report(
     Args:
         trace: what `lensed` makes of one, where the lens of the view is another than the weights.
         view: what is shown, and how; `View()` unless given.
-        title: heading of the page.
+        title: heading of the page; it says what is seen, and through which lens, unless given.
         theme: auto follows the reader's system.
         origin: the model, if it is to be told.
         link: address at which the app shows the same, if there is one.
@@ -75,7 +75,7 @@ def report(
     """
     view = view or View()
     return _PAGE.format(
-        title=escape(title),
+        title=escape(_heading(view) if title is None else title),
         css=_css(theme),
         source=escape(trace.source),
         target=escape(trace.target),
@@ -83,6 +83,14 @@ def report(
         weights=encode_explorer(trace, view, origin),
         script=_script(),
     )
+
+
+def _heading(view: View) -> str:
+    """Only weights say where a head looks."""
+    if view.lens == "weights":
+        return "Where each head looks"
+    one = "head" if tells_heads(view.lens) else "layer"
+    return f"Each {one}, seen through {LENS_NAMES[view.lens]}"
 
 
 def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) -> str:

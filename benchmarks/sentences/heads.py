@@ -50,7 +50,8 @@ def heads(
         keys = facts.sides["reads" if kind == "decoder_self" else "english"]
         yield sentence(f"{facts.rows(kind)[query]} looks at “{keys[key]}”")
         for name, part in every.items():
-            yield from _grid(facts, name, part)
+            yield from strongest_cells(name, part)
+            yield from _roles(facts, name, part)
         rows = facts.rows(kind)[: len(weights)]
         if kind != "encoder_self":
             for n, row in enumerate(rows, start=1):
@@ -71,19 +72,29 @@ def _crop(weights: npt.NDArray, kind: Kind, step: int | None) -> npt.NDArray:
     return rows[..., : step + 1] if kind == "decoder_self" else rows
 
 
-def _grid(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
-    """The strongest cell of each small map, and the roles that one number decides."""
-    name = f"head_grid {kind.removesuffix('_self')}"
+def strongest_cells(kind: Kind, weights: npt.NDArray) -> Iterator[str]:
+    """The strongest cell of each small map, of `[layer, head, query, key]`."""
+    for layer, head in np.ndindex(weights.shape[:2]):
+        one = weights[layer, head]
+        query, key = np.unravel_index(one.argmax(), one.shape)
+        where = f"{_grid_name(kind)} L{layer + 1} H{head + 1}"
+        yield f"{where} looks most from {query + 1} to {key + 1}: {one[query, key]:.2f}"
+
+
+def _roles(facts: Facts, kind: Kind, weights: npt.NDArray) -> Iterator[str]:
+    """The roles that one number decides."""
     tokens = facts.trace.labels(kind).keys[: weights.shape[-1]]
     for layer, head in np.ndindex(weights.shape[:2]):
         one = weights[layer, head].astype(np.float64)
-        query, key = np.unravel_index(weights[layer, head].argmax(), one.shape)
-        where = f"{name} L{layer + 1} H{head + 1}"
-        yield f"{where} looks most from {query + 1} to {key + 1}: {one[query, key]:.2f}"
         role, score = role_of(one, kind, tokens, facts)
         if score > 1 - _ROUNDING:
             # a head that lies on the threshold has a name or none, as float32 rounds
-            yield f"{MAYBE if score < 1 + _ROUNDING else ''}{where} role: {role}"
+            maybe = MAYBE if score < 1 + _ROUNDING else ""
+            yield f"{maybe}{_grid_name(kind)} L{layer + 1} H{head + 1} role: {role}"
+
+
+def _grid_name(kind: Kind) -> str:
+    return f"head_grid {kind.removesuffix('_self')}"
 
 
 def role_of(

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked
+from benchmarks.sentences.tables import cells
 from benchmarks.sentences.views import VIEWS, View
 from transformer import Translator
 
@@ -40,6 +41,8 @@ SENTENCES = (
     "watching him, and I did not know that she had bought the old book yesterday, 42 times.",
 )
 _NUMBER = re.compile(r"(?<![A-Za-z_])[−+-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
+_WITH_NUMBER = re.compile(r"\d\\?\.\d\d$")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # in Markdown
 _CLAIM = re.compile(
     r"\d|looks at|reads|becomes|rises|falls|stays|the same|only there|too little|no padding"
 )
@@ -148,7 +151,12 @@ def statements(app: AppTest) -> Iterator[str]:
         yield _plain(f"{metric.label}: {metric.value}")
         if metric.proto.help:
             yield _plain(metric.proto.help)
+    for label in _labels(app):
+        yield _plain(label)
     for element in app.get("html"):
+        if "<table" in element.proto.body:
+            yield from map(_plain, cells(element.proto.body))
+            continue
         # what stands between blocks is a sentence of its own
         for part in re.split(r"</?(?:small|li|div|ol)[^>]*>", element.proto.body):
             words = re.sub(r'<span class="headlight-unseen">[^<]*</span>', "", part)
@@ -165,6 +173,14 @@ def statements(app: AppTest) -> Iterator[str]:
         if meta["component"] == "step_bars":
             pieces = zip(meta["labels"], arrays["probabilities"], strict=True)
             yield from (_plain(f"step_bars {label} {p:.2f}") for label, p in pieces)
+
+
+def _labels(app: AppTest) -> Iterator[str]:
+    """Of buttons that say a number: a head's or a piece's."""
+    options = (option for group in app.button_group for option in group.options)
+    for label in (*(button.label for button in app.button), *options):
+        if _WITH_NUMBER.search(label):
+            yield label
 
 
 def _told(meta: dict[str, Any]) -> Iterator[str]:
@@ -206,7 +222,8 @@ def _message(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[np.gener
 
 def _plain(text: str) -> str:
     """Without marks of direction and emphasis, and without what a stopwatch said."""
-    text = re.sub("[\u2068\u2069*`]", "", text)
+    text = _ESCAPED.sub(r"\1", text)
+    text = re.sub("[\u2068\u2069\u2060*`]", "", text)
     return re.sub(r"· \d+ ms", "· 0 ms", text).strip()
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
+import statistics
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.sentences.facts import KINDS, Facts, number
+from benchmarks.sentences.facts import KINDS, MAYBE, Facts, number
 from benchmarks.sentences.heads import role_of
 from benchmarks.sentences.translate import bar
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from viz.draw.labels import KIND_TITLES
+from viz.pages.roles.measured_similar import SHOWN
 from viz.pages.roles.measured_text import LOOKS
 
+_ROUNDING = 1e-5
+_IMPORTANCE = {"gradient", "loss without", "BLEU without"}
 _LEAST = {"same word": 0.25, "aligns": 0.5, "spread": 0.9}
 """From which a role is given; from 0.4 where none is named."""
 
@@ -35,8 +41,52 @@ def measured(kind_name: str, layer: int, head: int) -> Callable[[Facts], Iterato
         else:
             looks = LOOKS[role]
             yield f"On the sentence in the bar it {looks[0].lower()}{looks[1:]} ({score})."
+        yield from _nearest(facts, kind_name, layer, head)
+        yield from _nearest_by_corpus(facts, kind_name, layer, head)
 
     return check
+
+
+def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
+    """The heads of this kind that look most alike: half of what lies elsewhere in a row."""
+    every = facts.trace.weights(KINDS[kind_name]).astype(np.float64)
+    apart = {
+        f"L{at[0] + 1} H{at[1] + 1} · {kind_name}": float(
+            np.mean([np.abs(a - b).sum() / 2 for a, b in zip(one, other, strict=True)])
+        )
+        for at in np.ndindex(every.shape[:2])
+        for one, other in ((every[layer, head], every[at]),)
+        if at != (layer, head)
+    }
+    yield from _least(apart)
+
+
+def _nearest_by_corpus(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
+    """The heads whose stored measures differ least, each in standard deviations over all heads."""
+    heads = json.loads((facts.translator.folder / "heads.json").read_text())["heads"]
+    common = set.intersection(*(set(one["measures"]) for one in heads)) - _IMPORTANCE
+    squares = dict.fromkeys(range(len(heads)), 0.0)
+    open_head = [one["head"] for one in heads].index([KINDS[kind_name], layer, head])
+    for name in common:
+        values = [one["measures"][name][0] for one in heads]
+        spread = statistics.pstdev(values)
+        for n, value in enumerate(values):
+            squares[n] += ((value - values[open_head]) / spread) ** 2 / len(common)
+    del squares[open_head]
+    names = {kind: name for name, kind in KINDS.items()}
+    apart = {}
+    for n, square in squares.items():
+        kind, of_layer, number_of = heads[n]["head"]
+        apart[f"L{of_layer + 1} H{number_of + 1} · {names[kind]}"] = math.sqrt(square)
+    yield from _least(apart)
+
+
+def _least(apart: dict[str, float]) -> Iterator[str]:
+    """The heads that are named; one as far as the last of them may be."""
+    last = sorted(apart.values())[SHOWN - 1]
+    for name, distance in apart.items():
+        if distance < last + _ROUNDING:
+            yield f"{MAYBE if distance > last - _ROUNDING else ''}{name} {distance:.2f}"
 
 
 def uniform(kind_name: str) -> Callable[[Facts], Iterator[str]]:

@@ -9,10 +9,13 @@ from benchmarks.sentences.architecture import drawing, norms, work
 from benchmarks.sentences.facts import Expected, Facts
 from benchmarks.sentences.heads import heads
 from benchmarks.sentences.inside import inside
+from benchmarks.sentences.layers import layers
 from benchmarks.sentences.masks import grids, removed
 from benchmarks.sentences.positions import beyond, foot, without
 from benchmarks.sentences.roles import measured, uniform
+from benchmarks.sentences.taken_away import LINK, taken_away
 from benchmarks.sentences.translate import translate
+from benchmarks.sentences.why import why
 
 STEP_BY_STEP = {"view": "step by step", "step": "3"}
 
@@ -51,6 +54,30 @@ VIEWS: tuple[View, ...] = (
         {"roles_view": "Faithful?", "faithful_test": "uniform attention", "kind": "decoder"},
         uniform("decoder"),
     ),
+    (
+        "roles",
+        {"roles_view": "Take away", "kind": "cross", "layer": "3", "head": "8", "removed": LINK},
+        taken_away,
+    ),
+    (
+        "roles",
+        {"roles_view": "Why this word", "kind": "cross", "layer": "3", "head": "1"},
+        why("cross", 2, 0),
+    ),
+    (
+        "roles",
+        {
+            "roles_view": "Why this word",
+            "kind": "encoder",
+            "layer": "3",
+            "head": "3",
+            "written": "2",
+            "why_heads": "direct logits",
+        },
+        why("encoder", 2, 2, 1, by_logits=True),
+    ),
+    ("roles", {"roles_view": "Layer by layer"}, layers()),
+    ("roles", {"roles_view": "Layer by layer", "written": "2"}, layers(1)),
     ("masks", {"kind": "encoder"}, grids("encoder")),
     ("masks", {"kind": "decoder", "mask-row": "3"}, grids("decoder", 2)),
     ("masks", {"kind": "cross", "mask-sentence": "3"}, grids("cross", 2, 2)),

@@ -147,6 +147,32 @@ def test_only_the_hooked_points_are_watched_and_only_inside_the_block(model):
     assert watched(model) == []
 
 
+def test_the_modules_are_walked_once(model, monkeypatch):
+    monkeypatch.setattr(model, "named_modules", fail)
+    with model.hooks({TOKENS: add_one}):
+        assert watched(model) == [TOKENS]
+        model(SOURCE, TARGET)
+
+
+def test_a_copy_has_points_of_its_own(model):
+    other = copy.deepcopy(model)
+    assert list(other.hook_points()) == list(model.hook_points())
+    with other.hooks({TOKENS: add_one}):
+        assert watched(other) == [TOKENS]
+        assert watched(model) == []
+        assert not torch.equal(other(SOURCE, TARGET), model(SOURCE, TARGET))
+
+
+def test_a_layer_that_comes_later_has_points_once_they_are_named_again(model):
+    model.decoder.layers.append(copy.deepcopy(model.decoder.layers[0]))
+    model.name_hook_points()
+    z = "decoder.layers.2.cross_attention.hook_z"
+    seen = []
+    with model.hooks({z: lambda value, name: seen.append(name)}):
+        model(SOURCE, TARGET)
+    assert seen == [z]
+
+
 def test_hooks_do_not_outlive_an_exception(model):
     with pytest.raises(ZeroDivisionError), model.hooks({TOKENS: fail, POSITIONS: add_one}):
         model(SOURCE, TARGET)

@@ -181,6 +181,8 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
         assert "share" in said["note"]
         assert said["title"].endswith(f" · {LENS_NAMES[lens]}")
         assert f"lens: {LENS_NAMES[lens]}." in str(said["caption"])
+    one = "layer" if together else "head"
+    assert f"<h1>Each {one}, seen through {LENS_NAMES[lens]}</h1>" in page
     assert f"The lens is {LENS_NAMES[lens]}" in page
     assert ("all heads together" in page) == together
     assert (meta["selected"] == ["cross", 1, None]) == together

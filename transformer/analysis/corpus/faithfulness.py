@@ -205,17 +205,13 @@ def erased_log_probs(
         raise InputError("Nothing of the sentence would be left: erase fewer words.")
     pair = batch_traces([trace])
     at_once = max(1, BATCH_PIECES // max(pair.source.size(1), pair.target.size(1)))
-    return np.concatenate(
-        [
-            _erased(
-                model,
-                pair,
-                erased[n : n + at_once],
-                None if rows is None else rows[n : n + at_once],
-            )
-            for n in range(0, len(erased), at_once)
-        ]
-    )
+    # by length: a pass reads the target up to the last piece that is asked for in it
+    order = np.arange(len(erased)) if rows is None else np.argsort(rows, kind="stable")
+    found = np.empty((len(erased), pair.target.size(1)) if rows is None else len(erased))
+    for n in range(0, len(erased), at_once):
+        cases = order[n : n + at_once]
+        found[cases] = _erased(model, pair, erased[cases], None if rows is None else rows[cases])
+    return found
 
 
 def _erased(
@@ -223,8 +219,11 @@ def _erased(
 ) -> Floats:
     cases, device = len(erased), model.device
     mask = torch.from_numpy(~erased).to(device)[:, None, None]  # [case, 1, 1, source]
+    # what comes later changes nothing
+    length = pair.target.size(1) if rows is None else int(rows.max()) + 1
     source, target, written = (
-        t.to(device).expand(cases, -1) for t in (pair.source, pair.target, pair.written)
+        t.to(device).expand(cases, -1)
+        for t in (pair.source, pair.target[:, :length], pair.written[:, :length])
     )
     decoded = model.decode(target, model.encode(source, mask), mask)  # [case, target, d_model]
     if rows is not None:

@@ -99,8 +99,8 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         index=names.index(LENS_NAMES[lens]),
         key=name,
         bind="query-params",
-        width=214,
-        help=_help(LENSES_BY_NAME.values()),
+        width=206,
+        help=_help(dict.fromkeys([*LENSES_BY_NAME.values(), *NORMS_BY_NAME.values()])),
     )
     if LENSES_BY_NAME[chosen] != "norm":
         return LENSES_BY_NAME[chosen]
@@ -109,8 +109,8 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         list(NORMS_BY_NAME),
         key=f"{name}_norms",
         bind="query-params",
-        width=220,
-        help=_help(NORMS_BY_NAME.values()),
+        width=140,
+        label_visibility="collapsed",  # it reads on: norms, of each head
     )
     return NORMS_BY_NAME[measured]
 

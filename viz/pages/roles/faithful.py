@@ -19,13 +19,13 @@ from transformer.analysis.corpus.faithfulness_report import COMMAND, Faithfulnes
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KINDS
-from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import KIND_TITLES
+from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name
 from viz.pages.roles.faithful_text import attention_said, corpus_said, measured_on, sentence_said
@@ -46,11 +46,9 @@ _ASKED = "faithful.asked"
 
 def faithful() -> None:
     """The view: a test on the sentence in the bar, and the same as measured on a corpus."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := bar_sentence()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, _ = found
+    translator, _, trace = bar
     report, missing = _report(translator)
     with st.container(
         key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"

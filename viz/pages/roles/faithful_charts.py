@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.floating]
 RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend below them
+_LEGEND_BELOW = legend_below(columns=alt.ExprRef("width < 400 ? 2 : 4"))  # on a phone, all names
 
 
 def erasing_chart(
@@ -80,7 +81,7 @@ def erasing_chart(
     lines = base.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=45, filled=True)).encode(
         x,
         y,
-        alt.Color("lens:N", scale=scale, legend=legend_below(columns=4) if legend else None),
+        alt.Color("lens:N", scale=scale, legend=_LEGEND_BELOW if legend else None),
         strokeDash=alt.condition(alt.datum.lens == RANDOM, alt.value([5, 4]), alt.value([1, 0])),
         tooltip=tooltip,
     )

@@ -38,7 +38,7 @@ def sentence_said(erased: Erased) -> str:
         f"On this sentence log P of a piece falls most where the first words by "
         f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
         f"shares); with random words by {format_number(random)}.{less} One sentence tells little "
-        f"of a lens: see beside it."
+        f"of a lens: see the development set."
     )
 
 

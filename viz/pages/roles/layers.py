@@ -11,13 +11,13 @@ from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.logits.direct_logits import DirectLogits, direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
-from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
+from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
 from viz.pages.roles.why import choices_of, closest_call
@@ -34,11 +34,9 @@ TOP = 5
 
 def layer_by_layer() -> None:
     """The view: the logit lens, the sum of one logit, and where each written word comes from."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := bar_sentence()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, _ = found
+    translator, _, trace = bar
     lead(
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."

@@ -14,12 +14,12 @@ from transformer.analysis.heads.importance import gradient_importance, losses_wi
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KINDS
-from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, choose, pick, pick_kind
 from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
 from viz.draw.palette import COLOR
+from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.measured_card import card, card_of_sentence
 from viz.pages.roles.measured_examples import examples
 from viz.pages.roles.measured_map import Cell, kind_chart, picked, spoken_table
@@ -42,11 +42,9 @@ MEASURE = "roles_measure"
 
 def measured() -> None:
     """The view: every head by what was measured of it, and one head in words."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := bar_sentence()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, _ = found
+    translator, _, trace = bar
     report, missing = report_of(translator)
     with st.container(
         key="measured-controls", horizontal=True, vertical_alignment="bottom", gap="small"

@@ -28,6 +28,7 @@ from viz.draw.caption import of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles import removal_controls as menus
+from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.removal_changes import (
     Change,
     fitting_changes,
@@ -47,11 +48,9 @@ MOST_CHANGED = 8
 
 def take_away() -> None:
     """The view: switch heads off, and see the translation, its log P and every other head."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := bar_sentence()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, translation = found
+    translator, translation, trace = bar
     row = st.container(
         key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )

@@ -15,7 +15,6 @@ from transformer.analysis.logits.alternatives import Choice, alternatives
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
-from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number, format_probability
@@ -23,6 +22,7 @@ from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.labels import quoted, shown
+from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
@@ -42,11 +42,9 @@ OF_NOTE = 0.1
 
 def why_this_word() -> None:
     """The view: a written piece, another one, and what speaks for the first or the second."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := bar_sentence()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, _ = found
+    translator, _, trace = bar
     lead(
         "At one step of the translation: what speaks for the piece that was written, what for "
         "another one that could have stood there, and what changes when an English piece is erased."

@@ -129,8 +129,9 @@ def load(folder: Path) -> Checkpoint:
             f"{folder / CONFIG} says source_vocab_size = {config.source_vocab_size}, but a "
             f"checkpoint of ours has one vocabulary for both languages: take this line out."
         )
+    weights = _weights(reader, config)
     model = Transformer.unfilled(config)
-    model.fill(_weights(reader, config).items())
+    model.fill(weights.items())
     return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
 
 

@@ -10,7 +10,7 @@ import safetensors.torch
 import torch
 
 from tests.transformer.damaged import FILES, folder, refusal, replace, tensors_of
-from transformer import checkpoint
+from transformer import Transformer, checkpoint
 
 __all__ = ["folder"]  # a fixture: used by name
 
@@ -114,7 +114,7 @@ def test_a_type_that_nobody_knows_is_one_sentence(folder, dtype):
 @pytest.mark.parametrize("power", [17, 40, 1_000])
 @pytest.mark.parametrize("name", ["N", "d_model", "d_ff", "h", "d_k", "d_v", "max_length"])
 def test_a_huge_size_is_refused_before_anything_is_built(folder, model, name, power, monkeypatch):
-    monkeypatch.setattr(checkpoint, "Transformer", lambda _: pytest.fail("it was built"))
+    monkeypatch.setattr(Transformer, "unfilled", lambda _: pytest.fail("it was built"))
     values = model.config.to_dict() | {name: 2**power}
     replace(folder, "config.json", json.dumps(values).encode())
     assert f"{folder / 'config.json'} describes no model" in refusal(folder) or power == 17

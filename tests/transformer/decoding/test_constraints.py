@@ -57,7 +57,7 @@ def test_to_force_what_would_be_written_changes_nothing(seed):
 
 @pytest.mark.parametrize("special", [PAD, UNK, BOS, EOS])
 def test_a_prefix_with_a_special_piece_is_refused(special):
-    with pytest.raises(InputError, match="beginning"):
+    with pytest.raises(InputError, match="prefix"):
         Constraints(prefix=(4, special))
 
 

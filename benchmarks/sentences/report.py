@@ -242,7 +242,7 @@ def _script(name: str) -> None:
 
     from viz.app import sentence_bar
 
-    sentence_bar.show("page")
+    sentence_bar.show(name)
     importlib.import_module(f"viz.pages.{name}").show()
 
 

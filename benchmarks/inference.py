@@ -28,7 +28,7 @@ from transformer.errors import InputError, unreadable
 from transformer.export import folder as exported_folder
 from transformer.files import ASSETS
 from transformer.lines import usable_cores
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.translator import BUNDLED
 
 PIECES = (5, 14, 25, 60)

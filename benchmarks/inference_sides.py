@@ -15,7 +15,7 @@ from transformer.engine import CTranslate2Translator
 from transformer.export.specification import vocabulary
 from transformer.lines import LineSearch, batches
 from transformer.padding import pad_sequences
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 
 Rows = Sequence[list[int]]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from transformer.languages import Languages
     from transformer.model import Transformer
     from transformer.score import Choice, Scored
-    from transformer.steering import SearchSettings
+    from transformer.search_settings import SearchSettings
     from transformer.tokenizer import Piece, Tokenizer
     from transformer.trace import AttentionTrace
     from transformer.translation import Candidate, Partial, ScoredWord, Translation
@@ -67,7 +67,7 @@ _NAMES = {
     "languages": ("Languages",),
     "model": ("Transformer",),
     "score": ("Choice", "Scored"),
-    "steering": ("SearchSettings",),
+    "search_settings": ("SearchSettings",),
     "tokenizer": ("Piece", "Tokenizer"),
     "trace": ("AttentionTrace",),
     "translation": ("Candidate", "Partial", "ScoredWord", "Translation"),

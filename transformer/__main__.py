@@ -14,8 +14,8 @@ from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, Parser, number, whol
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.export.folder import is_export
 from transformer.lines import Line, LineSearch, usable_cores
+from transformer.search_settings import SearchSettings
 from transformer.standard_input import Progress, lines
-from transformer.steering import SearchSettings
 
 NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")

@@ -37,7 +37,7 @@ from transformer.export import folder as exported_folder
 from transformer.export.specification import engine, vocabulary
 from transformer.model import Transformer
 from transformer.score import Scored
-from transformer.steering import SearchArguments, SearchSettings
+from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.tokenizer import Piece
 from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Partial, Translation

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from transformer.decoding import Hypothesis
 from transformer.errors import InputError
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from transformer.translator import Translator

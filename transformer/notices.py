@@ -8,7 +8,7 @@ from transformer.decoding import Hypothesis
 from transformer.domain import Domain
 from transformer.input_text import unknown
 from transformer.languages import Languages
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.tokenizer import Piece
 
 

@@ -15,7 +15,7 @@ from transformer.config import BOS
 from transformer.decoding import NEVER_WRITTEN, Hypothesis, length_penalty
 from transformer.errors import InputError
 from transformer.model import Transformer
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.translation import Candidate, ScoredWord, Translation
 

@@ -12,7 +12,7 @@ import torch
 
 from transformer import notices
 from transformer.decoding import BeamSearch
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.translation import Candidate, Partial, Translation
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from transformer.decoding import Hypothesis, SearchTree
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.tokenizer import WORD_START, Piece, Tokenizer
 
 

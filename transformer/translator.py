@@ -22,7 +22,7 @@ from transformer.lines import LineSearch
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
 from transformer.score import Scored
-from transformer.steering import SearchArguments, SearchSettings
+from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.text_search import TextSearch
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace, trace

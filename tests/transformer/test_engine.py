@@ -14,7 +14,7 @@ from transformer.decoding import beam_search
 from transformer.engine import CTranslate2Translator, plain_search
 from transformer.errors import ConfigError
 from transformer.files import ASSETS
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 
 UNSEEN = "A 😀 dog and 汉字 in the garden."
 

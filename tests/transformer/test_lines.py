@@ -6,7 +6,7 @@ import torch
 from transformer import InputError, lines
 from transformer.hooks import silence
 from transformer.lines import LineSearch, batches
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 
 SETTINGS = SearchSettings(beam_size=3, n_best=1)
 

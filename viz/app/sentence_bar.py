@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding import BEAM_SIZE
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app import serving, steered, steering, steering_fields
 from viz.app.german_line import GermanLine
 from viz.app.steering import Asked

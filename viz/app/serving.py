@@ -15,7 +15,7 @@ import torch
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
 from transformer.score import Scored
-from transformer.steering import SearchArguments, SearchSettings
+from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.translation import Partial
 from transformer.translator import BUNDLED
 from viz.app.cancellation import end_if_unwanted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from transformer import InputError, Translation, Translator
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.translation import Partial
 from viz.app import serving
 from viz.app.steering import Asked

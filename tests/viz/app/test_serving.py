@@ -10,7 +10,7 @@ import streamlit as st
 
 from transformer import CheckpointError, InputError, Translation, Translator
 from transformer.decoding import Hypothesis
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app import serving
 
 

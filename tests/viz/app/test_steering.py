@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import in_url, texts
 from transformer import Translator
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.words import ForbiddenWords
 from viz.app import steered, steering
 from viz.app.steering import Asked

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Translation, Translator
 from transformer.analysis.paper.positions import Edit
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app import sentence_bar, serving
 from viz.draw.labels import quoted
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.heads.effect import Effect, effect, patched
-from transformer.steering import SearchArguments, SearchSettings
+from transformer.search_settings import SearchArguments, SearchSettings
 from viz.app import serving
 from viz.app.memory import memo
 from viz.pages.roles.removal_changes import Change, format_changes, removal_of

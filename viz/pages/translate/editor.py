@@ -9,7 +9,7 @@ from viz.app import steering
 from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import german_editor
 from viz.draw.german_editor import Edited, EditorPiece, Forced
-from viz.pages.translate import steer
+from viz.pages.translate import clicks
 from viz.pages.translate.shown import scored
 
 _REVISION = "translate.revision"
@@ -29,11 +29,11 @@ def show_editor(found: Found) -> None:
             st.session_state[_REVISION] = change.revision
             steering.edit(change.text)
         elif change is None:
-            steer.say_late()
+            clicks.say_late()
         else:
             prefix = [piece.text for piece in pieces[: change.piece]]
             other, _ = pieces[change.piece].others[change.alternative]
-            steer.force(translator, [*prefix, other])
+            clicks.force(translator, [*prefix, other])
 
     german_editor(
         asked.german.strip() and asked.german if asked.german else found.translation.text,

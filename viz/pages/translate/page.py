@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
-from viz.pages.translate import steer
+from viz.pages.translate import clicks
 from viz.pages.translate.editor import show_editor
 from viz.pages.translate.others import show_others
 from viz.pages.translate.piece_map import draw_map, pick_map
@@ -28,7 +28,7 @@ def show() -> None:
             show_editor(found)
         with said:
             sentence_bar.show_notices()
-            steer.show_late()
+            clicks.show_late()
     if (trace := sentence_bar.trace()) is None:
         return
     assert found is not None  # there is a trace

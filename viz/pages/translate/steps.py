@@ -12,7 +12,7 @@ from viz.app.explanations import code_line
 from viz.app.origin import origin_of
 from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import step_bars
-from viz.pages.translate import steer
+from viz.pages.translate import clicks
 from viz.pages.translate.shown import scored
 
 
@@ -30,11 +30,11 @@ def show_steps(found: Found, trace: AttentionTrace) -> None:
 
     def picked(choice: tuple[int, int] | None) -> None:
         if choice is None:
-            steer.say_late()
+            clicks.say_late()
             return
         step, alternative = choice
         before = [pieces[0][0] for pieces in steps[:step]]
-        steer.force(found.translator, [*before, steps[step][1 + alternative][0]])
+        clicks.force(found.translator, [*before, steps[step][1 + alternative][0]])
 
     step_bars(
         steps,

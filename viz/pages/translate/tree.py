@@ -11,7 +11,7 @@ from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import beam_tree
 from viz.draw.beam_tree import DrawnNode
 from viz.draw.caption import Origin
-from viz.pages.translate import steer
+from viz.pages.translate import clicks
 
 OWN = "The German above is edited by hand; the tree is the model’s own search."
 
@@ -27,9 +27,9 @@ def show_tree(found: Found) -> None:
 
     def picked(node: int | None) -> None:
         if node is None:
-            steer.say_late()
+            clicks.say_late()
         else:
-            steer.force(found.translator, [nodes[at].text for at in tree.path(node)])
+            clicks.force(found.translator, [nodes[at].text for at in tree.path(node)])
 
     beam_tree(
         nodes,

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from transformer import HeadlightError, Translation
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app import serving, steered, steering
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.sentence_bar import Found

@@ -25,7 +25,7 @@ from transformer.analysis.heads.effect import effect, patched
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
-from transformer.steering import SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app.candidates import mark_changed_words
 from viz.pages.roles.removal import most_changed
 from viz.pages.roles.removal_changes import parse_changes

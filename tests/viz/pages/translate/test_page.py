@@ -21,7 +21,7 @@ from transformer.decoding import SearchTree
 from viz.app import serving
 from viz.app.candidates import mark_changed_words
 from viz.draw.labels import shown
-from viz.pages.translate import steer
+from viz.pages.translate import clicks as page_clicks
 from viz.pages.translate.word_picture import NOTHING, how_made
 
 SENTENCE = "The dog sleeps in the garden."
@@ -172,9 +172,9 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     assert messages["translate-tree"]["chosen"] == 1
     # the same click once more comes too late: the place is another prefix now
     send(app, clicks, "translate-tree", {**click, "node": 4})
-    assert steer.LATE in [caption.value for caption in app.caption]
+    assert page_clicks.LATE in [caption.value for caption in app.caption]
     assert in_url(app, "prefix") == " ".join(written)
-    assert steer.LATE not in [caption.value for caption in app.run().caption]
+    assert page_clicks.LATE not in [caption.value for caption in app.run().caption]
     # a dot is a whole sentence
     app.button(key="release").click().run()
     end = next(n for n, one in enumerate(tree.nodes) if one.state == "finished" and n != tree.best)

@@ -10,7 +10,7 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from transformer import InputError, SearchSettings, Translator
 from transformer.files import ASSETS
-from transformer.steering import SearchArguments
+from transformer.search_settings import SearchArguments
 
 TEXT = "The dog waits beside the river."
 

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
+from torch import Tensor
 
 from transformer.config import BOS, EOS
+from transformer.decoding.fast_step import FastDecoder, Patterns
 from transformer.errors import CheckpointError, InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
@@ -226,26 +228,43 @@ def trace(
         raise InputError("There is nothing to trace: give a sentence and its translation.")
     written = [piece.id for piece in target_pieces]
     read = [BOS, *written[:-1]]
-    logits, cache = model.run_with_cache(
+    logits, patterns = _patterns(
+        model,
         torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
         torch.tensor([read], device=model.device),
-        names=lambda name: name.endswith("hook_pattern"),
     )
     log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
-    weights = {
-        kind: torch.stack(
-            [cache[f"{attention_name(kind, n)}.hook_pattern"][0] for n in range(model.config.N)]
-        )
-        for kind in KINDS
-    }
     return AttentionTrace(
         source=source,
         target=target,
         source_pieces=tuple(source_pieces),
         target_pieces=tuple(target_pieces),
-        **{kind: value.float().cpu().numpy() for kind, value in weights.items()},
+        **{kind: torch.cat(of).float().cpu().numpy() for kind, of in patterns.items()},
         log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
     )
+
+
+def _patterns(
+    model: Transformer, source: Tensor, read: Tensor
+) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
+    """Logits `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
+
+    Args:
+        source: `[1, source]` token ids.
+        read: `[1, target]` token ids that the decoder reads.
+    """
+    if FastDecoder.serves(model):
+        patterns = Patterns()
+        logits = FastDecoder(model, source, 1, patterns).start(read)
+        return logits, {kind: patterns.of(kind) for kind in KINDS}
+    logits, cache = model.run_with_cache(
+        source, read, names=lambda name: name.endswith("hook_pattern")
+    )
+    names = {
+        kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.N)]
+        for kind in KINDS
+    }
+    return logits, {kind: [cache[name] for name in of] for kind, of in names.items()}
 
 
 def with_end(pieces: list[Piece]) -> list[Piece]:

@@ -99,6 +99,7 @@ class Planted:
         for stack in ("encoder", "decoder"):
             points[f"{stack}.embedding.hook_tokens"] = self.remember
         self.hooks = model.hooks(points)
+        self.reading = model.hooks(dict.fromkeys(points, lambda value, name: None))
 
     def remember(self, value, name):
         self.embedded[name.split(".")[0]] = value[0]
@@ -148,7 +149,8 @@ def test_a_planted_look_is_found_between_the_right_labels(
     assert keys[int(row.argmax())] == key
     np.testing.assert_allclose(row, np.eye(len(keys))[keys.index(key)], atol=1e-6)
     # and nowhere else did anybody plant anything
-    plain = translator.trace(english, german).weights(kind)
+    with plant.reading:  # which takes the same way, so that the numbers are the same
+        plain = translator.trace(english, german).weights(kind)
     others = np.ones(plain.shape, dtype=bool)
     others[1, 3, queries.index(query)] = False
     np.testing.assert_array_equal(found.weights(kind)[others], plain[others])

@@ -165,14 +165,13 @@ class BeamSearch:
 
     def _rank(self, logits: Tensor) -> list[Candidates]:
         """The 2 K best continuations of each unfinished sentence that are not forbidden."""
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        log_Z = logits.logsumexp(-1)
-        forbid(logits)
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        log_p = forbid(logits.log_softmax(-1, dtype=exact))
         totals = torch.tensor(
-            [_totals(one, logits.size(1)) for one in self._unfinished], dtype=logits.dtype
+            [_totals(one, log_p.size(1)) for one in self._unfinished], dtype=exact
         ).to(self.device)
         while True:
-            candidates = rank(logits, log_Z, totals, 2 * self.K)
+            candidates = rank(log_p, totals, 2 * self.K)
             banned = [
                 (index, row, pieces)
                 for index, sentence in enumerate(self._unfinished)
@@ -181,7 +180,7 @@ class BeamSearch:
             if not banned:
                 return candidates
             for index, row, pieces in banned:
-                logits[index, row, pieces] = -math.inf
+                log_p[index, row, pieces] = -math.inf
 
 
 def _totals(sentence: SentenceSearch, rows: int) -> list[float]:

@@ -57,9 +57,12 @@ class BeamCache:
             self._buffer = self._buffer[:, rows]
         else:
             moved = [to for to, row in enumerate(rows) if row != to]
-            if moved:
-                kept = self._buffer[:, [rows[to] for to in moved], : self.length]
-                self._buffer[:, moved, : self.length] = kept
+            used = self._buffer[:, :, : self.length]
+            if any(rows[to] in moved for to in moved):  # one is overwritten before it is read
+                used[:, moved] = used[:, [rows[to] for to in moved]]
+            else:
+                for to in moved:
+                    used.select(1, to).copy_(used.select(1, rows[to]))
         if len(rows) != self.rows:
             self.rows = len(rows)
             self._view()

@@ -10,39 +10,59 @@ Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.decoding.beam_cache import BeamCache
-from transformer.decoding.weights import LayerWeights, decoder_weights
-from transformer.layers import DecoderLayer
+from transformer.decoding.fast_attention import attend, heads
+from transformer.decoding.fast_encode import encode
+from transformer.decoding.weights import DecoderLayerWeights, search_weights
+from transformer.kinds import Kind
 from transformer.masks import padding_mask
 from transformer.model import Transformer
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The weights of one pass, by layer: each `[sentence, head, query, key]`."""
+
+    encoder_self: list[Tensor] = field(default_factory=list)
+    decoder_self: list[Tensor] = field(default_factory=list)
+    cross: list[Tensor] = field(default_factory=list)
+
+    def of(self, kind: Kind) -> list[Tensor]:
+        """Those of one kind."""
+        layers: list[Tensor] = getattr(self, kind)
+        return layers
 
 
 class FastDecoder:
     """See `StepDecoder`; the arguments are those of `PlainDecoder`.
 
     The weights are read when it is made: it serves one search.
+
+    Args:
+        patterns: gets the attention weights of a pass that `start` makes over a translation.
     """
 
-    def __init__(self, model: Transformer, source: Tensor, K: int) -> None:
+    def __init__(
+        self, model: Transformer, source: Tensor, K: int, patterns: Patterns | None = None
+    ) -> None:
         self.K, self.device = K, source.device
         embedding = model.decoder.embedding
         self.table, self.scale = embedding.table, embedding.scale
         self.positions = embedding.positions  # [position, d_model]
         mask = padding_mask(source)
-        memory = model.encode(source, mask)
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
-        weights = decoder_weights(model)
+        weights = search_weights(model)
+        kept = None if patterns is None else patterns.encoder_self
+        memory = encode(model.encoder.embedding, weights.encoder, source, self.mask, kept)
         self.projection = weights.projection
-        self.layers = [
-            _Layer(layer, each, memory)  # type: ignore[arg-type]
-            for layer, each in zip(model.decoder.layers, weights.layers, strict=True)
-        ]
+        self.layers = [_Layer(layer, memory, patterns) for layer in weights.decoder]
         self.cache = BeamCache(model.config, source.size(0), memory)
         self.beams = 1  # rows of a sentence: all K are alike at the start
 
@@ -85,10 +105,16 @@ class FastDecoder:
 class _Layer:
     """One decoder layer with its keys and values of the source."""
 
-    def __init__(self, layer: DecoderLayer, weights: LayerWeights, memory: Tensor) -> None:
+    def __init__(
+        self, weights: DecoderLayerWeights, memory: Tensor, patterns: Patterns | None
+    ) -> None:
         self.weights = weights
+        self.own_patterns = None if patterns is None else patterns.decoder_self
+        self.cross_patterns = None if patterns is None else patterns.cross
+        w = weights.cross_attention
+        kv = w.KV(memory).split_with_sizes(w.widths, dim=-1)
         # each [sentence, head, source, d_k or d_v]
-        self.k, self.v = layer.cross_attention.keys_and_values(memory)
+        self.k, self.v = (heads(part, w.h) for part in kv)
 
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
@@ -99,17 +125,19 @@ class _Layer:
             index: of the layer in the cache.
             beams: rows of a sentence.
         """
-        w, (rows, new, _) = self.weights, x.shape
+        rows, new, _ = x.shape
 
-        q, kv = w.QKV(x).split_with_sizes(w.widths, dim=-1)
+        own = self.weights.self_attention
+        d_q, d_k, d_v = own.widths
+        q, kv = own.QKV(x).split_with_sizes((d_q, d_k + d_v), dim=-1)
         k, v = cache.append(index, kv)
-        q = q.view(rows, new, w.h, -1).transpose(1, 2)  # [row, head, position, d_k]
-        z = F.scaled_dot_product_attention(q, k, v, is_causal=new > 1)
-        x = w.norm(x + w.O(z.transpose(1, 2).flatten(2)))
+        z = attend(heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns)
+        x = own.O(x, z)
 
         # the beams of a sentence, and their positions, are queries of one row
-        q = w.cross_Q(x).view(rows // beams, beams * new, w.h, -1).transpose(1, 2)
-        z = F.scaled_dot_product_attention(q, self.k, self.v, attn_mask=mask)
-        x = w.cross_norm(x + w.cross_O(z.transpose(1, 2).reshape(rows, new, -1)))
+        cross = self.weights.cross_attention
+        q = heads(cross.Q(x).view(rows // beams, beams * new, -1), cross.h)
+        z = attend(q, self.k, self.v, mask, patterns=self.cross_patterns)
+        x = cross.O(x, z.view(rows, new, -1))
 
-        return w.feed_forward_norm(x + w.W_2(w.W_1(x)))
+        return self.weights.feed_forward(x)

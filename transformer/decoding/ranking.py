@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,26 +36,32 @@ class Candidates:
         return zip(self.rows, self.pieces, self.log_probs, self.totals, strict=True)
 
 
-def rank(logits: Tensor, log_Z: Tensor, totals: Tensor, count: int) -> list[Candidates]:
+def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
     """The `count` most probable continuations of each sentence.
 
     Args:
-        logits: `[sentence, row, vocab]`; -∞ for a piece that must not follow.
-        log_Z: `[sentence, row]`, the logarithm of the softmax's denominator.
+        log_p: `[sentence, row, vocab]`, log P of each piece; -∞ if it must not follow.
         totals: `[sentence, row]`, log P of each prefix.
     """
-    vocab = logits.size(-1)
-    every = (logits + (totals - log_Z)[..., None]).flatten(1)  # [sentence, row * vocab]
+    every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))
-    rows = indices.div(vocab, rounding_mode="floor")
-    log_probs = logits.flatten(1).gather(1, indices) - log_Z.gather(1, rows)
-    lists = (each.tolist() for each in (rows, indices % vocab, log_probs, values))
-    found = zip(*lists, strict=True)
-    possible = (values > -torch.inf).logical_or_(values.isnan()).sum(1).tolist()
-    return [
-        Candidates(*(of_sentence[:number] for of_sentence in one))
-        for one, number in zip(found, possible, strict=True)
-    ]
+    log_probs = log_p.flatten(1).gather(1, indices)
+    found = zip(values.tolist(), indices.tolist(), log_probs.tolist(), strict=True)
+    return [_possible(*of_sentence, log_p.size(-1)) for of_sentence in found]
+
+
+def _possible(
+    totals: list[float], indices: list[int], log_probs: list[float], vocab: int
+) -> Candidates:
+    """Those of a sentence that can follow; the others, of log P = -∞, come last."""
+    number = len(totals) - totals.count(-math.inf)
+    places = [divmod(index, vocab) for index in indices[:number]]
+    return Candidates(
+        [row for row, _ in places],
+        [piece for _, piece in places],
+        log_probs[:number],
+        totals[:number],
+    )
 
 
 def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -65,14 +72,16 @@ def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     blocks = values[:, :whole].unflatten(1, (-1, BLOCK))  # [row, block, column]
     best = blocks.amax(-1).topk(count).indices  # [row, count]
     of_blocks = best[..., None] * BLOCK + torch.arange(BLOCK, device=values.device)
-    rest = torch.arange(whole, values.size(1), device=values.device).expand(len(values), -1)
-    columns = torch.cat((of_blocks.flatten(1), rest), dim=1)
+    columns = of_blocks.flatten(1)
+    if whole < values.size(1):
+        rest = torch.arange(whole, values.size(1), device=values.device).expand(len(values), -1)
+        columns = torch.cat((columns, rest), dim=1)
     found = values.gather(1, columns).topk(count)
     return found.values, columns.gather(1, found.indices)
 
 
-def forbid(logits: Tensor) -> Tensor:
-    """Set the pieces that are never written to -∞, in place; their probability stays in log Z."""
+def forbid(log_p: Tensor) -> Tensor:
+    """Set the pieces that are never written to -∞, in place; the others' probabilities stay."""
     for piece in NEVER_WRITTEN:
-        logits[..., piece] = -torch.inf
-    return logits
+        log_p[..., piece] = -torch.inf
+    return log_p

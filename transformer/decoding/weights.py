@@ -1,18 +1,27 @@
-"""The matrices of the decoder as a search multiplies by them: fused, and laid out for the CPU."""
+"""The matrices of a model as a search multiplies by them: fused, and laid out for the CPU."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer.attention import MultiHeadAttention
 from transformer.config import Activation
-from transformer.layers import ACTIVATIONS, DecoderLayer
+from transformer.decoding.hypothesis import BEAM_SIZE
+from transformer.layers import ACTIVATIONS, AddAndNorm, DecoderLayer, EncoderLayer, FeedForward
 from transformer.model import Transformer
 
 _ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+if _ONEDNN:  # looked up once: by name, it costs as much as an addition
+    _lay_out = torch.ops.mkldnn._reorder_linear_weight.default
+    _multiply = torch.ops.mkldnn._linear_pointwise.default
+    _multiply_and_add = torch.ops.mkldnn._linear_pointwise.binary
 
 
 class Linear:
@@ -28,7 +37,8 @@ class Linear:
         self.weight, self.bias, self.activation = weight, bias, activation
         self._packed: Tensor | None = None
         if _ONEDNN and weight.device.type == "cpu" and weight.dtype == torch.float32:
-            self._packed = torch.ops.mkldnn._reorder_linear_weight(weight.detach())
+            # any number of rows can be multiplied; the paper's beam has the best layout
+            self._packed = _lay_out(weight.detach(), BEAM_SIZE)
 
     def __call__(self, x: Tensor) -> Tensor:
         """`[..., in]` to `[..., out]`."""
@@ -36,74 +46,124 @@ class Linear:
             y = F.linear(x, self.weight, self.bias)
             return y if self.activation is None else ACTIVATIONS[self.activation](y)
         # oneDNN knows all of ours by these names; "none" of GELU is that without approximation
-        multiply = torch.ops.mkldnn._linear_pointwise
         after = self.activation or "none"
-        return multiply(x, self._packed, self.bias, after, [], "none")  # type: ignore[no-any-return]
+        return _multiply(x, self._packed, self.bias, after, [], "none")  # type: ignore[no-any-return]
+
+    def plus(self, x: Tensor, residual: Tensor) -> Tensor:
+        """residual + x Wᵀ + b in one operation; of a product without an activation."""
+        if self._packed is None:
+            return residual + F.linear(x, self.weight, self.bias)
+        return _multiply_and_add(x, residual, self._packed, self.bias, "add")  # type: ignore[no-any-return]
 
 
-class LayerNorm:
-    """A norm without the cost of calling its module, which is as large as its own."""
+class ResidualNorm:
+    """LayerNorm(x + Sublayer(x)), where a product ends the sub-layer."""
 
-    def __init__(self, norm: nn.LayerNorm) -> None:
-        self.shape, self.weight, self.bias, self.eps = (
-            norm.normalized_shape,
-            norm.weight,
-            norm.bias,
-            norm.eps,
-        )
+    def __init__(self, linear: nn.Linear, add_and_norm: AddAndNorm) -> None:
+        self.linear = fused(linear)
+        norm = add_and_norm.norm
+        self.shape, self.eps = norm.normalized_shape, norm.eps
+        self.weight, self.bias = norm.weight, norm.bias
+
+    def __call__(self, x: Tensor, inner: Tensor) -> Tensor:
+        """`[..., d_model]` and what the product multiplies to `[..., d_model]`."""
+        added = self.linear.plus(inner, x)
+        # calling the module would cost as much as the norm itself
+        return torch.layer_norm(added, self.shape, self.weight, self.bias, self.eps)
+
+
+class SelfAttention:
+    """Q, K and V are one product."""
+
+    def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
+        self.h = attention.h
+        W_Q, W_K, W_V = attention.W_Q, attention.W_K, attention.W_V
+        self.QKV = fused(W_Q, W_K, W_V)
+        self.widths = (W_Q.out_features, W_K.out_features, W_V.out_features)
+        self.O = ResidualNorm(attention.W_O, norm)
+
+
+class CrossAttention:
+    """K and V are one product."""
+
+    def __init__(self, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
+        self.h = attention.h
+        self.Q, self.KV = fused(attention.W_Q), fused(attention.W_K, attention.W_V)
+        self.widths = (attention.W_K.out_features, attention.W_V.out_features)
+        self.O = ResidualNorm(attention.W_O, norm)
+
+
+class FeedForwardAndNorm:
+    """LayerNorm(x + FFN(x))."""
+
+    def __init__(self, feed_forward: FeedForward, norm: AddAndNorm) -> None:
+        W_1 = feed_forward.W_1
+        self.W_1 = Linear(W_1.weight, W_1.bias, feed_forward.activation)
+        self.W_2 = ResidualNorm(feed_forward.W_2, norm)
 
     def __call__(self, x: Tensor) -> Tensor:
         """`[..., d_model]` to the same."""
-        return torch.layer_norm(x, self.shape, self.weight, self.bias, self.eps)
+        return self.W_2(x, self.W_1(x))
 
 
-class LayerWeights:
+class EncoderLayerWeights:
+    """One encoder layer."""
+
+    def __init__(self, layer: EncoderLayer) -> None:
+        self.self_attention = SelfAttention(layer.self_attention, layer.self_attention_norm)
+        self.feed_forward = FeedForwardAndNorm(layer.feed_forward, layer.feed_forward_norm)
+
+
+class DecoderLayerWeights:
     """One decoder layer."""
 
     def __init__(self, layer: DecoderLayer) -> None:
-        own, cross = layer.self_attention, layer.cross_attention
-        self.h = own.h
-        self.QKV = _fused(own.W_Q, own.W_K, own.W_V)
-        self.widths = (own.W_Q.out_features, own.W_K.out_features + own.W_V.out_features)
-        self.O, self.cross_Q, self.cross_O = _fused(own.W_O), _fused(cross.W_Q), _fused(cross.W_O)
-        W_1, W_2 = layer.feed_forward.W_1, layer.feed_forward.W_2
-        self.W_1, self.W_2 = (
-            Linear(W_1.weight, W_1.bias, layer.feed_forward.activation),
-            _fused(W_2),
-        )
-        self.norm = LayerNorm(layer.self_attention_norm.norm)
-        self.cross_norm = LayerNorm(layer.cross_attention_norm.norm)
-        self.feed_forward_norm = LayerNorm(layer.feed_forward_norm.norm)
+        self.self_attention = SelfAttention(layer.self_attention, layer.self_attention_norm)
+        self.cross_attention = CrossAttention(layer.cross_attention, layer.cross_attention_norm)
+        self.feed_forward = FeedForwardAndNorm(layer.feed_forward, layer.feed_forward_norm)
 
 
-class DecoderWeights:
-    """All decoder layers, and the projection to the vocabulary."""
+class SearchWeights:
+    """All layers, and the projection to the vocabulary."""
 
     def __init__(self, model: Transformer) -> None:
-        self.layers = [LayerWeights(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
+        self.encoder = [EncoderLayerWeights(layer) for layer in model.encoder.layers]  # type: ignore[arg-type]
+        self.decoder = [DecoderLayerWeights(layer) for layer in model.decoder.layers]  # type: ignore[arg-type]
         self.projection = Linear(model.shared_embedding, model.output_bias)
 
 
-_State = tuple[int, tuple[tuple[int, int], ...]]
-_laid_out: WeakKeyDictionary[Transformer, tuple[_State, DecoderWeights]] = WeakKeyDictionary()
+@dataclass(frozen=True)
+class _LaidOut:
+    parameters: tuple[nn.Parameter, ...]  # to walk over all modules takes as long as two layers
+    state: tuple[int, ...]
+    weights: SearchWeights
 
 
-def decoder_weights(model: Transformer) -> DecoderWeights:
+_laid_out: WeakKeyDictionary[Transformer, _LaidOut] = WeakKeyDictionary()
+
+
+def search_weights(model: Transformer) -> SearchWeights:
     """The model's weights as they are now, laid out anew only after one of them has changed.
 
     A change is seen by PyTorch's count of in-place changes. It misses fused optimisers, for which
-    the model counts how often it was trained, and what goes through `parameter.data`.
+    the model counts how often it was trained, what goes through `parameter.data` without another
+    place in memory, and a parameter that another one has taken the place of.
     """
-    of_parameters = tuple((each.data_ptr(), each._version) for each in model.decoder.parameters())
-    state = (model.times_trained, of_parameters)
-    if (known := _laid_out.get(model)) is not None and known[0] == state:
-        return known[1]
-    weights = DecoderWeights(model)
-    _laid_out[model] = (state, weights)
-    return weights
+    known = _laid_out.get(model)
+    parameters = tuple(model.parameters()) if known is None else known.parameters
+    state = _state(model, parameters)
+    if known is None or known.state != state:
+        known = _LaidOut(parameters, state, SearchWeights(model))
+        _laid_out[model] = known
+    return known.weights
 
 
-def _fused(*modules: nn.Linear) -> Linear:
+def _state(model: Transformer, parameters: Iterable[nn.Parameter]) -> tuple[int, ...]:
+    of_parameters = chain.from_iterable((each.data_ptr(), each._version) for each in parameters)
+    return (model.times_trained, *of_parameters)
+
+
+def fused(*modules: nn.Linear) -> Linear:
     """Several projections of the same input as one."""
     if len(modules) == 1:
         return Linear(modules[0].weight, modules[0].bias)

@@ -8,8 +8,9 @@ import torch
 from tests.transformer.decoding.tiny import SOURCES, batch, build
 from transformer.config import BOS
 from transformer.decoding import beam_search
-from transformer.decoding.fast_step import FastDecoder
+from transformer.decoding.fast_step import FastDecoder, Patterns
 from transformer.decoding.plain_step import PlainDecoder
+from transformer.kinds import KINDS, attention_name
 
 K = 3
 SHAPES = pytest.mark.parametrize(
@@ -62,6 +63,22 @@ def test_the_fast_path_is_the_modules(changes, written):
         torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
+@SHAPES
+def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
+    """With sentences of different lengths, so that the source's padding is masked."""
+    model, source, read = build(**changes), batch(SOURCES), torch.tensor([[BOS, 5, 6, 4]])
+    written, patterns = read.expand(len(SOURCES), -1), Patterns()
+    with torch.inference_mode():
+        logits = FastDecoder(model, source, 1, patterns).start(written)
+    expected, points = model.run_with_cache(source, written, names=lambda n: "pattern" in n)
+    torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-4)
+    for kind in KINDS:
+        assert len(patterns.of(kind)) == model.config.N
+        for layer, pattern in enumerate(patterns.of(kind)):
+            point = points[f"{attention_name(kind, layer)}.hook_pattern"]
+            torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
+
+
 def test_the_fast_path_is_the_modules_beyond_its_first_room():
     orders = [ORDERS[0], *itertools.islice(itertools.cycle(ORDERS[1:3]), 40)]
     for fast, plain in zip(*both(build(), [BOS, 4], steps_of(orders)), strict=True):
@@ -79,14 +96,14 @@ def test_the_fast_path_is_the_modules_in_other_precisions(dtype, tolerance):
 
 
 def test_weights_that_were_changed_are_read_anew():
-    model = build()
+    model = build(attention_bias=True)
     (before, *_), _ = both(model, [BOS])
-    with torch.no_grad():
-        for parameter in model.decoder.parameters():
-            parameter.mul_(1.1)
-    (fast,), (plain,) = both(model, [BOS])
+    for parameter in model.parameters():  # each alone: none may be overlooked
+        with torch.no_grad():
+            parameter.mul_(1.1).add_(0.01)
+        (fast,), (plain,) = both(model, [BOS])
+        torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     assert not torch.allclose(fast, before)
-    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
     biased = build(output_bias=True)
     both(biased, [BOS])
     with torch.no_grad():

@@ -33,17 +33,17 @@ def test_candidates_are_ranked_over_all_rows_of_their_sentence():
         )
         for s in range(2)
     ]
-    found = rank(logits, logits.logsumexp(-1), totals, 6)
+    found = rank(log_p, totals, 6)
     for candidates, best in zip(found, expected, strict=True):
         assert [(row, piece) for row, piece, *_ in candidates.ranked()] == [b[1:] for b in best[:6]]
         assert candidates.totals == pytest.approx([b[0] for b in best[:6]], abs=1e-5)
 
 
 def test_what_is_impossible_is_no_candidate():
-    logits = forbid(torch.zeros(1, 2, 5))
-    assert torch.isinf(logits[..., [PAD, UNK, BOS]]).all()
+    log_p = forbid(torch.zeros(1, 2, 5).log_softmax(-1))
+    assert torch.isinf(log_p[..., [PAD, UNK, BOS]]).all()
     totals = torch.tensor([[0.0, -math.inf]])
-    (candidates,) = rank(logits, torch.full((1, 2), math.log(5)), totals, 8)
+    (candidates,) = rank(log_p, totals, 8)
     assert sorted(candidates.pieces) == [EOS, 4]
     assert candidates.rows == [0, 0]
     assert candidates.log_probs == pytest.approx([-math.log(5)] * 2)

@@ -1,0 +1,47 @@
+"""Attention over keys and values that are projected already, with or without its weights."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.attention import attention_scores
+from transformer.masks import causal_mask
+
+
+def heads(x: Tensor, h: int) -> Tensor:
+    """Cut `[row, position, head * width]` into `[row, head, position, width]`."""
+    rows, positions, _ = x.shape
+    return x.view(rows, positions, h, -1).transpose(1, 2)
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    patterns: list[Tensor] | None = None,
+) -> Tensor:
+    """softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
+
+    Args:
+        q: `[row, head, query, d_k]`; k and v likewise.
+        mask: broadcasts to `[row, head, query, key]`, True where seen.
+        is_causal: no query sees a later key; then there are as many keys as queries, and no mask.
+        patterns: gets the weights, `[row, head, query, key]`; without it they are never a tensor.
+
+    Returns:
+        `[row, query, head * d_v]`.
+    """
+    if patterns is None:
+        z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+    else:
+        seen = causal_mask(q.size(2), k.size(2), q.device) if is_causal else mask
+        scores = attention_scores(q, k, seen)
+        pattern = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+        patterns.append(pattern)
+        z = pattern.to(v.dtype) @ v
+    return z.transpose(1, 2).flatten(2)

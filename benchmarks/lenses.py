@@ -14,7 +14,7 @@ from transformer.analysis import lenses
 from transformer.config import EOS
 from transformer.kinds import KINDS
 from transformer.tokenizer import Piece
-from transformer.trace import trace
+from transformer.model_trace import trace
 
 TURNS = 3
 

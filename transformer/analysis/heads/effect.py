@@ -32,7 +32,7 @@ from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
 from transformer.search_settings import SearchArguments
 from transformer.trace import AttentionTrace, Weights
-from transformer.trace import trace as trace_pass
+from transformer.model_trace import trace as trace_pass
 from transformer.translation import Translation
 from transformer.translator import Translator
 

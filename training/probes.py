@@ -6,8 +6,8 @@ from pathlib import Path
 
 from training.evaluation_mode import evaluation_mode
 from transformer.model import Transformer
-from transformer.tokenizer import Tokenizer
 from transformer.model_trace import trace
+from transformer.tokenizer import Tokenizer
 from transformer.trace import with_end
 
 PROBES = (

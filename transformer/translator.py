@@ -20,12 +20,12 @@ from transformer.input_text import InputReader
 from transformer.languages import Languages
 from transformer.lines import LineSearch
 from transformer.model import Transformer
+from transformer.model_trace import trace
 from transformer.padding import pad_sequences
 from transformer.score import Scored
 from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.text_search import TextSearch
 from transformer.tokenizer import Piece, Tokenizer
-from transformer.model_trace import trace
 from transformer.trace import AttentionTrace
 from transformer.translation import Partial, Translation
 

@@ -43,10 +43,10 @@ def spelt(tokens, vocabulary=tuple):
             id="byte-level",
         ),
         pytest.param(
-            ["[CLS]", "the", "fris", "##bee", "don", "'", "t", ".", ".", "[SEP]", "snake", "_", "case", "[SEP]"],
-            ["[CLS]", "▁the", "▁fris", "bee", "▁don", "'", "▁t", ".", ".", "[SEP]", "▁snake", "_", "▁case", "[SEP]"],
-            [0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
-            "the frisbee don' t.. | snake_ case",
+            ["[CLS]", "the", "fris", "##bee", "don", "'", "t", ".", ".", "[SEP]", "a", "_", "##b"],
+            ["[CLS]", "▁the", "▁fris", "bee", "▁don", "'", "▁t", ".", ".", "[SEP]", "▁a", "_", "b"],
+            [0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10],
+            "the frisbee don' t.. | a_b",
             id="WordPiece with a pair",
         ),
         pytest.param(

@@ -67,11 +67,7 @@ class Embedding(nn.Module):
             InputError: if the sequence is longer than the model accepts.
         """
         end = start + tokens.size(1)
-        if end > self.positions.size(0):
-            raise InputError(
-                f"The sequence has {end} pieces, but this model takes at most "
-                f"{self.positions.size(0)}: shorten the text."
-            )
+        self.require_positions(end)
         embedded = self.hook_tokens(nn.functional.embedding(tokens, self.table) * self.scale)
         position = self.hook_positions(self.positions[start:end][None])
         x = self.dropout(embedded + position)
@@ -79,3 +75,11 @@ class Embedding(nn.Module):
             # the residual stream begins here, and every layer keeps its type
             x = x.to(torch.get_autocast_dtype(x.device.type))
         return self.hook_sum(x)  # type: ignore[no-any-return]
+
+    def require_positions(self, end: int) -> None:
+        """Raises InputError if a sequence of so many pieces is longer than the model accepts."""
+        if end > self.positions.size(0):
+            raise InputError(
+                f"The sequence has {end} pieces, but this model takes at most "
+                f"{self.positions.size(0)}: shorten the text."
+            )

@@ -55,6 +55,7 @@ class FastDecoder:
         embedding = model.decoder.embedding
         self.table, self.scale = embedding.table, embedding.scale
         self.positions = embedding.positions  # [position, d_model]
+        self.require_positions = embedding.require_positions
         mask = padding_mask(source)
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
@@ -73,7 +74,12 @@ class FastDecoder:
         return not (model.watched or autocast or model.training)
 
     def start(self, written: Tensor) -> Tensor:
-        """See `StepDecoder.start`."""
+        """See `StepDecoder.start`.
+
+        Raises:
+            InputError: if it is longer than the model accepts.
+        """
+        self.require_positions(written.size(1))
         return self._logits(written)
 
     def step(self, rows: Sequence[int], pieces: Sequence[int]) -> Tensor:

@@ -10,6 +10,7 @@ from transformer.config import BOS
 from transformer.decoding import beam_search
 from transformer.decoding.fast_step import FastDecoder, Patterns
 from transformer.decoding.plain_step import PlainDecoder
+from transformer.errors import InputError
 from transformer.kinds import KINDS, attention_name
 
 K = 3
@@ -77,6 +78,13 @@ def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
         for layer, pattern in enumerate(patterns.of(kind)):
             point = points[f"{attention_name(kind, layer)}.hook_pattern"]
             torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
+
+
+def test_a_translation_that_is_too_long_is_refused_as_by_the_modules():
+    model, source = build(max_length=8), batch(SOURCES[1:2])
+    for decoder in (FastDecoder, PlainDecoder):
+        with pytest.raises(InputError, match=r"9 pieces.*at most 8"):
+            decoder(model, source, K).start(torch.tensor([[BOS] + [5] * 8]))
 
 
 def test_the_fast_path_is_the_modules_beyond_its_first_room():

@@ -21,9 +21,10 @@ app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
 	$(PY) -m headlight app --port $(PORT)
 
 # a module stays with one worker, because its server and its tab are made once; in the order of the
-# tree the long modules come first, and the short ones fill both workers up
+# tree the long modules come first, and the short ones fill both workers up; every worker and every
+# server would compile all modules, and pytest all tests, where none may keep what it has compiled
 test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(PY) -m ruff check

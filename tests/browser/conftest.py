@@ -39,6 +39,8 @@ APP = ROOT / "app.py"
 START = 40.0  # seconds until a server must answer; a training run may hold both cores
 # the machine's other core belongs to another worker
 ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
+# all tabs of a context: starting a process costs more than most tests do
+ONE_PROCESS = ["--renderer-process-limit=1"]
 # each script beside this one is a page of its own
 HOST = """
 from pathlib import Path
@@ -69,11 +71,12 @@ def browser(chromium_path: str) -> Iterator[Browser]:
     """One browser for all; each test opens its own page, with a spy: `browser.new_page(…)`.
 
     Pages that are opened with the same options share a context, and so Streamlit's scripts, which
-    each further context would load and compile anew.
+    each further context would load and compile anew. They share a process too, which an empty tab
+    keeps alive from one test to the next.
     """
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=chromium_path, args=[*QUIET, *ONE_THREAD]
+            executable_path=chromium_path, args=[*QUIET, *ONE_THREAD, *ONE_PROCESS]
         )
         contexts: dict[str, BrowserContext] = {}
 
@@ -82,6 +85,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
             if name not in contexts:
                 contexts[name] = chromium.new_context(reduced_motion="reduce", **options)
                 contexts[name].add_init_script(SPY)
+                contexts[name].new_page()
             page = contexts[name].new_page()
             page.set_viewport_size(viewport or {"width": 1280, "height": 720})
             return page

@@ -1,54 +1,73 @@
 """What a run asks of its device and of the libraries below."""
 
+from __future__ import annotations
+
+import ctypes
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from training.devices import _cpu_has_bf16
+from tests.training.runs import forkserver
+from training.devices import _cpu_has_bf16, set_up_distributed
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-# MiB by which the heap grows with each kernel of oneDNN beyond the first hundred; in float32, so on
-# any processor
-SCRIPT = """
-import ctypes, json, os, torch
-from training.devices import set_up_distributed
+
 
 class Heap(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in (
-        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "used",
-        "free", "keepcost")]
+    """What mallinfo2(3) of glibc says."""
 
-libc = ctypes.CDLL(None)
-libc.mallinfo2.restype = Heap
-set_up_distributed()
-weight = torch.randn(32, 32, 3)
-def used(first, last):
-    for n in range(first, last):
-        torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
-    return libc.mallinfo2().used / 2**20
-growth = -used(800, 905) + used(905, 945)
-print(json.dumps([growth, *(os.environ[name] for name in CACHES)]))
-"""
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "used",
+            "free", "keepcost",
+        )
+    ]  # fmt: skip
 
 
-def _growth(**environment: str) -> tuple[float, list[str]]:
+def _measure(environment: dict[str, str], result: Path) -> None:
+    """What `_growth` gives, as JSON; in a process that has used no kernel yet."""
+    for name in CACHES:
+        os.environ.pop(name, None)
+    os.environ.update(environment)
+    libc = ctypes.CDLL(None)
+    libc.mallinfo2.restype = Heap
+    set_up_distributed()
+    weight = torch.randn(32, 32, 3)
+
+    def used(first: int, last: int) -> float:
+        for n in range(first, last):
+            torch.nn.functional.conv1d(torch.randn(1, 32, n), weight)
+        return float(libc.mallinfo2().used) / 2**20
+
+    # by the kernels of oneDNN beyond the first hundred; in float32, so on any processor
+    growth = -used(800, 905) + used(905, 945)
+    result.write_text(json.dumps([growth, *(os.environ[name] for name in CACHES)]))
+
+
+def _growth(result: Path, **environment: str) -> tuple[float, list[str]]:
     """MiB by which the heap grows after the first hundred shapes, and the sizes of the caches."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"CACHES = {CACHES}\n{SCRIPT}"],
-        env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    growth, *sizes = json.loads(done.stdout)
+    process = forkserver().Process(target=_measure, args=(environment, result))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    growth, *sizes = json.loads(result.read_text())
     return float(growth), sizes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the heap of glibc")
-def test_the_kernels_of_shapes_that_are_gone_are_forgotten_unless_the_user_keeps_them() -> None:
-    unlimited, sizes = _growth(**dict.fromkeys(CACHES, "1024"))  # what is set already stays
+def test_the_kernels_of_shapes_that_are_gone_are_forgotten_unless_the_user_keeps_them(
+    tmp_path: Path,
+) -> None:
+    unlimited, sizes = _growth(
+        tmp_path / "kept", **dict.fromkeys(CACHES, "1024")
+    )  # what is set already stays
     assert sizes == ["1024", "1024"]
-    growth, sizes = _growth()
+    growth, sizes = _growth(tmp_path / "limited")
     assert sizes == ["100", "100"]
     assert unlimited > 1
     assert growth < unlimited / 8

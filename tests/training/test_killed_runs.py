@@ -28,10 +28,10 @@ from training.train import main
 def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     data: Path, recipe: Path, tmp_path: Path
 ) -> None:
-    longer = RECIPE.replace("steps = 24", "steps = 240")
-    longer = longer.replace("save_every = 8", "save_every = 4")
-    longer = longer.replace("log_every = 4", "log_every = 5\nbpe_dropout = 0.2\nr_drop = 5.0")
-    recipe.write_text(longer.replace("validate_every = 12", "validate_every = 36"))
+    longer = RECIPE.replace("steps = 24", "steps = 120")
+    longer = longer.replace("save_every = 8", "save_every = 2")
+    longer = longer.replace("log_every = 4", "log_every = 3\nbpe_dropout = 0.2\nr_drop = 5.0")
+    recipe.write_text(longer.replace("validate_every = 12", "validate_every = 18"))
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert main(command(recipe, data, whole)) == 0
     context = forkserver()
@@ -46,7 +46,7 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
         else:  # the first before it has saved anything, the others after one save or two
             wait_for_write(out / ("state/state.json" if kill else "run.jsonl"), process.is_alive)
             start = start or time.monotonic() - began
-            time.sleep(moments.uniform(0, 0.05))
+            time.sleep(moments.uniform(0, 0.015))
         was_running = process.is_alive()
         process.kill()
         process.join()

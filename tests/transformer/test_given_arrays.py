@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ READS, WRITES = ["<s>", "▁ein", "▁Sp"], ["▁ein", "▁Sp", "iel"]
 
 
 def every(**changes):
-    given = {
+    given: dict[str, Any] = {
         "encoder_self": plant(rows(1, 2, 4, 4, seed=1), (0, 1, 2, 1)),
         "decoder_self": plant(rows(3, 1, 3, 3, seed=2, causal=True), (2, 0, 2, 1)),
         "cross": plant(rows(3, 4, 3, 4, seed=3), (1, 3, 2, 0)),

@@ -192,6 +192,13 @@ def test_what_does_not_fit_is_said_in_one_sentence(given, said) -> None:
     assert is_one_sentence(str(caught.value))
 
 
+def test_values_whose_sum_is_too_large_are_numbers() -> None:
+    found = AttentionTrace.from_arrays(
+        encoder_self=np.full((1, 1, 4, 4), 3e38), source_tokens=SOURCE
+    )
+    assert found.encoder_self.max() == np.float32(3e38)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
 def test_what_is_no_number_is_named_by_its_place(value) -> None:
     cross = rows(3, 4, 3, 4, seed=3).astype(np.float64)

@@ -127,6 +127,24 @@ def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     assert found.encoder_self.shape == (0, 0, 5, 5)
 
 
+@pytest.mark.parametrize("nothing", [(), (None, None)])
+def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
+    made = seq2seq()
+    made.encoder_attentions = nothing
+    found = AttentionTrace.from_huggingface(made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0)
+    assert found.kinds == ("decoder_self", "cross")
+    assert found.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
+    assert seq2seq_notes() == found.notes[:-1]
+
+
+def seq2seq_notes() -> tuple[str, ...]:
+    """Of what was planted, without the encoder's."""
+    found = AttentionTrace.from_huggingface(
+        seq2seq(), INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["decoder_self", "cross"]
+    )
+    return found.notes
+
+
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
@@ -276,6 +294,8 @@ def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None
     sequences[1].own[1, 2, -1, 1] = HOT
     mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
     made = generated(sequences, style=style)
+    for layer in made.attentions[0]:
+        layer[1, :, 0] = 1 / layer.shape[-1]  # of a static cache also at places that are free
     prompts = {"input_ids": torch.tensor([[11, 12, 13], [PAD, 22, 23]]), "attention_mask": mask}
     found = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
     assert found.kinds == ("decoder_self",)
@@ -308,7 +328,7 @@ def _given(**changes: Any) -> dict[str, Any]:
 
 def beam_without_rows() -> SimpleNamespace:
     """As Whisper's generate returns them: of each step the first row of a sentence alone."""
-    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 2, 0]], size=3)
+    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
     for name in ("decoder_attentions", "cross_attentions"):
         kept = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
         setattr(made, name, kept)
@@ -357,7 +377,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
          r"2 sequences and 6 rows .* output_scores=True"),
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
-         r"row 2 of the beam, and the outputs hold 1 of its rows"),
+         r"row 1 of the beam, and the outputs hold 1 of its rows"),
         ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
          r"4 keys where 2 positions had been read"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},

@@ -54,7 +54,8 @@ export const viewData = (heads, queries, keys, more = {}) => ({
  * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
  */
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
-  kind, name: kind, color: "#123456", layers, heads, rows, columns, block: [1, 1], last: null,
+  kind, name: kind, color: "#123456", layers, heads, counts: Array(layers).fill(heads),
+  rows, columns, block: [1, 1], last: null,
   queries: words("q", rows), keys: words("k", columns),
   roles: Array.from({ length: layers }, () => Array(heads).fill("")),
   values: Array.from({ length: layers }, () => Array(heads).fill("")),

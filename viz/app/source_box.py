@@ -29,14 +29,14 @@ def label(languages: Languages, side: Side, text: str = "") -> str:
         name = languages.name(side) if side == "source" else languages.target_of(text)
     except InputError:  # which the line itself says
         name = languages.name(side)
-    return name[:1].upper() + name[1:]
+    return name.capitalize() if name == side else name  # a code without a name stays as it is
 
 
 def container_key(languages: Languages) -> str:
     """Of the container of the box: the style sheet makes room for the names of languages."""
     codes = [name_of(code) or code for code in languages.codes]
     names = [languages.name("source"), languages.name("target"), *codes]
-    return "sentence" if max(map(len, names)) <= LONGEST_LABEL else "sentence-long"
+    return "source-box" if max(map(len, names)) <= LONGEST_LABEL else "source-box-wide"
 
 
 def show(languages: Languages, *, in_link: bool) -> str:

@@ -224,7 +224,8 @@ def see(asked: Asked, wrong: str = "") -> None:
     if seen is not None and asked.text != seen.text:
         typed = TEXT
     elif seen is not None and asked != seen:
-        state.pop(_RELEASED, None)
+        if asked.model == seen.model:  # else it is said of this model
+            state.pop(_RELEASED, None)
         typed = GERMAN if asked.german and asked.german != seen.german else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong

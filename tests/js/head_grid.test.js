@@ -113,7 +113,8 @@ test("layers have the heads that are there, and names of heads touch nowhere", (
     names.slice(1).forEach((name, n) => {
       const before = names[n];
       const letters = name.text + before.text;
-      assert.ok(name.x - before.x > measure(letters, name.size, 400) / 2, `${before.text} and ${name.text} at ${width}`);
+      const close = `${before.text} and ${name.text} at ${width}`;
+      assert.ok(name.x - before.x > measure(letters, name.size, 400) / 2, close);
     });
   }
 });

@@ -9,6 +9,7 @@ const FLOW_GAP = 12; // between two maps of a flow, which have their names over 
 const BETWEEN = 20; // between two blocks
 const TITLE = 28; // of a block
 const NAME = 17; // H1 …
+const NAME_GAP = 3; // between two of them
 const SIDE_GAP = 8; // between L1 … and the maps
 const CAPTION = 14; // a line under a map
 const EDGE_ROOM = 4; // the outline of a map at the edge
@@ -84,9 +85,12 @@ function layBlocks(plan, parts, width, measure) {
     if (side >= EASY || beside === 1) break;
   }
   side = Math.max(SMALLEST, side);
+  // of many heads in little room only every other, or fewer, is named: no two names touch
+  const widest = Math.ceil(measure(`H${heads}`, LETTERS.name, 400)) + NAME_GAP;
+  const named = Math.ceil(widest / (side + GAP));
   const across = before + heads * (side + GAP) - GAP + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
-    range(part.heads).map((head) => cellOf(part, layer, head))));
+    range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
   const role = roleLetters(blocks.flat(2), side + GAP - 2, measure);
   const valued = blocks.flat(2).some((one) => one.value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
@@ -94,7 +98,7 @@ function layBlocks(plan, parts, width, measure) {
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, under, role }));
+      layBlock(plan, rows, n * across, y, { before, side, under, role, named }));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
@@ -106,18 +110,18 @@ function layBlocks(plan, parts, width, measure) {
  * @param {Cell[][]} rows
  * @param {number} x
  * @param {number} top
- * @param {{before: number, side: number, under: number, role: number}} sizes room before the
- *   maps, side of a map, room under it, size of the roles' letters
+ * @param {{before: number, side: number, under: number, role: number, named: number}} sizes room
+ *   before the maps, side of a map, room under it, size of the roles' letters, columns to a name
  */
-function layBlock(plan, rows, x, top, { before, side, under, role }) {
+function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
   const { part } = rows[0][0];
   const high = heightOf(part, side);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
   const left = x + before;
-  for (const { head } of rows[0]) {
+  for (const head of range(part.heads)) {
     const middle = left + head * (side + GAP) + side / 2;
-    const name = part.together ? "" : `H${head + 1}`;
+    const name = part.together || head % named ? "" : `H${head + 1}`;
     plan.texts.push(small(name, middle, top + TITLE + NAME - 6, "middle"));
   }
   let y = top + TITLE + NAME;
@@ -131,7 +135,7 @@ function layBlock(plan, rows, x, top, { before, side, under, role }) {
   });
   plan.cells.push(...laid.flat());
   plan.groups.push({ name: part.name, rows: laid });
-  plan.width = Math.max(plan.width, left + rows[0].length * (side + GAP) - GAP);
+  plan.width = Math.max(plan.width, left + part.heads * (side + GAP) - GAP);
   return y - GAP;
 }
 

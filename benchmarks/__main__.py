@@ -11,6 +11,7 @@ from benchmarks import (
     layers,
     lenses,
     marian,
+    models,
     pages,
     sentences,
     training,
@@ -31,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     layers.add_arguments(commands)
     lenses.add_arguments(commands)
     marian.add_arguments(commands)
+    models.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)

@@ -6,6 +6,7 @@ import argparse
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +75,10 @@ def run(options: argparse.Namespace) -> None:
             ):
                 page.goto(address + path)
                 page.wait_for_selector(".hl", timeout=60_000)
-                texts = _sentences(options.sentences + 1)
+                texts = sentences(options.sentences + 1)
                 # the first one warms up what every later one finds warm
                 _, *seconds = [_seconds(page, t, script, _queries(translator, t)) for t in texts]
-                print(f"Enter to {what} on screen, 20 words, beam 4: {_spread(seconds)}")
+                print(f"Enter to {what} on screen, 20 words, beam 4: {spread(seconds)}")
             _print_opening(page, translator.model.config.N, translator.model.config.h)
         for size in SIZES:
             _print_made(browser, *size)
@@ -108,7 +109,7 @@ def _print_made(browser: Any, n: int, layers: int, heads: int) -> None:
         session.send("HeapProfiler.collectGarbage")
         heap = page.evaluate("performance.memory.usedJSHeapSize") / 2**20
         print(
-            f"{layers} layers × {heads} heads × 3 kinds at {n} tokens: {_spread(seconds)}; "
+            f"{layers} layers × {heads} heads × 3 kinds at {n} tokens: {spread(seconds)}; "
             f"{max(sizes) / 1e6:.2f} MB over the socket; {heap:.0f} MB of JavaScript heap, "
             f"{_memory(browser) / 2**20:.0f} MB the page's process"
         )
@@ -129,17 +130,19 @@ def _print_opening(page: Any, layers: int, heads: int) -> None:
         cell = page.get_by_role("gridcell", name=f"cross, layer {layer + 1}, head {head + 1}")
         title = f"L{layer + 1} H{head + 1} · cross"
         seconds.append(cell.evaluate(OPENED, title) / 1000)
-    print(f"  opening a head: {_spread(seconds)}")
+    print(f"  opening a head: {spread(seconds)}")
 
 
-def _spread(seconds: list[float]) -> str:
+def spread(seconds: Sequence[float]) -> str:
+    """Median, smallest and largest in words."""
     return (
         f"median {statistics.median(seconds):.2f} s of {len(seconds)}, "
         f"{min(seconds):.2f} to {max(seconds):.2f} s"
     )
 
 
-def _sentences(count: int) -> list[str]:
+def sentences(count: int) -> list[str]:
+    """Sentences of twenty words, at most 25 of them different."""
     pairs = [(subject, thing) for thing in THINGS for subject in SUBJECTS]
     return [SENTENCE.format(*pairs[n % len(pairs)]) for n in range(count)]
 

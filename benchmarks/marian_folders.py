@@ -42,20 +42,27 @@ def write_folder(folder: Path, shape: Mapping[str, Any], lines: Sequence[str]) -
         "share_encoder_decoder_embeddings": True,
         "store_positions": False,
         "dtype": torch.float32,
+        "more_pieces": 0,
+        "model_type": "unigram",  # of SentencePiece
+        "max_position_embeddings": 128,
         **shape,
     }
     store_positions, dtype = fields.pop("store_positions"), fields.pop("dtype")
+    more = [f"▁no{number}" for number in range(fields.pop("more_pieces"))]
     for part in ("layers", "ffn_dim", "attention_heads"):
         fields[f"encoder_{part}"] = fields[f"decoder_{part}"] = fields.pop(part)
-    source, target = _write_vocabularies(
-        folder, lines, separate=not fields["share_encoder_decoder_embeddings"]
-    )
+    models = [
+        _spm(text, size, fields["model_type"])
+        for text, size in ((lines, 300), ([line[::-1] for line in lines], 280))
+    ]
+    del fields["model_type"]
+    separate = not fields["share_encoder_decoder_embeddings"]
+    source, target = _write_vocabularies(folder, models, more, separate=separate)
     torch.manual_seed(len(folder.name))
     model = MarianMTModel(
         MarianConfig(
             vocab_size=source,
             decoder_vocab_size=target,
-            max_position_embeddings=128,
             pad_token_id=target - 1,
             decoder_start_token_id=target - 1,
             eos_token_id=0,
@@ -93,14 +100,21 @@ def _randomise(model: Any) -> None:
     model.tie_weights()
 
 
-def _write_vocabularies(folder: Path, lines: Sequence[str], *, separate: bool) -> tuple[int, int]:
-    """Both `.spm` files and `vocab.json`; the sizes of the two vocabularies."""
-    source, target = _spm(lines, 300), _spm([line[::-1] for line in lines], 280)
+def _write_vocabularies(
+    folder: Path, models: Sequence[bytes], more: Sequence[str], *, separate: bool
+) -> tuple[int, int]:
+    """Both `.spm` files and `vocab.json`; the sizes of the two vocabularies.
+
+    Args:
+        models: SentencePiece's, of source and target.
+        more: pieces that no text has, to make a vocabulary as large as a real one.
+    """
+    source, target = models
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)
     first, second = _pieces(source), _pieces(target)
     if not separate:
-        first = second = list(dict.fromkeys((">>fra<<", ">>deu<<", *first, *second)))
+        first = second = list(dict.fromkeys((">>fra<<", ">>deu<<", *first, *second, *more)))
     numbers = [_numbered(pieces) for pieces in (first, second)]
     for name, of in zip(("vocab.json", "target_vocab.json")[: 1 + separate], numbers, strict=False):
         (folder / name).write_text(json.dumps(of), "utf-8")
@@ -117,12 +131,12 @@ def _pieces(model: bytes) -> list[str]:
     return [piece for piece in every if piece not in ("<s>", "</s>", "<unk>")]
 
 
-def _spm(lines: Sequence[str], size: int) -> bytes:
+def _spm(lines: Sequence[str], size: int, model_type: str) -> bytes:
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.Train(
         sentence_iterator=iter(lines),
         model_writer=written,
-        model_type="unigram",
+        model_type=model_type,
         vocab_size=size,
         hard_vocab_limit=False,
         minloglevel=2,

@@ -25,7 +25,7 @@ from tests.browser.app_page import PATIENCE, enter
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
-from viz.app.serving import CHECKPOINT_VARIABLE
+from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
@@ -102,8 +102,14 @@ def logs() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of models of every served app, which a test may fill."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
 def serve_app(
-    tmp_path_factory: pytest.TempPathFactory, logs: dict[str, Path]
+    tmp_path_factory: pytest.TempPathFactory, logs: dict[str, Path], models_folder: Path
 ) -> Iterator[Callable[[str], str]]:
     """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
     with ExitStack() as servers:
@@ -111,7 +117,8 @@ def serve_app(
         @functools.cache
         def serve(checkpoint: str) -> str:
             log = tmp_path_factory.mktemp("app") / "server.log"
-            address = servers.enter_context(served(APP, log, {CHECKPOINT_VARIABLE: checkpoint}))
+            env = {CHECKPOINT_VARIABLE: checkpoint, MODELS_VARIABLE: str(models_folder)}
+            address = servers.enter_context(served(APP, log, env))
             logs[address] = log
             return address
 

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from headlight import serve
@@ -33,3 +35,21 @@ def test_a_port_that_is_none_is_refused(port, capsys, monkeypatch):
         serve.main([])
     assert left.value.code == 2
     assert f"'{port}' must be a whole number from 1 to 65,535" in capsys.readouterr().err
+
+
+def test_the_folder_of_models_is_the_option_or_the_variable(
+    streamlit_arguments, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("HEADLIGHT_MODELS", "as it was")
+    serve.main([])
+    assert os.environ["HEADLIGHT_MODELS"] == "as it was"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    serve.main(["--models", "models", "--theme.base=dark"])
+    assert os.environ["HEADLIGHT_MODELS"] == str(tmp_path / "models")
+    assert streamlit_arguments[-1][-1] == "--theme.base=dark"
+    for folder in ("none", "", "a" * 5_000):
+        with pytest.raises(SystemExit) as left:
+            serve.main(["--models", folder])
+        assert left.value.code == 2
+    assert "argument --models: 'none' is no folder" in capsys.readouterr().err

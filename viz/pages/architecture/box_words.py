@@ -13,12 +13,15 @@ WITH_BIASES = (
 )
 
 ACTIVATIONS: dict[Activation, tuple[str, str]] = {
-    "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU"),
+    "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
     "swish": (
         r"\text{swish}(xW_1 + b_1)",
-        "swish, z · σ(z), where the paper has a ReLU,",
+        "swish, z · σ(z), between them, where the paper has a ReLU",
     ),
-    "gelu": (r"\text{GELU}(xW_1 + b_1)", "GELU, z · Φ(z), where the paper has a ReLU,"),
+    "gelu": (
+        r"\text{GELU}(xW_1 + b_1)",
+        "GELU, z · Φ(z), between them, where the paper has a ReLU",
+    ),
 }
 """The first linear map as LaTeX, and what stands between the two, in words."""
 

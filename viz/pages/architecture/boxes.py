@@ -165,8 +165,8 @@ def _feed_forward(stack: Stack, activation: Activation) -> Box:
         value=f"{layer}.feed_forward_norm.hook_sublayer",
         module=f"{layer}.feed_forward",
         equation=rf"{equation}\,W_2 + b_2",
-        text=f"Two linear maps with {between} between them, the same for each position and each "
-        "position by itself (§3.3, equation 2).",
+        text=f"Two linear maps with {between}: the same for each position and each position by "
+        "itself (§3.3, equation 2).",
         code=(FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
     )

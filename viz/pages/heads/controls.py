@@ -21,6 +21,9 @@ from viz.pages.heads.lens import LENS, pick_lens
 View = Literal["one head", "step by step", "compare"]
 
 
+_LAYERS = "controls.layers"
+
+
 @dataclass(frozen=True)
 class Controls:
     """The choices on the heads page; layers and heads count from 0.
@@ -165,6 +168,9 @@ def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]
         bind="query-params",
     )
     names = [str(n + 1) for n in range(layers)]
+    if st.session_state.get(_LAYERS, layers) != layers:  # of the model before
+        st.session_state["layers"] = names
+    st.session_state[_LAYERS] = layers
     chosen = st.pills(
         "Layers in the grid",
         names,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.transformer.marian import marian_folder
 from tests.viz.app_test import heads_page, texts
+from viz.app.model_folders import MODELS_VARIABLE
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -27,3 +31,16 @@ def test_every_choice_of_a_link_is_drawn(serve, url: dict[str, str], kind: str) 
     app = serve(heads_page, **{"text": SENTENCE, "kind": kind, **url})
     assert not app.exception
     assert not any("nothing to draw" in line for line in texts(app))
+
+
+def test_another_model_shows_all_its_layers(
+    serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marian_folder.write(tmp_path / "deeper", layers=3)
+    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
+    app = serve(heads_page, text=SENTENCE)
+    (layers,) = [one for one in app.get("button_group") if one.key == "layers"]
+    assert layers.value == ["1", "2"]
+    app.selectbox(key="model").select("deeper").run()
+    (layers,) = [one for one in app.get("button_group") if one.key == "layers"]
+    assert layers.value == ["1", "2", "3"]

@@ -13,6 +13,7 @@ import sentencepiece
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
 from transformer.reading import MIB, read_bytes
+from transformer.text_prefix import TextPrefix
 from transformer.words import PLACEHOLDER, WORD, ForbiddenWords
 
 MOST_BYTES = 64 * MIB
@@ -159,10 +160,20 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        return self._forbidden(words, map(self._processor.IdToPiece, range(self.vocab_size)))
+        return ForbiddenWords.of(words, self._texts())
 
-    def _forbidden(self, words: Iterable[str], texts: Iterable[str]) -> ForbiddenWords:
-        return ForbiddenWords.of(words, _as_typed(range(self.vocab_size), texts))
+    def text_prefix(self, text: str) -> TextPrefix:
+        """A text that a search must begin with, as `decoding.Constraints` takes it.
+
+        Args:
+            text: as the pieces write it, a space as `▁`.
+        """
+        return TextPrefix(text.replace(WORD_START, " "), self._texts(), (*SPECIAL, UNK))
+
+    def _texts(self) -> list[str]:
+        """The text of each piece with its spaces; a special piece as one that is no word."""
+        ids = list(range(self.vocab_size))
+        return as_typed(ids, self._processor.IdToPiece(ids))
 
 
 def no_piece(text: str) -> InputError:
@@ -173,7 +184,7 @@ def no_piece(text: str) -> InputError:
     )
 
 
-def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
+def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
     """The text of each piece with its spaces; a special piece as one character that is no word."""
     return [
         PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
@@ -186,7 +197,7 @@ def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
 
     A piece that spans two words, such as a letter with its full stop, belongs to the first.
     """
-    shown = _as_typed(ids, texts)
+    shown = as_typed(ids, texts)
     line = "".join(shown)
     starts = [match.start() for match in WORD.finditer(line)]
     result: list[Piece] = []

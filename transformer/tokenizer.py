@@ -6,6 +6,7 @@ import io
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
@@ -160,7 +161,7 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        return ForbiddenWords.of(words, self._texts())
+        return ForbiddenWords.of(words, self._texts)
 
     def text_prefix(self, text: str) -> TextPrefix:
         """A text that a search must begin with, as `decoding.Constraints` takes it.
@@ -168,12 +169,13 @@ class Tokenizer:
         Args:
             text: as the pieces write it, a space as `▁`.
         """
-        return TextPrefix(text.replace(WORD_START, " "), self._texts(), (*SPECIAL, UNK))
+        return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
 
-    def _texts(self) -> list[str]:
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
         """The text of each piece with its spaces; a special piece as one that is no word."""
         ids = list(range(self.vocab_size))
-        return as_typed(ids, self._processor.IdToPiece(ids))
+        return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
 
 
 def no_piece(text: str) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from sentencepiece import SentencePieceProcessor
 
@@ -69,8 +70,9 @@ class MarianTokenizer(Tokenizer):
             found.append(ids[text])
         return found
 
-    def _texts(self) -> list[str]:
-        return as_typed(range(self.vocab_size), self.vocabulary.texts)
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(as_typed(range(self.vocab_size), self.vocabulary.texts))
 
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]

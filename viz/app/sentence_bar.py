@@ -162,7 +162,7 @@ def _answer(asked: Asked, before: str) -> None:
     """
     line = GermanLine(before)
     try:
-        # comes after half a second; what stood here stays until then (style.css takes it away)
+        # comes after half a second; what stood here stays until then (by style/)
         with st.spinner("Translating…"):
             translator = serving.load()
             translation, used, problem = steered.translate(translator, asked, line.write_part)

@@ -49,7 +49,7 @@ def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefi
     forced = found.prefix
     assert forced == found.best.pieces[: len(forced)]
     inside = "".join(piece.text for piece in forced)
-    assert len(inside) <= len(begin) + 1 < len(inside + found.best.pieces[len(forced)].text)
+    assert len(inside) - len(forced[-1].text) < len(begin) + 1 <= len(inside)
     assert translator.translate(TEXT, **found.settings.arguments).candidates == found.candidates
 
 
@@ -85,6 +85,19 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled):
         found = bundled.translate(line, beam_size=1, forbidden=[word]).text
         assert found
         assert word not in own_words(found), (line, word, found)
+
+
+def test_each_line_looks_ahead_in_its_own_sentence(bundled):
+    """“Brief” is forbidden, and begins “Briefkasten”, which the second sentence has."""
+    lines = ["I wrote a letter.", "The mailbox is red.", "A bookstore is on the corner."]
+    rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
+    settings = SearchSettings(beam_size=1, forbidden=["Brief", "Buch"])
+    found = [
+        bundled.target_tokenizer.decode(one[0].tokens) for one in bundled.search(rows, settings)
+    ]
+    assert not {"Brief", "Buch"} & {word for text in found for word in own_words(text)}
+    assert found[1:] == ["Der Briefkasten ist rot.", "Ein Buchladen ist an der Ecke."]
+    assert found == [bundled.translate(line, **settings.arguments).text for line in lines]
 
 
 def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):

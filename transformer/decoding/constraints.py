@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -72,15 +73,15 @@ class Constraints:
             )
 
     def forced(self, tokens: Sequence[int]) -> Sequence[int]:
-        """The leading pieces of a translation that were forced: of a text prefix those inside it.
+        """The leading pieces of a translation in which the prefix stands.
 
         Args:
             tokens: of a translation that the constraints allow.
         """
         if self.forbidden is None or (prefix := self.forbidden.prefix) is None:
             return tokens[: len(self.prefix)]
-        ends = accumulate(len(self.forbidden.words.texts[token]) for token in tokens)
-        return tokens[: sum(end <= len(prefix.text) for end in ends)]
+        ends = list(accumulate(len(self.forbidden.words.texts[token]) for token in tokens))
+        return tokens[: bisect_left(ends, len(prefix.text)) + 1]
 
 
 class Written(NamedTuple):

@@ -10,6 +10,7 @@ from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build
 from tests.transformer.decoding.wishes import begin, forbid, words_of
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Constraints, beam_search, greedy, length_penalty
+from transformer.decoding.constraints import NOTHING, Bans
 from transformer.errors import InputError
 
 
@@ -156,6 +157,29 @@ def test_a_forced_prefix_with_a_forbidden_word_is_refused():
         with pytest.raises(InputError, match="“b”"):
             begin(text, texts, ["b"])
     begin(" a b", texts, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "words", "left", "goes_on", "leads"),
+    [
+        ("", ["Mann"], 5, 0.6, False),
+        ("", ["Mann"], 5, 0.4, True),
+        ("", ["Mann"], 1, 0.6, False),
+        ("", ["Mann", "Mannschaft"], 2, 0.6, False),
+        ("", ["Mann", "Mannschaft"], 1, 0.6, True),  # the limit ends it there
+        ("", ["Mann"], 0, 0.4, False),  # here the limit ends the word itself: it is refused
+        ("", ["Frau"], 5, 0.4, False),
+        (" Mann", ["Mann"], 5, 0.4, False),  # it was asked for, to be made longer
+        (" Man", ["Mann"], 5, 0.4, True),
+    ],
+)
+def test_a_piece_leads_to_a_forbidden_word_where_the_model_would_end_it(
+    prefix, words, left, goes_on, leads
+):
+    texts = [" Mann", "schaft", "."]
+    probability = torch.tensor([0.0, 0.9, 0.0, 0.05, 0.0, goes_on, 0.95 - goes_on])  # <unk> aside
+    forbidden = begin(prefix, texts, words, lambda _: probability.log()).forbidden
+    assert Bans(forbidden).leads_to((4,), NOTHING, left) == leads
 
 
 def test_people_with_different_constraints_do_not_meet():

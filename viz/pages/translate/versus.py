@@ -34,21 +34,21 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX = (
 )
 
 
-def show_versus(found: Found, place: Place) -> None:
+def show_versus(found: Found) -> Translation | None:
     """Draw what is compared, if anything is, and the menu that says what.
 
-    Args:
-        place: which map is drawn of both.
+    Returns:
+        The other translation, if the maps of both are asked for.
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         settings = _settings(found)
     if settings is None:
-        return
+        return None
     try:
         other = serving.search(found.translator, found.used.text, settings)
     except HeadlightError as error:
         st.text(str(error))
-        return
+        return None
     here, there = st.columns(2, gap="large")
     ours = found.translation
     with here, st.container(key="versus-here"):
@@ -78,8 +78,7 @@ def show_versus(found: Found, place: Place) -> None:
         f"{MARKS} Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p "
         f"alone compares them."
     )
-    if st.session_state.get(MAPS):
-        _maps(found, other, place)
+    return other if st.session_state.get(MAPS) else None
 
 
 def _settings(found: Found) -> SearchSettings | None:
@@ -149,7 +148,13 @@ def _take(found: Found, other: Translation) -> None:
     )
 
 
-def _maps(found: Found, other: Translation, place: Place) -> None:
+def show_both_maps(found: Found, other: Translation, place: Place) -> None:
+    """Draw one map of both translations.
+
+    Args:
+        other: as `show_versus` returns it.
+        place: which map.
+    """
     columns = st.columns(2, gap="large")
     for column, translation, key in zip(
         columns, (found.translation, other), ("versus-map-here", "versus-map-there"), strict=True

@@ -40,6 +40,7 @@ def show() -> None:
             show_both_maps(found, compared, pick_map(trace, found.translator.alignment))
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
+        st.subheader("Which word comes from which", anchor=False)
         show_words(found.translator, trace)
         if compared is None:  # else the same map stands above
             st.subheader("Piece by piece", anchor=False)

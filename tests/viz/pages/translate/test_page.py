@@ -268,6 +268,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     for key, one in (("here", own), ("there", other)):
         labels = translator.trace_of(one).labels("cross")
         assert messages[f"versus-map-{key}"]["queries"] == shown(labels.queries)
+    assert "translate-map" not in messages  # it would be the left one once more
     app.button(key="versus-take").click().run()
     assert german(app) == other.text
     app.button(key="undo").click().run()

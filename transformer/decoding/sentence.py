@@ -254,9 +254,9 @@ class SentenceSearch:
         self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
     ) -> int:
         assert self.recorder is not None
-        return self.recorder.add(
-            Node(parent.node, piece, log_prob, total, self.length, "dropped", reason)
-        )
+        parents = self.recorder.nodes
+        step = 1 if parent.node is None else parents[parent.node].step + 1
+        return self.recorder.add(Node(parent.node, piece, log_prob, total, step, "dropped", reason))
 
     def _mark(
         self, prefix: Prefix, state: State, reason: Reason = "", score: float | None = None

@@ -275,6 +275,14 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     assert german(app) == own.text
 
 
+def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translator) -> None:
+    word = next(word for word in translator.translate(SENTENCE).text.split() if word.isalpha())
+    app = serve(translate_page, text=SENTENCE, forbid=word)
+    assert word not in german(app).split()
+    assert not app.exception
+    assert drawn(app, "beam_tree")
+
+
 def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:
     app = serve(translate_page, text=SENTENCE, versus="another prefix", versus_prefix="漢")
     assert "The model cannot write “漢”: leave it out of the forced prefix." in texts(app)

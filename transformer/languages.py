@@ -40,6 +40,7 @@ _NAME_OF = {
     )
     for code in (two, three)
 }
+_CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code) == 2}
 
 
 def name_of(code: str) -> str | None:
@@ -48,6 +49,11 @@ def name_of(code: str) -> str | None:
     None of what is no such code: that of a group of languages, too.
     """
     return _NAME_OF.get(re.split(r"[_-]", code.strip().lower(), maxsplit=1)[0])
+
+
+def code_of_name(name: str) -> str:
+    """The ISO 639 code of a language, of two letters, as a page says it; "" of what has none."""
+    return _CODE_OF.get(name, "")
 
 
 @dataclass(frozen=True)
@@ -69,14 +75,17 @@ class Languages:
         """What a side is called on screen: a language, else "source" or "target"."""
         return (self.source if side == "source" else self.target) or side
 
-    def sentence(self, side: Side) -> str:
-        """A sentence of this side, with its article: "an English sentence"."""
-        name = self.source if side == "source" else self.target
-        if not name:
-            return "a sentence"
+    def one(self, side: Side, what: str) -> str:
+        """One thing of this side, with its article: "an English token", "a target token"."""
+        name = self.name(side)
         # Ukrainian begins with a consonant, Urdu with a vowel
         article = "an" if name.startswith(("A", "E", "I", "O", "Ur", "Uz")) else "a"
-        return f"{article} {name} sentence"
+        return f"{article} {name} {what}"
+
+    def sentence(self, side: Side) -> str:
+        """A sentence of this side, with its article: "an English sentence"."""
+        known = self.source if side == "source" else self.target
+        return self.one(side, "sentence") if known else "a sentence"
 
     def code_of(self, text: str) -> str | None:
         """The code that a text begins with, if this is a model that reads codes.
@@ -97,6 +106,21 @@ class Languages:
         """The language into which a text is translated, as `name` calls it."""
         code = self.code_of(text)
         return self.name("target") if code is None else (name_of(code) or code)
+
+    def of_text(self, text: str) -> Languages:
+        """The two languages of one text: of several targets, the one that it asks for.
+
+        A code without a name stands for itself, unless it has letters that a page could take for
+        markup.
+
+        Raises:
+            InputError: if the model has no such language.
+        """
+        code = self.code_of(text)
+        if code is None:
+            return self
+        plain = code if re.fullmatch(r"[^\W_]+(?:[-_][^\W_]+)*", code) else ""
+        return Languages(self.source, name_of(code) or plain)
 
     def asking_for(self, code: str, text: str) -> str:
         """The text with a code in front, in the place of one that it has.

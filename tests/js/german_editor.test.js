@@ -4,7 +4,7 @@ import { carried, difference } from "../../viz/draw/js/german_editor/carry.js";
 import { prefixWith, wordsOf } from "../../viz/draw/js/german_editor/data.js";
 import { Exchange } from "../../viz/draw/js/german_editor/exchange.js";
 import { caretAfter } from "../../viz/draw/js/german_editor/field.js";
-import { barOf, wordAtCaret } from "../../viz/draw/js/german_editor/plan.js";
+import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/german_editor/plan.js";
 import { step } from "../../viz/draw/js/german_editor/popover.js";
 import { wordRows } from "../../viz/draw/js/german_editor/words.js";
 
@@ -109,4 +109,13 @@ test("arrow keys go over the alternatives and the pieces of a word, and no furth
   assert.deepEqual(step(at, [0, 1], rows), at);
   assert.deepEqual(step(at, [-1, 0], rows), at);
   assert.deepEqual(step(at, [1, 0], { first: 3, others: [Array(5), []] }), at);
+});
+
+test("the end stands behind the last letter, whichever side that is, and inside the line", () => {
+  const at = (/** @type {number} */ x) => ({ left: x, right: x, top: 2, bottom: 20 });
+  const ends = [[50, false], [99, false], [50, true], [1, true]].map(([x, fromRight]) => {
+    const { left, right } = endBox(at(Number(x)), 100, Boolean(fromRight));
+    return [left, right];
+  });
+  assert.deepEqual(ends, [[56, 74], [82, 100], [26, 44], [0, 18]]);
 });

@@ -133,6 +133,6 @@ export const stripData = (rows, columns, more = {}) => ({
  */
 export const linkData = (source, target, links) => ({
   title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
-  source: words("s", source), target: words("t", target),
+  source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
 });

@@ -1,4 +1,4 @@
-"""The German line of the sentence bar, which grows while the search runs."""
+"""The line of the translation in the sentence bar, which grows while the search runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translation
+from transformer.languages import code_of_name
 from transformer.translation import Partial
 from viz.app import steering
 from viz.app.formatting import format_number
@@ -24,10 +25,12 @@ class GermanLine:
 
     Args:
         before: the last translation.
+        label: what stands before it: the language.
+        source: English name of the language that is read, "" where it is not known.
     """
 
-    def __init__(self, before: str) -> None:
-        self._before = before
+    def __init__(self, before: str, label: str, source: str) -> None:
+        self._before, self._label, self._source = before, label, source
         self._next = time.monotonic() + CALM
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
@@ -69,13 +72,13 @@ class GermanLine:
 
     def say(self, problem: str) -> None:
         """Why there is no translation."""
-        row = _row()
+        row = self._row()
         row.container(key="problem").text(problem)
 
     def _write(self, text: str, figures: str, *, is_html: bool = False) -> DeltaGenerator:
         """Write both texts, and return the row that they stand in."""
         if self._places is None:
-            row = _row()
+            row = self._row()
             translation = row.container(key="translation")
             written = translation.html(text) if is_html else translation.text(text)
             beside = row.container(key="figures", width="content").text(figures)
@@ -90,9 +93,14 @@ class GermanLine:
         beside.text(figures)
         return row
 
-
-def _row() -> DeltaGenerator:
-    # st.text, never Markdown: what a person types is shown as it is
-    row = st.container(key="german-line", horizontal=True, gap="small")
-    row.container(key="german-label", width="content").text("German")
-    return row
+    def _row(self) -> DeltaGenerator:
+        # st.text, never Markdown: what a person types is shown as it is
+        row = st.container(key="german-line", horizontal=True, gap="small")
+        label = row.container(key="german-label", width="content", gap=None)
+        label.text(self._label)
+        source, target = code_of_name(self._source), code_of_name(self._label)
+        # for js/languages.js
+        label.html(
+            f'<span hidden data-source-language="{source}" data-target-language="{target}"></span>'
+        )
+        return row

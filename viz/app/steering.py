@@ -1,7 +1,7 @@
 """What a person asks of the search: one state, which stands in the address and can be undone.
 
-The English sentence, beam size and α of the length penalty (§6.1), a prefix that is forced, words
-that are forbidden, and a German sentence that was edited by hand.
+The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
+forbidden, and a translation that was edited by hand.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from transformer.tokenizer import WORD_START
 from viz.app import address
+from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History
 from viz.draw.labels import quoted
 
 TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN = "text", "beam", "alpha", "prefix", "forbid", "german"
-NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN)
+NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN, MODEL)
 """Of the fields of `Asked` in the URL, in their order."""
 
 BEAMS = (1, 2, 4, 8)
@@ -38,13 +39,14 @@ class Asked(NamedTuple):
     """What is asked of the search.
 
     Args:
-        text: the English sentence as it was typed.
+        text: to be translated, as it was typed.
         beam_size: hypotheses that the search follows.
         alpha: α of the length penalty.
-        prefix: the pieces with which the German begins, separated by blanks.
-        forbid: words that the German must not contain, as they were typed.
-        german: the German as a person wrote it, a blank where all of it was deleted; "" for the
-            model's own.
+        prefix: the pieces with which the translation begins, separated by blanks.
+        forbid: words that the translation must not contain, as they were typed.
+        german: the translation as a person wrote it, a blank where all of it was deleted; ""
+            for the model's own.
+        model: the name of the one that translates.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Asked(NamedTuple):
     prefix: str = ""
     forbid: str = ""
     german: str = ""
+    model: str = ""
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -94,7 +97,7 @@ def force(pieces: Sequence[str]) -> None:
 
 
 def edit(german: str) -> None:
-    """Let the next run take this German for the translation."""
+    """Let the next run take this for the translation."""
     # "" is the model's own, and would fill the field again under who has just emptied it
     st.session_state[PREFIX], st.session_state[GERMAN] = "", german or " "
 
@@ -107,7 +110,9 @@ def release() -> None:
 def ask(asked: Asked) -> None:
     """Let the next run ask all of this."""
     st.session_state.update(zip(NAMES, asked, strict=True))
-    st.session_state.pop(_RELEASED, None)
+    st.session_state[_SEEN] = asked  # nothing of it belongs to what was there before
+    for said in (_RELEASED, _WRONG):
+        st.session_state.pop(said, None)
 
 
 def undo() -> None:
@@ -177,12 +182,18 @@ def _is_alpha(value: str) -> bool:
 _READ: dict[str, Callable[[str], object]] = {**dict.fromkeys(NAMES, str), BEAM: int, ALPHA: float}
 
 
-def release_with_sentence() -> None:
-    """Release what belongs to another sentence than is typed now; before the fields are drawn."""
+def release_outdated() -> None:
+    """Release what belongs to another sentence or model than there is now.
+
+    After the menu of models, before the other fields.
+    """
     state = st.session_state
     seen: Asked | None = state.get(_SEEN)
     ctx = get_script_run_ctx()
-    if seen is None or state.get(TEXT) == seen.text:
+    if seen is None:
+        return
+    other_model = state.get(MODEL, seen.model) != seen.model
+    if state.get(TEXT) == seen.text and not other_model:
         return
     said, at = state.pop(_RELEASED, ("", 0.0))
     if ctx is not None and ctx.is_history_navigation:
@@ -193,8 +204,11 @@ def release_with_sentence() -> None:
     same = state.get(PREFIX, "") == seen.prefix and state.get(GERMAN, "") == seen.german
     if same and seen.steers:
         release()
-        what = "The German edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
-        said = f"{what} belonged to the sentence before; Undo on the Translate page brings it back."
+        what = (
+            "The translation edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
+        )
+        to = "model" if other_model else "sentence"
+        said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
         state[_RELEASED] = said, now
 
 
@@ -210,7 +224,8 @@ def see(asked: Asked, wrong: str = "") -> None:
     if seen is not None and asked.text != seen.text:
         typed = TEXT
     elif seen is not None and asked != seen:
-        state.pop(_RELEASED, None)
+        if asked.model == seen.model:  # else it is said of this model
+            state.pop(_RELEASED, None)
         typed = GERMAN if asked.german and asked.german != seen.german else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong

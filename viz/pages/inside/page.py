@@ -38,14 +38,6 @@ TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
 
 
-_ROWS: dict[Kind, str] = {
-    "encoder_self": "Row of English",
-    "decoder_self": "Row that reads",
-    "cross": "Row that writes",
-}
-"""What the tokens in the menu of rows are."""
-
-
 @dataclass(frozen=True)
 class Choices:
     """What the page is asked to show; layer, head and word count from 0."""
@@ -149,8 +141,13 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     if isinstance(row := st.session_state.get(WORD), int):
         # menu and address have the name, which is another one for another kind or sentence
         st.session_state[WORD] = min(row, len(names) - 1)
+    rows: dict[Kind, str] = {
+        "encoder_self": f"Row of {trace.languages.source or 'the source'}",
+        "decoder_self": "Row that reads",
+        "cross": "Row that writes",
+    }
     return st.selectbox(
-        _ROWS[kind],
+        rows[kind],
         range(len(names)),
         index=min(2, len(names) - 1),
         format_func=names.__getitem__,

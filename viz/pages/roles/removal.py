@@ -175,6 +175,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         axes.labels,
         kind,
         title=f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}",
+        languages=effect.before.languages,
         reads=axes.reads,
         writes=axes.writes,
         signed=signed,

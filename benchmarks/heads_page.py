@@ -7,11 +7,11 @@ import streamlit as st
 
 from benchmarks.made_trace import made_trace
 from viz.app import sentence_bar
-from viz.app.style import STYLE_SHEET
+from viz.app.style import style_sheet
 from viz.pages.heads.page import show_trace
 
 st.set_page_config("Headlight", layout="wide")
-st.html(STYLE_SHEET)
+st.html(f"<style>{style_sheet()}</style>")
 sentence_bar.show("heads")  # the page asks it for the model
 seed = st.session_state.setdefault("seed", 0)
 if st.button("Next"):

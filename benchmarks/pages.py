@@ -24,6 +24,7 @@ COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
 # changes; to read the pixels instead would take longer than the page does
 NOTE = """() => {
   window.lastDrawn = 0;
+  window.noted = performance.now();
   const note = () => (window.lastDrawn = performance.now());
   const canvas = CanvasRenderingContext2D.prototype;
   for (const name of ["fillRect", "fillText", "drawImage", "putImageData", "stroke", "fill"]) {
@@ -47,6 +48,8 @@ REDRAWN = """(control) => new Promise((done) => {
   setTimeout(() => done(Math.max(0, window.lastDrawn - started)), {wait});
 })"""
 WAIT = 1500  # ms that are watched after a click
+QUIET = """() => document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]")
+  && performance.now() - Math.max(window.lastDrawn, window.noted) > 800"""
 
 
 class Control(NamedTuple):
@@ -152,7 +155,7 @@ CONTROLS = (
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks pages`."""
     parser = commands.add_parser("pages", help="from a control to the redrawn picture, in Chromium")
-    parser.add_argument("--clicks", type=int, default=8, help="how many are measured on each page")
+    parser.add_argument("--clicks", type=int, default=3, help="measured of each control")
     parser.set_defaults(run=run)
 
 
@@ -167,7 +170,8 @@ def run(options: argparse.Namespace) -> None:
             name = control.page or "translate"
             print(
                 f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
-                f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s"
+                f"{len(seconds)}, {min(seconds):.2f} to {max(seconds):.2f} s",
+                flush=True,
             )
 
 
@@ -177,8 +181,8 @@ def _seconds(page: Page, address: str, control: Control, click: int) -> float:
         text = SENTENCE.replace("two", COUNTS[click % len(COUNTS)]) if control.anew else SENTENCE
         page.goto(f"{address}/{control.page}?{urlencode({'text': text, **control.url})}")
         page.locator(control.menu or control.choices[0]).wait_for()
-        page.wait_for_timeout(3000)  # all that is drawn first is there
         page.evaluate(NOTE)
+        page.wait_for_function(QUIET)  # all that is drawn first is there
     if control.menu:
         page.locator(control.menu).click()
     choice = page.locator(control.choices[0 if control.anew else (click + 1) % 2])

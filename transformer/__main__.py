@@ -212,14 +212,18 @@ def _add_search(parser: Parser) -> None:
         help="print the N best, at most as many as the beam: number ||| text ||| score",
     )
     group.add_argument(
-        "--prefix", default="", metavar="TEXT", help="what each translation begins with"
+        "--prefix",
+        default="",
+        metavar="TEXT",
+        help="what each translation begins with; its last word may go on unless a space follows",
     )
     group.add_argument(
         "--forbid",
         action="append",
         default=[],
         metavar="WORD",
-        help="a word that no translation contains; may be given several times",
+        help="a whole word that no translation contains, upper case counts; may be given several "
+        "times",
     )
     group.add_argument(
         "--max-length",

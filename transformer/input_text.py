@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from transformer.config import EOS, UNK
 from transformer.errors import InputError, shortened
 from transformer.languages import Languages, Side, without_code
+from transformer.text_prefix import TextPrefix
 from transformer.tokenizer import SPECIAL, Piece, Tokenizer
 from transformer.trace import with_end
 
 LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
+PREFIX = "forced prefix"  # as an error calls it
 LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left out
 
 
@@ -78,26 +80,28 @@ class InputReader:
         _require_written(before_end, "", "translation")
         return pieces
 
-    def prefix(self, prefix: str | Sequence[str]) -> tuple[int, ...]:
-        """Token ids of a forced prefix; none where it is empty.
-
-        Args:
-            prefix: a text, which may end inside a word; or the pieces as the tokenizer writes
-                them.
+    def prefix(self, pieces: Sequence[str]) -> tuple[int, ...]:
+        """Token ids of a forced prefix, given as pieces; none where it is empty.
 
         Raises:
             InputError: if a search never writes a piece of it, or it ends the sentence.
         """
-        name = "forced prefix"
-        if isinstance(prefix, str):
-            if not prefix.strip():
-                return ()
-            pieces = self._cut(prefix, name)
-            _require_written(pieces, prefix, name)
-        else:
-            pieces = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(prefix))
-            _require_written(pieces, "", name)
-        return tuple(piece.id for piece in pieces)
+        found = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(pieces))
+        _require_written(found, "", PREFIX)
+        return tuple(piece.id for piece in found)
+
+    def text_prefix(self, text: str) -> TextPrefix | None:
+        """A forced prefix, given as text; None where it is blank.
+
+        Raises:
+            InputError: if it has a character that a search never writes, or ends the sentence.
+        """
+        if not text.strip():
+            return None
+        cut = self._cut(text, PREFIX)
+        _require_written(cut, text, PREFIX)
+        end = " " if text[-1].isspace() else ""
+        return self.target_tokenizer.text_prefix("".join(piece.text for piece in cut) + end)
 
     def _refuse_empty(self, text: str, name: str) -> None:
         side: Side = "source" if name == "text" else "target"

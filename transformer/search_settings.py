@@ -8,8 +8,10 @@ from typing import TypedDict, cast
 
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
+from transformer.decoding.constraints import ForbiddenText, LookAhead
 from transformer.errors import InputError
 from transformer.input_text import InputReader
+from transformer.text_prefix import TextPrefix
 
 
 class SearchArguments(TypedDict, total=False):
@@ -31,9 +33,11 @@ class SearchSettings:
     Args:
         beam_size: prefixes kept, from 1 (greedy search) to 64.
         alpha: α of the length penalty, from 0 to 10 (§6.1).
-        prefix: what the translation begins with: a text, which the tokenizer cuts and which may
-            end inside a word; or the pieces themselves as the tokenizer writes them.
-        forbidden: words that the translation must not contain, in whatever pieces.
+        prefix: what the translation begins with: a text, in whatever pieces, whose last word may
+            go on unless a space follows it (“Ein Ma”, “Ein Mann ”); or the pieces themselves as
+            the tokenizer writes them.
+        forbidden: words that the translation must not contain, in whatever pieces; see
+            `ForbiddenWords` for what a word is.
         n_best: candidates that are looked for, at most `beam_size`, which it is unless given;
             with fewer the search ends earlier.
         max_length: most pieces of the translation, `</s>` included; those of the source and 50
@@ -82,8 +86,11 @@ class SearchSettings:
         """The arguments of `Translator.translate` for the same search once more."""
         return cast(SearchArguments, asdict(self))
 
-    def constraints(self, reader: InputReader) -> Constraints:
+    def constraints(self, reader: InputReader, look_ahead: LookAhead | None = None) -> Constraints:
         """What the search must write, and what it must not, for one model.
+
+        Args:
+            look_ahead: for the one sentence that is searched for, see `ForbiddenText`.
 
         Raises:
             InputError: if the prefix cannot be written, contains a forbidden word or is longer
@@ -95,5 +102,13 @@ class SearchSettings:
                 f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "
                 f"to {reader.max_length:,}: choose one of these."
             )
-        forbidden = reader.target_tokenizer.forbidden(self.forbidden) if self.forbidden else None
-        return Constraints(reader.prefix(self.prefix), forbidden)
+        pieces: tuple[int, ...] = ()
+        text: TextPrefix | None = None
+        if isinstance(self.prefix, str):
+            text = reader.text_prefix(self.prefix)
+        else:
+            pieces = reader.prefix(self.prefix)
+        if not self.forbidden and text is None:
+            return Constraints(pieces)
+        words = reader.target_tokenizer.forbidden(self.forbidden)
+        return Constraints(pieces, ForbiddenText(words, text, look_ahead))

@@ -12,6 +12,7 @@ import torch
 
 from transformer import notices
 from transformer.decoding import BeamSearch
+from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.search_settings import SearchSettings
 from transformer.translation import Candidate, Partial, Translation
 
@@ -36,18 +37,19 @@ class TextSearch:
         self.stopped = False  # by the caller
         self.seconds = 0.0  # of the steps so far
         self._source = translator.reader.text(text)
-        constraints = settings.constraints(translator.reader)
-        self._prefix = constraints.prefix
+        ids = [piece.id for piece in self._source]
+        look_ahead = ForcedLookAhead(translator.model, ids)
+        self._constraints = settings.constraints(translator.reader, look_ahead)
         self._context = copy_context()
         self._beams = self._timed(
             lambda: BeamSearch(
                 translator.model,
-                torch.tensor([[p.id for p in self._source]], device=translator.model.device),
+                torch.tensor([ids], device=translator.model.device),
                 beam_size=settings.beam_size,
                 alpha=settings.alpha,
                 max_length=settings.max_length,
                 n_best=settings.n_best,
-                constraints=constraints,
+                constraints=self._constraints,
                 record=settings.tree,
             )
         )
@@ -99,7 +101,7 @@ class TextSearch:
             ),
             seconds=self.seconds,
             stopped=self.stopped,
-            prefix=tuple(tokenizer.pieces_of(self._prefix)),
+            prefix=tuple(tokenizer.pieces_of(self._constraints.forced(found[0].tokens))),
             settings=self.settings,
             tree=self._sentence.tree() if self.settings.tree else None,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
@@ -12,6 +13,7 @@ import sentencepiece
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
 from transformer.reading import MIB, read_bytes
+from transformer.text_prefix import TextPrefix
 from transformer.words import PLACEHOLDER, ForbiddenWords, number_words
 
 MOST_BYTES = 64 * MIB
@@ -158,10 +160,21 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        return self._forbidden(words, map(self._processor.IdToPiece, range(self.vocab_size)))
+        return ForbiddenWords.of(words, self._texts)
 
-    def _forbidden(self, words: Iterable[str], texts: Iterable[str]) -> ForbiddenWords:
-        return ForbiddenWords.of(words, _as_typed(range(self.vocab_size), texts))
+    def text_prefix(self, text: str) -> TextPrefix:
+        """A text that a search must begin with, as `decoding.Constraints` takes it.
+
+        Args:
+            text: as the pieces write it, a space as `▁`.
+        """
+        return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """The text of each piece with its spaces; a special piece as one that is no word."""
+        ids = list(range(self.vocab_size))
+        return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
 
 
 def no_piece(text: str) -> InputError:
@@ -172,7 +185,7 @@ def no_piece(text: str) -> InputError:
     )
 
 
-def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
+def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
     """The text of each piece with its spaces; a special piece as one character that is no word."""
     return [
         PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
@@ -182,5 +195,5 @@ def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
 
 def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
     """Number the words, as `number_words` does; special pieces are words of their own."""
-    words = number_words(_as_typed(ids, texts))
+    words = number_words(as_typed(ids, texts))
     return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]

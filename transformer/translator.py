@@ -13,6 +13,7 @@ from transformer.analysis import alignment_settings
 from transformer.analysis.alignment_settings import AlignmentSettings
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
+from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
 from transformer.errors import CheckpointError, InputError
 from transformer.files import ASSETS
@@ -199,6 +200,8 @@ class Translator:
         """
         if not rows:
             return []
+        if settings.forbidden and len(rows) > 1:  # each looks ahead in its own sentence
+            return [found for row in rows for found in self.search([row], settings, should_stop)]
         found = beam_search(
             self.model,
             pad_sequences(rows).to(self.model.device),
@@ -206,7 +209,7 @@ class Translator:
             alpha=settings.alpha,
             max_length=settings.max_length,
             n_best=settings.n_best,
-            constraints=settings.constraints(self.reader),
+            constraints=settings.constraints(self.reader, ForcedLookAhead(self.model, rows[0])),
             should_stop=should_stop,
         )
         for hypotheses in found:

@@ -44,7 +44,11 @@ def number_words(texts: Sequence[str]) -> list[int]:
 class ForbiddenWords:
     """Words that no translation may contain, in whatever pieces they are written.
 
-    A continuation is forbidden where it completes such a word: “Mann” may begin “Mannschaft”.
+    A forbidden word is a whole word as it is written: upper case and umlauts count, punctuation
+    beside it does not belong to it, a hyphen or an apostrophe between letters does. So “Mann”
+    forbids “Mann”, “Mann.” and “„Mann“”, not “mann”, “Männer”, “Mannschaft” or “E-Mann”; and a
+    continuation is refused where it completes such a word, or the translation ends in it.
+    `decoding.Bans.leads_to` keeps a search from making a word longer only to escape this.
 
     Args:
         words: each one word as `WORD` matches it, without spaces; upper case counts.
@@ -73,13 +77,18 @@ class ForbiddenWords:
 
     def open_word(self, tokens: Iterable[int], start: str = "") -> str:
         """The end of the text `start` + `tokens` that later pieces can still change."""
-        text = start + "".join(self.texts[token] for token in tokens)
+        if not self.words:
+            return ""
+        text = start + self.text_of(tokens)
         starts = (m.start() for m in WORD.finditer(text) if not _is_settled(text, m))
         return text[next(starts, 0) :]
 
-    def written(self, tokens: Iterable[int]) -> str | None:
-        """A forbidden word that these pieces complete among themselves, if there is one."""
-        text = "".join(self.texts[token] for token in tokens)
+    def text_of(self, tokens: Iterable[int]) -> str:
+        """What these pieces write."""
+        return "".join(self.texts[token] for token in tokens)
+
+    def written(self, text: str) -> str | None:
+        """A forbidden word that this text completes, if there is one."""
         return next((word for word in _settled(text) if word in self.words), None)
 
     def completes(self, open_word: str, piece: int, last: bool = False) -> bool:
@@ -89,6 +98,8 @@ class ForbiddenWords:
             open_word: the end of the prefix, as `open_word` gives it.
             last: whether the translation ends with this piece.
         """
+        if not self.words:
+            return False
         if piece == EOS:
             text, last = open_word, True
         else:

@@ -18,6 +18,7 @@ import torch
 from streamlit.web import cli
 
 from benchmarks.campaign import judged
+from benchmarks.campaign.hostile_arguments import every, mixture
 from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.small_model import SENTENCE, SENTENCES, save_small_model
@@ -29,70 +30,6 @@ ENTRANCE = "commands"
 PROCESSES = 12
 """Of the inputs, how many are tried as real processes; each takes seconds to start."""
 
-NUMBERS = (
-    *("0", "-1", "1.5", "nan", "inf", "-inf", "1e308", "1e999", "", " ", "x", "²", "0x10", "1_0"),
-    *("9" * 30, "9" * 5_000, "-" + "9" * 5_000, "65", "1000000001", "\udcff", "--", "x" * 10_000),
-)
-PATHS = (
-    *(
-        "missing",
-        "no/such/folder",
-        "folder",
-        "pipe",
-        "/dev/zero",
-        "/dev/null",
-        "binary",
-        "text",
-        "",
-    ),
-    *(
-        "text/below",
-        "x" * 300,
-        "x" * 5_000,
-        "\udcff\udcfe",
-        "a\nb",
-        "\x1b[31m",
-        "loop",
-        "12gb",
-        ".",
-    ),
-    *("~nosuchuser", "-", "/proc/self/mem", "/", "nul-filled"),
-)
-ADDRESSES = (
-    *(
-        "http://",
-        "https://[::1",
-        "http://exa mple",
-        "http://host:99999",
-        "http://host:abc",
-        "ftp://x",
-    ),
-    *(
-        "http://" + "a" * 300,
-        "http://..",
-        "http://a..b",
-        "http://user:pw@",
-        "http://\udcff",
-        "http://[zz]",
-    ),
-    *(
-        "https://ex\nample",
-        "http://%00",
-        "http://host#x",
-        "http://host?x",
-        "http://*",
-        "file:///etc",
-        "",
-    ),
-    *(
-        "HTTP://x",
-        "http:///path",
-        "http://\u2028",
-        "http://xn--\udcff.de",
-        "http://127.0.0.1:1",
-        "x" * 9_000,
-    ),
-)
 RECIPE = """
 [model]
 preset = "demo"
@@ -115,12 +52,12 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory() as name:
         pristine = Path(name) / "pristine"
         _furnish(pristine)
-        tried = list(_all())
+        tried = list(every())
         chosen.shuffle(tried)
         processes = min(PROCESSES, count // 10)
         with Worker(_call) as worker:
             for number in range(count - processes):
-                arguments = tried[number] if number < len(tried) else _mixture(chosen, tried)
+                arguments = tried[number] if number < len(tried) else mixture(chosen, tried)
                 folder = _fresh(pristine)
                 reply = worker.call((str(folder), arguments))
                 yield judged.outcome(ENTRANCE, _name(arguments), reply)
@@ -166,73 +103,6 @@ def _fresh(pristine: Path) -> Path:
         with (folder / name).open("wb") as file:
             file.truncate(size)
     return folder
-
-
-TEXTS = ("", " ", "\udcff", "x" * 9_000, "ein " * 2_000, "<script>", "</s>", "\u202e", "😀")
-_VALID: dict[str, list[str]] = {
-    "translate": [SENTENCE, "--checkpoint", "model", "--beam", "1"],
-    "report": [SENTENCE, "-o", "out.html", "--checkpoint", "model", "--beam", "1"],
-    "export": ["ctranslate2", "--checkpoint", "model", "--out", "out"],
-    "train": ["--config", "run.toml", "--data", "data", "--out", "out"],
-    "average": ["run", "--out", "out"],
-    "evaluate": [
-        "bleu", "--checkpoint", "model", "--src", "data/valid.en", "--ref", "data/valid.de",
-        "--beam", "1",
-    ],
-    "download": ["tatoeba", "--out", "out", "--mirror", "http://127.0.0.1:1"],
-    "app": [],
-}  # fmt: skip
-_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "translate": {
-        "--beam": NUMBERS, "--checkpoint": PATHS, "--alpha": NUMBERS, "--n-best": NUMBERS,
-        "--max-length": NUMBERS, "--threads": NUMBERS, "--engine": NUMBERS[-3:],
-        "--prefix": TEXTS, "--forbid": TEXTS, "--target": TEXTS,
-    },
-    "export": {"--checkpoint": PATHS, "--out": PATHS, "--quantization": NUMBERS[-3:]},
-    "report": {
-        "-o": PATHS, "--checkpoint": PATHS, "--beam": NUMBERS, "--layer": NUMBERS,
-        "--head": NUMBERS, "--kind": NUMBERS[-3:], "--theme": NUMBERS[-3:],
-        "--target": TEXTS,
-        "--title": ("", "</title><script>alert(1)</script>", "\udcff", "x" * 9_000, "\x1b[31m"),
-    },
-    "train": {
-        "--config": PATHS, "--data": PATHS, "--out": (*PATHS, "run"), "--start-from": PATHS,
-        "--steps": NUMBERS, "--resume": ("",),
-    },
-    "average": {"--last": NUMBERS, "--out": PATHS, "--card": PATHS},
-    "evaluate": {
-        "--checkpoint": PATHS, "--src": PATHS, "--ref": PATHS, "--beam": NUMBERS,
-        "--alpha": NUMBERS,
-    },
-    "download": {"--out": (*PATHS, "binary-sums"), "--mirror": ADDRESSES},
-    "app": {"--port": NUMBERS},
-}  # fmt: skip
-
-
-def _all() -> Iterator[list[str]]:
-    """Every option with every hostile value, beside valid ones."""
-    for command, options in _OPTIONS.items():
-        yield [command, *_VALID[command]]
-        yield [command]
-        for option, values in options.items():
-            for value in values:
-                yield [command, *_VALID[command], option, value]
-                yield [command, *_VALID[command], f"{option}={value}"]
-    for run_ in ("binary-log", *PATHS):
-        yield ["average", run_, "--out", "out"]
-    for text in ("", " ", "\udcff", "x" * 9_000, "dog " * 9_000, "😀", "<s>", "--", "-x"):
-        yield ["translate", text, *_VALID["translate"][1:]]
-        yield ["report", text, *_VALID["report"][1:]]
-    for name in NUMBERS:
-        yield [name]
-        yield ["download", name, "--out", "out"]
-        yield ["evaluate", name]
-
-
-def _mixture(chosen: random.Random, tried: list[list[str]]) -> list[str]:
-    """Arguments of two of them together."""
-    one, other = chosen.choice(tried), chosen.choice(tried)
-    return [*one, *other[-2:]]
 
 
 def _name(arguments: list[str]) -> str:

@@ -29,13 +29,13 @@ def bundled_engine():
     return CTranslate2Translator.load_engine(threads=2)
 
 
-def rare_specials(model):
+def rare(model, pieces=(PAD, UNK, BOS)):
     """Pieces that no text contains get next to no probability, as in every trained model."""
     with torch.no_grad():
         norm = model.decoder.layers[-1].feed_forward_norm.norm
         norm.bias.copy_(torch.randn(norm.bias.shape) * 0.5)
         direction = norm.bias / norm.bias.square().sum()
-        model.shared_embedding[[PAD, UNK, BOS]] = -40 * direction
+        model.shared_embedding[list(pieces)] = -40 * direction
     return model
 
 
@@ -54,7 +54,7 @@ def other_shape(request, tokenizer, tmp_path_factory):
     shape = {"N": 2, "d_model": 32, "d_ff": 64, "h": 4, "max_length": 90} | request.param
     with torch.random.fork_rng():
         torch.manual_seed(5)
-        model = rare_specials(Transformer(TransformerConfig(vocab_size=160, **shape)).eval())
+        model = rare(Transformer(TransformerConfig(vocab_size=160, **shape)).eval())
     folder = tmp_path_factory.mktemp("shape") / "model"
     checkpoint.save(folder, model, tokenizer)
     return folder
@@ -104,6 +104,25 @@ def test_every_shape_of_ours_is_exact(other_shape, pairs):
         )
         assert one.text == expected.text
     assert len({one.text for one in found}) > 5
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
+    """CTranslate2 has one limit for all: what wrote beyond its own is searched once more."""
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        config = TransformerConfig(vocab_size=160, N=2, d_model=32, d_ff=64, h=4, max_length=90)
+        model = rare(Transformer(config).eval(), (PAD, UNK, BOS, EOS))  # no sentence ends
+    checkpoint.save(tmp_path / "model", model, tokenizer)
+    ours = Translator.load(tmp_path / "model")
+    theirs = CTranslate2Translator.load_engine(tmp_path / "model")
+    rows = [[*range(10, 10 + length), EOS] for length in (2, 25, 7, 39)]
+    expected, found = (one.search(rows, SearchSettings(beam_size=K)) for one in (ours, theirs))
+    lengths = [{len(one.tokens) for one in of_row} for of_row in found]
+    assert lengths == [{53}, {76}, {58}, {90}]  # 50 more than the source has, at most the model's
+    assert [[h.tokens for h in one] for one in found] == [
+        [h.tokens for h in one] for one in expected
+    ]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6])

@@ -185,8 +185,8 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
 
 
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):
-    steered = {"prefix": "Die", "forbidden": ["unter"], "max_length": 9, "alpha": 1.5}
-    options = ["--prefix", "Die", "--forbid", "unter", "--max-length", "9", "--alpha", "1.5"]
+    steered = {"prefix": "Die", "forbidden": ["Garten"], "max_length": 9, "alpha": 1.5}
+    options = ["--prefix", "Die", "--forbid", "Garten", "--max-length", "9", "--alpha", "1.5"]
 
     def shown(**arguments):
         best = translator.translate(TEXT, beam_size=3, **arguments).best

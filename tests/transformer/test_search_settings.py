@@ -26,24 +26,44 @@ def own_words(text):
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-@pytest.mark.parametrize("prefix", ["Der", "Ein kleiner Vog", ["▁D", "i", "e"]])
+@pytest.mark.parametrize(
+    "prefix",
+    ["Der", "Ein kleiner Vog", " Ein  kleiner Vogel ", "Der Hund s", "D", ["▁D", "i", "e"]],
+    ids=str,
+)
 def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefix, beam_size):
-    tokenizer = translator.tokenizer
-    ids = tokenizer.encode(prefix) if isinstance(prefix, str) else tokenizer.ids_of(prefix)
     found = translator.translate(TEXT, prefix=prefix, beam_size=beam_size, alpha=1.5)
-    assert [piece.id for piece in found.prefix] == ids
-    assert found.text.startswith(prefix if isinstance(prefix, str) else "Die")
+    begin = (
+        "Die" if isinstance(prefix, list) else " ".join(prefix.split()) + " " * (prefix[-1] == " ")
+    )
     for candidate in found.candidates:
         hypothesis = candidate.hypothesis
-        assert list(hypothesis.tokens[: len(ids)]) == ids
         pieces = [piece.text for piece in candidate.pieces]
+        assert "".join(pieces).startswith("▁" + begin.replace(" ", "▁"))
         scored = translator.score(TEXT, pieces, alpha=1.5)
         assert scored.pieces == candidate.pieces
         assert scored.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
         assert scored.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-4)
         assert scored.score == pytest.approx(hypothesis.score, abs=1e-4)
         assert scored.ended == hypothesis.complete
+    forced = found.prefix
+    assert forced == found.best.pieces[: len(forced)]
+    inside = "".join(piece.text for piece in forced)
+    assert len(inside) - len(forced[-1].text) < len(begin) + 1 <= len(inside)
     assert translator.translate(TEXT, **found.settings.arguments).candidates == found.candidates
+
+
+def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bundled):
+    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()[:16]
+    same = 0
+    for number, (line, free) in enumerate(
+        zip(lines, bundled.translate_lines(lines, beam_size=1), strict=True)
+    ):
+        prefix = free[: 2 + number * len(free) // 20]
+        found = bundled.translate(line, beam_size=1, prefix=prefix)
+        assert found.text.startswith(prefix.strip())
+        same += found.text == free
+    assert same >= 14  # a greedy search may take another cut where two are about as probable
 
 
 def test_the_pieces_of_a_translation_force_it(translator):
@@ -65,6 +85,19 @@ def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled):
         found = bundled.translate(line, beam_size=1, forbidden=[word]).text
         assert found
         assert word not in own_words(found), (line, word, found)
+
+
+def test_each_line_looks_ahead_in_its_own_sentence(bundled):
+    """“Brief” is forbidden, and begins “Briefkasten”, which the second sentence has."""
+    lines = ["I wrote a letter.", "The mailbox is red.", "A bookstore is on the corner."]
+    rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
+    settings = SearchSettings(beam_size=1, forbidden=["Brief", "Buch"])
+    found = [
+        bundled.target_tokenizer.decode(one[0].tokens) for one in bundled.search(rows, settings)
+    ]
+    assert not {"Brief", "Buch"} & {word for text in found for word in own_words(text)}
+    assert found[1:] == ["Der Briefkasten ist rot.", "Ein Buchladen ist an der Ecke."]
+    assert found == [bundled.translate(line, **settings.arguments).text for line in lines]
 
 
 def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):
@@ -141,9 +174,9 @@ def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
 def test_every_continuation_forbidden_is_one_sentence(translator):
     texts = translator.tokenizer.forbidden([]).texts
     words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
-    length = len(translator.tokenizer.encode("Hund")) + 1
+    pieces = [piece.text for piece in translator.tokenizer.pieces("Hund")]
     with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
-        translator.translate(TEXT, prefix="Hund", forbidden=words, max_length=length)
+        translator.translate(TEXT, prefix=pieces, forbidden=words, max_length=len(pieces) + 1)
     assert is_one_sentence(str(caught.value))
 
 

@@ -19,6 +19,7 @@ POINT = "decoder.layers.1.cross_attention.hook_z"
         {"beam_size": 1},
         {"beam_size": 8, "n_best": 1},
         {"prefix": "Der", "forbidden": ["Tisch"]},
+        {"prefix": ["▁D", "e"]},
         {"max_length": 4, "alpha": 2.0},
         {"beam_size": 8, "alpha": 0.0},  # a better one is found while others still live
     ],
@@ -38,7 +39,8 @@ def test_each_part_begins_the_next_and_the_last_is_the_translation(translator, p
             assert following.text.startswith(part.text)
             assert following.pieces[: len(part.pieces)] == part.pieces
             assert part.tentative.startswith(part.text)
-            assert part.pieces[: len(expected.prefix)] == expected.prefix
+            if isinstance(arguments.get("prefix"), list):  # a text can be cut in several ways
+                assert part.pieces[: len(expected.prefix)] == expected.prefix
         grew += sum(0 < len(part.pieces) < len(expected.best.pieces) for part in parts)
     assert grew
 

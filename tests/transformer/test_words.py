@@ -56,5 +56,33 @@ def test_what_is_not_one_word_is_refused(typed):
         ForbiddenWords.of([typed], TEXTS)
 
 
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        (" Ein Mann", True),
+        (" Mann.", True),
+        (" „Mann“", True),
+        (" (Mann)", True),
+        (" Mann, der", True),
+        (" Mann-", True),  # a hyphen at the end joins nothing
+        (" mann", False),
+        (" Mannschaft", False),
+        (" E-Mann", False),
+        (" Mann-Frau", False),
+        (" Mann’s", False),
+        (" Männer Ma nn", False),
+    ],
+)
+def test_a_forbidden_word_is_a_whole_word_as_it_is_written(text, has):
+    letters = ("\0", "\0", "\0", "\0", *sorted(set(text)))
+    forbidden = ForbiddenWords.of(["Mann"], letters)
+    open_word, completed = "", False
+    for letter in text:
+        piece = letters.index(letter)
+        completed |= forbidden.completes(open_word, piece)
+        open_word = forbidden.open_word([piece], open_word)
+    assert (completed or forbidden.completes(open_word, EOS)) == has
+
+
 def test_a_word_is_read_as_the_tokenizer_reads_text():
     assert ForbiddenWords.of([" ﬁnden ", "E-Mail"], TEXTS).words == {"finden", "E-Mail"}

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from torch import Tensor
 
 from transformer.config import EOS
 from transformer.decoding.hypothesis import NEVER_WRITTEN
 from transformer.errors import InputError
+from transformer.text_prefix import TextPrefix
 from transformer.words import ForbiddenWords
+
+LookAhead = Callable[[tuple[int, ...]], Tensor]
+"""The pieces of a prefix to log P of each next piece, `[vocab]`, for one sentence."""
+
+
+@dataclass(frozen=True)
+class ForbiddenText:
+    """What no translation may be: one with a forbidden word, or with another beginning.
+
+    Args:
+        words: none of which it may contain.
+        prefix: with which it must begin.
+        look_ahead: of the one sentence that is searched for. With it a piece that writes the last
+            letter of a forbidden word is refused where the model would sooner end the word than
+            make it longer; without it the search sees that only one piece later, when all that is
+            left may be a word that the model hardly finds possible.
+    """
+
+    words: ForbiddenWords
+    prefix: TextPrefix | None = None
+    look_ahead: LookAhead | None = None
 
 
 @dataclass(frozen=True)
@@ -16,7 +44,7 @@ class Constraints:
 
     Args:
         prefix: pieces with which each translation begins; their own log-probabilities count.
-        forbidden: words that no translation may contain.
+        forbidden: text that no translation may have.
 
     Raises:
         InputError: if the prefix ends the sentence, has a piece that is never written, or contains
@@ -24,7 +52,7 @@ class Constraints:
     """
 
     prefix: tuple[int, ...] = ()
-    forbidden: ForbiddenWords | None = None
+    forbidden: ForbiddenText | None = None
 
     def __post_init__(self) -> None:
         if EOS in self.prefix:
@@ -35,29 +63,126 @@ class Constraints:
             raise InputError(
                 "The forced prefix has a character that the model cannot write: leave it out."
             )
-        if self.forbidden and (word := self.forbidden.written(self.prefix)):
+        if self.forbidden is None:
+            return
+        words, text = self.forbidden.words, self.forbidden.prefix
+        given = words.text_of(self.prefix) if text is None else text.text
+        if word := words.written(given):
             raise InputError(
                 f"The forced prefix contains “{word}”, which is forbidden: allow one or the other."
             )
+
+    def forced(self, tokens: Sequence[int]) -> Sequence[int]:
+        """The leading pieces of a translation in which the prefix stands.
+
+        Args:
+            tokens: of a translation that the constraints allow.
+        """
+        if self.forbidden is None or (prefix := self.forbidden.prefix) is None:
+            return tokens[: len(self.prefix)]
+        ends = list(accumulate(len(self.forbidden.words.texts[token]) for token in tokens))
+        return tokens[: bisect_left(ends, len(prefix.text)) + 1]
+
+
+class Written(NamedTuple):
+    """What of a prefix decides which pieces may follow it.
+
+    Args:
+        open_word: its end, as `ForbiddenWords.open_word` gives it.
+        place: characters of the `TextPrefix` that are written.
+    """
+
+    open_word: str
+    place: int
+
+
+NOTHING = Written("", 0)
 
 
 class Bans:
     """The continuations that one search must not write."""
 
-    def __init__(self, forbidden: ForbiddenWords) -> None:
-        self.forbidden = forbidden
-        self._pieces: dict[tuple[str, bool], list[int]] = {}
+    def __init__(self, forbidden: ForbiddenText) -> None:
+        self.words, self.prefix = forbidden.words, forbidden.prefix
+        self._look_ahead = forbidden.look_ahead
+        self._end = len(self.prefix.text) if self.prefix else 0
+        self._vocab = range(len(self.words.texts))
+        self._pieces: dict[tuple[Written, int], list[int]] = {}
+        self._leads_to: dict[tuple[int, ...], bool] = {}
 
-    def pieces(self, open_word: str, last: bool) -> list[int]:
-        """All pieces that complete a forbidden word; worked out once for each open word.
+    def require_room(self, length: int) -> None:
+        """Refuse a text prefix that is longer than the translation may be.
+
+        Raises:
+            InputError: if it takes more than `length` pieces.
+        """
+        if self.prefix is not None and self.prefix.fewest > length:
+            raise InputError(
+                f"The forced prefix has at least {self.prefix.fewest:,.0f} pieces, but the "
+                f"translation may have at most {length:,}: shorten the prefix."
+            )
+
+    def after(self, written: Written, piece: int) -> Written:
+        """The same once a piece that may follow is written."""
+        return Written(
+            self.words.open_word((piece,), written.open_word),
+            min(written.place + len(self.words.texts[piece]), self._end),
+        )
+
+    def is_open(self, written: Written) -> bool:
+        """Whether the text prefix is not yet complete."""
+        return written.place < self._end
+
+    def refuses(self, written: Written, piece: int, left: int) -> bool:
+        """Whether a piece departs from the text prefix, or completes a forbidden word.
 
         Args:
-            open_word: the end of the prefix, as `ForbiddenWords.open_word` gives it.
-            last: whether the length limit ends the translation here.
+            left: pieces that the length limit allows after it.
         """
-        key = (open_word, last)
+        departs = piece not in self._that_may_follow(written, left)
+        return departs or self.words.completes(written.open_word, piece, left == 0)
+
+    def refuses_end(self, written: Written) -> bool:
+        """Whether the translation must not end here."""
+        return self.refuses(written, EOS, 0)
+
+    def pieces(self, written: Written, left: int) -> list[int]:
+        """All pieces that `refuses` refuses; worked out once for each end of a prefix."""
+        # once the text prefix is complete, all that counts is whether this piece is the last
+        key = (written, left if self.is_open(written) else min(left, 1))
         if key not in self._pieces:
-            vocab = range(len(self.forbidden.texts))
-            completes = self.forbidden.completes
-            self._pieces[key] = [piece for piece in vocab if completes(open_word, piece, last)]
+            follow = self._that_may_follow(written, left)
+            completes = self.words.completes
+            self._pieces[key] = [
+                piece
+                for piece in self._vocab
+                if piece not in follow or completes(written.open_word, piece, left == 0)
+            ]
         return self._pieces[key]
+
+    def leads_to(self, tokens: tuple[int, ...], before: Written, left: int) -> bool:
+        """Whether these pieces lead to a forbidden word: the model would sooner end it than go on.
+
+        Args:
+            tokens: a prefix and its next piece, which `refuses` allows.
+            before: the prefix without that piece.
+            left: pieces that the length limit allows after it.
+        """
+        if self._look_ahead is None or left == 0:
+            return False
+        is_forced = before.place + len(self.words.texts[tokens[-1]]) <= self._end
+        written = self.after(before, tokens[-1])
+        if is_forced or not self.words.completes(written.open_word, EOS):
+            return False
+        if tokens not in self._leads_to:
+            probability = self._look_ahead(tokens).exp()  # [vocab]
+            probability[list(NEVER_WRITTEN)] = 0
+            ended = float(probability[self.pieces(written, left - 1)].sum())
+            self._leads_to[tokens] = ended >= float(probability.sum()) - ended
+        return self._leads_to[tokens]
+
+    def _that_may_follow(self, written: Written, left: int) -> Container[int]:
+        """The pieces with which the text prefix goes on; all where it is complete."""
+        if self.prefix is None or not self.is_open(written):
+            return self._vocab
+        return self.prefix.allowed(written.place, left)

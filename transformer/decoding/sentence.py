@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
+import torch
+from torch import Tensor
+
 from transformer.config import EOS
-from transformer.decoding.constraints import Bans
+from transformer.decoding.constraints import NOTHING, Bans, Written
 from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
 from transformer.decoding.ranking import Candidates
 from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
@@ -22,7 +25,7 @@ class Prefix:
         parent: none for the prefix without a piece.
         row: its place among the K rows of its sentence.
         node: its index in the recorded tree.
-        open_word: see `ForbiddenWords.open_word`.
+        written: by which `Bans` knows what may follow.
     """
 
     parent: Prefix | None
@@ -31,7 +34,7 @@ class Prefix:
     total: float
     row: int = 0
     node: int | None = None
-    open_word: str = ""
+    written: Written = NOTHING
 
     def chain(self) -> list[Prefix]:
         """The prefixes of one piece, of two, and so on up to this one."""
@@ -70,11 +73,16 @@ class SentenceSearch:
     Args:
         forced: the pieces that each translation begins with, and log P of each.
         record: keep the whole tree.
+
+    Raises:
+        InputError: if the text prefix is longer than the translation may be.
     """
 
     def __init__(
         self, forced: Iterable[tuple[int, float]], limits: Limits, bans: Bans | None, record: bool
     ) -> None:
+        if bans is not None:
+            bans.require_room(limits.length)
         self.limits, self.bans = limits, bans
         self.recorder = Recorder() if record else None
         self.found: list[tuple[Hypothesis, Prefix]] = []
@@ -86,24 +94,32 @@ class SentenceSearch:
             self._mark(prefix, "kept")
         self.live = [prefix]  # best first
 
-    def ban(self, candidates: Candidates) -> dict[int, list[int]]:
+    def ban(self, candidates: Candidates) -> dict[int, Tensor]:
         """What must not be written after the rows that have a forbidden candidate.
 
         Returns:
-            By row, all pieces that would complete a forbidden word there.
+            By row, the pieces that depart from the text prefix, or complete a forbidden word, and
+            those among the candidates that lead to one.
         """
         if self.bans is None:
             return {}
-        banned: dict[int, list[int]] = {}
-        last = self.length + 1 >= self.limits.length
+        banned: dict[int, set[int]] = {}
+        left = self.limits.length - self.length - 1
         live = {prefix.row: prefix for prefix in self.live}
         for row, piece, log_prob, total in candidates.ranked():
-            open_word = live[row].open_word
-            if self.bans.forbidden.completes(open_word, piece, last):
-                banned[row] = self.bans.pieces(open_word, last)
-                if self.recorder is not None:
-                    self._record(live[row], piece, log_prob, total, "forbidden")
-        return banned
+            before = live[row].written
+            if piece not in banned.get(row, ()):
+                if self.bans.refuses(before, piece, left):
+                    banned.setdefault(row, set()).update(self.bans.pieces(before, left))
+                elif self.bans.leads_to((*live[row].tokens(), piece), before, left):
+                    banned.setdefault(row, set()).add(piece)
+                else:
+                    continue
+            # that a text prefix leaves out all other pieces says nothing of the model
+            if self.recorder is not None and not self.bans.is_open(before):
+                self._record(live[row], piece, log_prob, total, "forbidden")
+        # to index by a list of most of the vocabulary takes ten times as long
+        return {row: torch.tensor(list(pieces)) for row, pieces in banned.items()}
 
     def extend(self, candidates: Candidates) -> bool:
         """Finish what ends with `</s>`, keep the best of the rest, and say whether to go on.
@@ -215,8 +231,8 @@ class SentenceSearch:
             prefix.row = row
 
     def _is_forbidden(self, prefix: Prefix) -> bool:
-        """Whether the text would end with a forbidden word."""
-        return self.bans is not None and self.bans.forbidden.completes(prefix.open_word, EOS)
+        """Whether the text must not end here."""
+        return self.bans is not None and self.bans.refuses_end(prefix.written)
 
     def _add(self, leaf: Prefix, state: State, reason: Reason) -> None:
         chain = leaf.chain()
@@ -229,7 +245,7 @@ class SentenceSearch:
     def _grow(self, parent: Prefix, piece: int, log_prob: float, total: float) -> Prefix:
         prefix = Prefix(parent, piece, log_prob, total)
         if self.bans is not None and piece != EOS:
-            prefix.open_word = self.bans.forbidden.open_word((piece,), parent.open_word)
+            prefix.written = self.bans.after(parent.written, piece)
         if self.recorder is not None:
             prefix.node = self._record(parent, piece, log_prob, total, "beam")
         return prefix
@@ -238,9 +254,9 @@ class SentenceSearch:
         self, parent: Prefix, piece: int, log_prob: float, total: float, reason: Reason
     ) -> int:
         assert self.recorder is not None
-        return self.recorder.add(
-            Node(parent.node, piece, log_prob, total, self.length, "dropped", reason)
-        )
+        parents = self.recorder.nodes
+        step = 1 if parent.node is None else parents[parent.node].step + 1
+        return self.recorder.add(Node(parent.node, piece, log_prob, total, step, "dropped", reason))
 
     def _mark(
         self, prefix: Prefix, state: State, reason: Reason = "", score: float | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from sentencepiece import SentencePieceProcessor
 
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError
 from transformer.marian.vocabulary import MarianVocabulary
-from transformer.tokenizer import WORD_START, Piece, Tokenizer, no_piece, with_words
-from transformer.words import ForbiddenWords
+from transformer.tokenizer import WORD_START, Piece, Tokenizer, as_typed, no_piece, with_words
 
 _FIRST_CODE = re.compile(r">>[^<>\s]+<<")
 
@@ -70,9 +70,9 @@ class MarianTokenizer(Tokenizer):
             found.append(ids[text])
         return found
 
-    def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
-        """As `Tokenizer.forbidden`."""
-        return self._forbidden(words, self.vocabulary.texts)
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(as_typed(range(self.vocab_size), self.vocabulary.texts))
 
     def _ids(self, texts: Iterable[str]) -> list[int]:
         return [self.vocabulary.ids.get(text, UNK) for text in texts]

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from viz.app.navigation import TITLES
-from viz.app.style import STYLE_SHEET
+from viz.app.style import style_sheet
 
 SCRIPTS = [
     Path(__file__).parent / "js" / name
@@ -28,7 +28,7 @@ def html() -> str:
     """The page, the same for every address."""
     scripts = "".join(f"<script>\n{path.read_text('utf-8')}</script>\n" for path in SCRIPTS)
     # in the body, after the styles that Streamlit puts into the head: the later of two rules counts
-    styles = f"<style>\n{STYLE_SHEET.read_text('utf-8')}</style>\n"
+    styles = f"<style>\n{style_sheet()}</style>\n"
     return (
         STREAMLITS.read_text("utf-8")
         .replace("<title>Streamlit</title>", f"<title>Headlight</title>\n{scripts}")

@@ -200,7 +200,7 @@ def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
         line.say(loaded.problem)
         return
     try:
-        # comes after half a second; what stood here stays until then (style.css takes it away)
+        # comes after half a second; what stood here stays until then (by style/)
         with st.spinner("Translating…"):
             translation, used, problem = steered.translate(
                 loaded.translator, asked, line.write_part

@@ -29,7 +29,8 @@ def settings() -> tuple[float, str]:
             live="250ms",
             autocomplete="off",
             placeholder="none; several with blanks between",
-            help="No translation contains them, in whatever pieces; upper case counts.",
+            help="No translation contains these words as they are written; upper case counts. "
+            "A longer word that begins with one is another word.",
         )
     return alpha, forbid or ""
 

@@ -8,8 +8,16 @@ import altair as alt
 
 from viz.figures.colors import INK
 
-STYLE_SHEET = Path(__file__).with_name("style.css")
-"""In the HTML that a browser loads first: see `first_page`."""
+STYLE_SHEETS = tuple(
+    Path(__file__).with_name("style") / f"{name}.css"
+    for name in ("page", "sentence_bar", "translate", "texts", "choices", "focus", "phone")
+)
+"""In their order: of two rules that weigh the same the later one counts."""
+
+
+def style_sheet() -> str:
+    """All of them as one, in the HTML that a browser loads first: see `first_page`."""
+    return "\n".join(path.read_text("utf-8") for path in STYLE_SHEETS)
 
 
 @alt.theme.register("headlight", enable=True)

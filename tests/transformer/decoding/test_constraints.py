@@ -7,21 +7,11 @@ import pytest
 import torch
 
 from tests.transformer.decoding.tiny import SOURCES, all_sequences, batch, build, next_log_probs
+from tests.transformer.decoding.wishes import begin, forbid, words_of
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Constraints, beam_search, greedy, length_penalty
+from transformer.decoding.constraints import NOTHING, Bans
 from transformer.errors import InputError
-from transformer.words import WORD, ForbiddenWords
-
-SPECIAL = ("\0", "\0", "\0", "\0")
-
-
-def forbid(words, texts):
-    return Constraints(forbidden=ForbiddenWords.of(words, (*SPECIAL, *texts)))
-
-
-def words_of(tokens, texts):
-    text = "".join(texts[token - 4] for token in tokens if token != EOS)
-    return {match.group().strip() for match in WORD.finditer(text)}
 
 
 @pytest.mark.parametrize("K", [1, 2, 4])
@@ -138,8 +128,7 @@ def test_at_the_length_limit_another_piece_is_written_than_a_forbidden_word(pref
     model, source = build(vocab_size=12, ending=-30), batch(SOURCES[:1])
 
     def last(words):
-        given = ForbiddenWords.of(words, (*SPECIAL, *texts))
-        wish = Constraints(prefix, given)
+        wish = forbid(words, texts, prefix)
         ((h,),) = beam_search(model, source, beam_size=1, max_length=3, constraints=wish)
         assert h.tokens[:2] == prefix
         return texts[h.tokens[2] - 4].strip()
@@ -152,8 +141,7 @@ def test_at_the_length_limit_another_piece_is_written_than_a_forbidden_word(pref
 
 @pytest.mark.parametrize("K", [1, 4])
 def test_a_search_without_any_continuation_says_so(K):
-    words = ForbiddenWords.of(["a" * length for length in range(1, 9)], (*SPECIAL, "a"))
-    wish = Constraints(prefix=(4,), forbidden=words)
+    wish = forbid(["a" * length for length in range(1, 9)], ["a"], (4,))
     with pytest.raises(InputError, match="Every continuation is forbidden"):
         beam_search(
             build(vocab_size=5), batch([[4, EOS]]), beam_size=K, max_length=8, constraints=wish
@@ -161,10 +149,37 @@ def test_a_search_without_any_continuation_says_so(K):
 
 
 def test_a_forced_prefix_with_a_forbidden_word_is_refused():
-    words = ForbiddenWords.of(["b"], (*SPECIAL, " a", " b", "c"))
+    texts = [" a", " b", "c"]
     with pytest.raises(InputError, match="“b”"):
-        Constraints(prefix=(5, 4), forbidden=words)
-    Constraints(prefix=(4, 5), forbidden=words)  # it may still become “bc”
+        forbid(["b"], texts, (5, 4))
+    forbid(["b"], texts, (4, 5))  # it may still become “bc”
+    for text in (" b a", " b ", " a b c"):
+        with pytest.raises(InputError, match="“b”"):
+            begin(text, texts, ["b"])
+    begin(" a b", texts, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "words", "left", "goes_on", "leads"),
+    [
+        ("", ["Mann"], 5, 0.6, False),
+        ("", ["Mann"], 5, 0.4, True),
+        ("", ["Mann"], 1, 0.6, False),
+        ("", ["Mann", "Mannschaft"], 2, 0.6, False),
+        ("", ["Mann", "Mannschaft"], 1, 0.6, True),  # the limit ends it there
+        ("", ["Mann"], 0, 0.4, False),  # here the limit ends the word itself: it is refused
+        ("", ["Frau"], 5, 0.4, False),
+        (" Mann", ["Mann"], 5, 0.4, False),  # it was asked for, to be made longer
+        (" Man", ["Mann"], 5, 0.4, True),
+    ],
+)
+def test_a_piece_leads_to_a_forbidden_word_where_the_model_would_end_it(
+    prefix, words, left, goes_on, leads
+):
+    texts = [" Mann", "schaft", "."]
+    probability = torch.tensor([0.0, 0.9, 0.0, 0.05, 0.0, goes_on, 0.95 - goes_on])  # <unk> aside
+    forbidden = begin(prefix, texts, words, lambda _: probability.log()).forbidden
+    assert Bans(forbidden).leads_to((4,), NOTHING, left) == leads
 
 
 def test_people_with_different_constraints_do_not_meet():

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from viz.app import first_page
 from viz.app.navigation import TITLES
-from viz.app.style import STYLE_SHEET
+from viz.app.style import STYLE_SHEETS
 
 
 def test_ours_comes_first() -> None:
@@ -17,7 +17,10 @@ def test_ours_comes_first() -> None:
     streamlits = html.index('<script type="module"')
     for script in first_page.SCRIPTS:
         assert html.index(script.read_text("utf-8")) < streamlits
-    assert STYLE_SHEET.read_text("utf-8") in html
+    places = [html.index(path.read_text("utf-8")) for path in STYLE_SHEETS]
+    assert places == sorted(places)
+    assert {*STYLE_SHEETS} == {*STYLE_SHEETS[0].parent.iterdir()}  # none is forgotten
+    assert STYLE_SHEETS[-1].stem == "phone"
 
 
 @pytest.mark.parametrize(("base", "prefix"), [("", "/"), ("/some/where/", "/some/where/")])

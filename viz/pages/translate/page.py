@@ -15,7 +15,7 @@ from viz.pages.translate.others import show_others
 from viz.pages.translate.piece_map import draw_map, pick_map
 from viz.pages.translate.steps import show_steps
 from viz.pages.translate.tree import show_tree
-from viz.pages.translate.versus import show_versus
+from viz.pages.translate.versus import show_both_maps, show_versus
 from viz.pages.translate.word_picture import show_words
 
 
@@ -34,18 +34,22 @@ def show() -> None:
     assert found is not None  # there is a trace
     with tree:
         show_tree(found)
+    with other:
+        compared = show_versus(found)
+        if compared is not None:
+            show_both_maps(found, compared, pick_map(trace, found.translator.alignment))
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
+        st.subheader("Which word comes from which", anchor=False)
         show_words(found.translator, trace)
-        st.subheader("Piece by piece", anchor=False)
-        place = pick_map(trace, found.translator.alignment)
-        draw_map(found.translator, trace, place, "translate-map")
+        if compared is None:  # else the same map stands above
+            st.subheader("Piece by piece", anchor=False)
+            place = pick_map(trace, found.translator.alignment)
+            draw_map(found.translator, trace, place, "translate-map")
     with beside:
         show_steps(found, trace)
         show_others(found)
         _explain()
-    with other:
-        show_versus(found, place)
 
 
 def _explain() -> None:

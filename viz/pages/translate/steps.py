@@ -18,6 +18,7 @@ from viz.pages.translate.shown import scored
 
 def show_steps(found: Found, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the next best ones beside it."""
+    st.subheader("What else could have stood there", anchor=False)
     known = scored(found)
     written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
     steps = [

@@ -86,7 +86,7 @@ def reasons(beam_size: int) -> dict[Reason, str]:
         "beam": f"Not among the {beam_size} best of its step."
         if beam_size > 1
         else "Not the most probable piece of its step.",
-        "forbidden": "It completes a forbidden word.",
+        "forbidden": "It writes a forbidden word, or leads to one.",
         "full": "The search had all its hypotheses by then.",
         "bound": "It could no longer become one of the best.",
         "limit": "The length limit ended it.",

@@ -53,25 +53,25 @@ class Other(NamedTuple):
     settings: SearchSettings
 
 
-def show_versus(found: Found, place: Place) -> None:
+def show_versus(found: Found) -> tuple[Other, Translation] | None:
     """Draw what is compared, if anything is, and the menu that says what.
 
-    Args:
-        place: which map is drawn of both.
+    Returns:
+        The other decoding and what it found, if the maps of both are asked for.
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
             asked = _asked(found)
         except HeadlightError as error:
             st.text(str(error))
-            return
+            return None
     if asked is None:
-        return
+        return None
     try:
         other = serving.search(asked.translator, asked.text, asked.settings)
     except HeadlightError as error:
         st.text(str(error))
-        return
+        return None
     here, there = st.columns(2, gap="large")
     ours = found.translation
     with here, st.container(key="versus-here"):
@@ -101,8 +101,7 @@ def show_versus(found: Found, place: Place) -> None:
         f"{MARKS} Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p "
         f"alone compares them."
     )
-    if st.session_state.get(MAPS):
-        _maps(found, asked, other, place)
+    return (asked, other) if st.session_state.get(MAPS) else None
 
 
 def _asked(found: Found) -> Other | None:
@@ -193,7 +192,14 @@ def _take(asked: Asked, model: str, other: Translation) -> None:
     )
 
 
-def _maps(found: Found, asked: Other, other: Translation, place: Place) -> None:
+def show_both_maps(found: Found, compared: tuple[Other, Translation], place: Place) -> None:
+    """Draw a map of both translations.
+
+    Args:
+        compared: as `show_versus` returns it.
+        place: which map.
+    """
+    asked, other = compared
     columns = st.columns(2, gap="large")
     there = place
     if asked.translator is not found.translator:  # whose layers and heads are others

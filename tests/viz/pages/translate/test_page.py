@@ -273,10 +273,19 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     for key, one in (("here", own), ("there", other)):
         labels = translator.trace_of(one).labels("cross")
         assert messages[f"versus-map-{key}"]["queries"] == shown(labels.queries)
+    assert "translate-map" not in messages  # it would be the left one once more
     app.button(key="versus-take").click().run()
     assert german(app) == other.text
     app.button(key="undo").click().run()
     assert german(app) == own.text
+
+
+def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translator) -> None:
+    word = next(word for word in translator.translate(SENTENCE).text.split() if word.isalpha())
+    app = serve(translate_page, text=SENTENCE, forbid=word)
+    assert word not in german(app).split()
+    assert not app.exception
+    assert drawn(app, "beam_tree")
 
 
 def test_a_prefix_that_cannot_be_written_is_refused_beside_the_rest(serve) -> None:

@@ -1,0 +1,28 @@
+"""Forced and forbidden text for the tiny models, whose pieces get texts here."""
+
+from transformer.config import EOS
+from transformer.decoding import NEVER_WRITTEN, Constraints
+from transformer.decoding.constraints import ForbiddenText
+from transformer.text_prefix import TextPrefix
+from transformer.words import WORD, ForbiddenWords
+
+SPECIAL = ("\0", "\0", "\0", "\0")
+
+
+def forbid(words, texts, start=(), look_ahead=None):
+    given = ForbiddenWords.of(words, (*SPECIAL, *texts))
+    return Constraints(tuple(start), ForbiddenText(given, None, look_ahead))
+
+
+def begin(text, texts, words=(), look_ahead=None):
+    vocab = (*SPECIAL, *texts)
+    prefix = TextPrefix(text, vocab, (*NEVER_WRITTEN, EOS))
+    return Constraints(forbidden=ForbiddenText(ForbiddenWords.of(words, vocab), prefix, look_ahead))
+
+
+def text_of(tokens, texts):
+    return "".join(texts[token - 4] for token in tokens if token != EOS)
+
+
+def words_of(tokens, texts):
+    return {match.group().strip() for match in WORD.finditer(text_of(tokens, texts))}

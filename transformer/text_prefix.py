@@ -1,0 +1,58 @@
+"""A text with which a translation must begin, in whatever pieces it is written."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+
+class TextPrefix:
+    """The characters with which a translation must begin.
+
+    A place is the number of these characters that are written. Every way to cut them into pieces
+    is allowed, and the last piece may go on beyond them: “Ein Ma” may become “Ein Mann” or “Ein
+    Maler”. A space at the end counts: after “Ein Mann ” another word begins.
+
+    Args:
+        text: as the pieces write it, a space before its first word.
+        texts: the text of each piece of the vocabulary, a space as a space.
+        never: token ids of the pieces that do not write their text, such as `</s>`.
+    """
+
+    def __init__(self, text: str, texts: Sequence[str], never: Sequence[int] = ()) -> None:
+        self.text = text
+        self._ids = {one: piece for piece, one in enumerate(texts) if one and piece not in never}
+        self._sorted = sorted(self._ids)
+        self._longest = max(map(len, self._sorted), default=0)
+        # [place]: the pieces that go on from there, and the place after each
+        self._after = [dict(self._pieces_at(place)) for place in range(len(text))]
+        self._fewest = [0.0] * (len(text) + 1)  # [place]: pieces that write what is left
+        for place in reversed(range(len(text))):
+            after = self._after[place].values()
+            self._fewest[place] = 1 + min((self._fewest[end] for end in after), default=math.inf)
+
+    @property
+    def fewest(self) -> float:
+        """Pieces in which the text can be written, at least; ∞ if it cannot."""
+        return self._fewest[0]
+
+    def allowed(self, place: int, left: float) -> dict[int, int]:
+        """The pieces that may follow before the text is complete, and the place after each.
+
+        Args:
+            left: pieces that may be written after it; what is then missing has room in them.
+        """
+        after = self._after[place]
+        return {piece: end for piece, end in after.items() if self._fewest[end] <= left}
+
+    def _pieces_at(self, place: int) -> Iterator[tuple[int, int]]:
+        end = len(self.text)
+        for stop in range(place + 1, min(place + self._longest, end) + 1):
+            if (piece := self._ids.get(self.text[place:stop])) is not None:
+                yield piece, stop
+        rest = self.text[place:]
+        for one in self._sorted[bisect_left(self._sorted, rest) :]:
+            if not one.startswith(rest):
+                break
+            yield self._ids[one], end

@@ -13,8 +13,8 @@ from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis import lenses
 from transformer.config import EOS
 from transformer.kinds import KINDS
+from transformer.model_trace import trace
 from transformer.tokenizer import Piece
-from transformer.trace import trace
 
 TURNS = 3
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from training.evaluation_mode import evaluation_mode
 from transformer.model import Transformer
+from transformer.model_trace import trace
 from transformer.tokenizer import Tokenizer
-from transformer.trace import trace, with_end
+from transformer.trace import with_end
 
 PROBES = (
     ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),

@@ -98,6 +98,11 @@ class Languages:
         code = self.code_of(text)
         return self.name("target") if code is None else (name_of(code) or code)
 
+    def of_text(self, text: str) -> Languages:
+        """The two languages of one text: of several targets, the one that it asks for."""
+        code = self.code_of(text)
+        return self if code is None else Languages(self.source, name_of(code) or code)
+
     def asking_for(self, code: str, text: str) -> str:
         """The text with a code in front, in the place of one that it has.
 

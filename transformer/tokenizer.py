@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import sentencepiece
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
 from transformer.reading import MIB, read_bytes
-from transformer.words import PLACEHOLDER, WORD, ForbiddenWords
+from transformer.words import PLACEHOLDER, ForbiddenWords, number_words
 
 MOST_BYTES = 64 * MIB
 """Of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
@@ -182,18 +181,6 @@ def _as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
 
 
 def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
-    """Number the words: punctuation and special pieces are words of their own.
-
-    A piece that spans two words, such as a letter with its full stop, belongs to the first.
-    """
-    shown = _as_typed(ids, texts)
-    line = "".join(shown)
-    starts = [match.start() for match in WORD.finditer(line)]
-    result: list[Piece] = []
-    numbers: dict[int, int] = {}  # by word; one in which no piece begins gets none
-    position = 0
-    for id_, text, as_shown in zip(ids, texts, shown, strict=True):
-        word = bisect_right(starts, position) - 1
-        result.append(Piece(id_, text, numbers.setdefault(word, len(numbers))))
-        position += len(as_shown)
-    return result
+    """Number the words, as `number_words` does; special pieces are words of their own."""
+    words = number_words(_as_typed(ids, texts))
+    return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import torch
 
+from transformer import special_tokens
 from transformer.config import BOS, EOS
-from transformer.errors import CheckpointError, InputError
-from transformer.kinds import KINDS, Kind, attention_name
-from transformer.model import Transformer
-from transformer.npz import TooLargeError, read_arrays
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind
+from transformer.languages import OURS, Languages
+from transformer.special_tokens import SpecialTokens
 from transformer.tokenizer import SPECIAL, Piece
 
 Weights: TypeAlias = npt.NDArray[np.float32]
-
-# what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
-_FORMAT_ERRORS = (
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    RuntimeError,
-    OverflowError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 MAX_BYTES = 2**30
 """Of a file that is loaded, unpacked; that of 512 × 512 pieces in the bundled model has 113 MB."""
@@ -48,20 +34,31 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AttentionTrace:
-    """The attention of one sentence pair in one teacher-forced pass.
+    """The attention of one pass of a model over its tokens: ours, or anybody's.
 
     Position i of the decoder reads `decoder_tokens[i]` and writes `target_tokens[i]`: the same
-    sequence, one step apart (§3.1, "shifted right").
+    sequence, one step apart (§3.1, "shifted right"). A kind of attention that a model does not have
+    has no layers: `cross` is `[0, 0, target, source]` for a model that is an encoder alone.
 
     Args:
         source: the text as it was typed.
         target: the translation that was found or given.
-        source_pieces: what the encoder reads, `</s>` last.
-        target_pieces: what the decoder writes, `</s>` last unless the limit came first.
-        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1.
-        decoder_self: `[layer, head, target, target]`, zero above the diagonal.
+        source_pieces: what the encoder reads, with `</s>` where the model reads it.
+        target_pieces: what the decoder writes; none where that is not known.
+        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1, or `notes` says
+            that it does not.
+        decoder_self: `[layer, head, target, target]`, zero above the diagonal if `causal`.
         cross: `[layer, head, target, source]`.
-        log_probs: `[target]`, natural logarithm of the probability of each written piece.
+        log_probs: `[target]`, natural logarithm of the probability of each written piece; `[0]`
+            where that is not known.
+        languages: of the two sides, unnamed where they are not known.
+        read_pieces: what the decoder reads; None where this is `<s>` and then what it wrote; none
+            where it is not known.
+        head_counts: the heads of each layer, of a kind whose layers differ in it; what the array
+            has beyond them is 0.
+        special: the tokens that stand for no text.
+        causal: whether a decoder position sees only itself and what stands before it.
+        notes: sentences that whoever sees the weights should read.
     """
 
     source: str
@@ -72,6 +69,17 @@ class AttentionTrace:
     decoder_self: Weights
     cross: Weights
     log_probs: Weights
+    languages: Languages = OURS
+    read_pieces: tuple[Piece, ...] | None = None
+    head_counts: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
+    special: SpecialTokens = special_tokens.OURS
+    causal: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that are there, in the order of `KINDS`."""
+        return tuple(kind for kind in KINDS if len(self.weights(kind)))
 
     @property
     def source_tokens(self) -> tuple[str, ...]:
@@ -80,18 +88,46 @@ class AttentionTrace:
 
     @property
     def target_tokens(self) -> tuple[str, ...]:
-        """What the decoder writes at each position."""
+        """What the decoder writes at each position; none where that is not known."""
         return tuple(piece.text for piece in self.target_pieces)
 
     @property
+    def decoder_pieces(self) -> tuple[Piece, ...]:
+        """What the decoder reads at each position: `<s>`, then the piece before, unless given."""
+        if self.read_pieces is not None:
+            return self.read_pieces
+        shifted = (Piece(p.id, p.text, p.word + 1) for p in self.target_pieces[:-1])
+        return (Piece(BOS, SPECIAL[BOS], 0), *shifted) if self.target_pieces else ()
+
+    @property
     def decoder_tokens(self) -> tuple[str, ...]:
-        """What the decoder reads at each position: `<s>`, then the token before."""
-        return (SPECIAL[BOS], *self.target_tokens[:-1])
+        """The texts of `decoder_pieces`."""
+        return tuple(piece.text for piece in self.decoder_pieces)
+
+    @property
+    def writes_known(self) -> bool:
+        """Whether it is known what the decoder writes at each position."""
+        return bool(self.target_pieces)
+
+    @property
+    def reads_known(self) -> bool:
+        """Whether it is known what the decoder reads at each position."""
+        return bool(self.decoder_pieces)
 
     def weights(self, kind: Kind) -> Weights:
         """All weights of one kind, `[layer, head, query, key]`."""
         weights: Weights = getattr(self, kind)
         return weights
+
+    def head_count(self, kind: Kind) -> tuple[int, ...]:
+        """The number of heads of each layer."""
+        layers, heads = self.weights(kind).shape[:2]
+        return self.head_counts.get(kind, (heads,) * layers)
+
+    def has_head(self, kind: Kind) -> npt.NDArray[np.bool_]:
+        """Which heads of the array are there, `[layer, head]`."""
+        counts = np.array(self.head_count(kind), dtype=int)
+        return np.arange(self.weights(kind).shape[1]) < counts[:, None]
 
     def labels(self, kind: Kind, queries: Literal["reads", "writes"] | None = None) -> Labels:
         """The tokens along the axes of one kind of map.
@@ -99,48 +135,53 @@ class AttentionTrace:
         Args:
             queries: name a decoder position by the token that it reads or by the one that it
                 writes; by default, by the one that it writes where the keys are the source,
-                and by the one that it reads where the keys are its own inputs.
+                and by the one that it reads where the keys are its own inputs; by the one that is
+                known where only one of them is.
+
+        Raises:
+            InputError: if that is asked for which is not known.
         """
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
         if queries is None:
-            queries = "writes" if kind == "cross" else "reads"
+            by_writing = self.writes_known if kind == "cross" else not self.reads_known
+            queries = "writes" if by_writing else "reads"
         rows = self.target_tokens if queries == "writes" else self.decoder_tokens
+        if not rows:
+            raise InputError(
+                f"It is not known what the decoder {queries} at each position of this trace: name "
+                f"the rows by what it {'reads' if queries == 'writes' else 'writes'}."
+            )
         return Labels(rows, self.source_tokens if kind == "cross" else self.decoder_tokens)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each weight: kind, layer, head, positions, tokens, weight; all from 0."""
-        return pd.concat([self._frame(kind) for kind in KINDS], ignore_index=True)
+        return pd.concat([self._frame(kind) for kind in self.kinds], ignore_index=True)
 
     def _frame(self, kind: Kind) -> pd.DataFrame:
         weights, labels = self.weights(kind), self.labels(kind)
-        layer, head, query, key = (axis.ravel() for axis in np.indices(weights.shape))
+        layers, heads = np.nonzero(self.has_head(kind))
+        cells = np.indices(weights.shape[2:]).reshape(2, -1)
+        size = cells.shape[1]
+        query, key = (np.tile(axis, len(layers)) for axis in cells)
         return pd.DataFrame(
             {
                 "kind": kind,
-                "layer": layer,
-                "head": head,
+                "layer": np.repeat(layers, size),
+                "head": np.repeat(heads, size),
                 "query": query,
                 "key": key,
                 "query_token": np.array(labels.queries, dtype=object)[query],
                 "key_token": np.array(labels.keys, dtype=object)[key],
-                "weight": weights.ravel(),
+                "weight": weights[layers, heads].ravel(),
             }
         )
 
     def save(self, path: str | Path) -> None:
         """Write everything to an NPZ file, which `load` and plain NumPy read."""
-        words = {
-            "source": self.source,
-            "target": self.target,
-            "source_pieces": [[p.id, p.text, p.word] for p in self.source_pieces],
-            "target_pieces": [[p.id, p.text, p.word] for p in self.target_pieces],
-        }
-        arrays: dict[str, Any] = {kind: self.weights(kind) for kind in KINDS}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file, **arrays, log_probs=self.log_probs, words=np.array(json.dumps(words))
-            )
+        from transformer import trace_file
+
+        trace_file.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> AttentionTrace:
@@ -152,100 +193,59 @@ class AttentionTrace:
         Raises:
             CheckpointError: if the file is not such a trace, or larger.
         """
-        path = Path(path)
-        try:
-            arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
-            words = json.loads(str(arrays.pop("words")))
-            read = cls(
-                source=words["source"],
-                target=words["target"],
-                source_pieces=_pieces(words["source_pieces"]),
-                target_pieces=_pieces(words["target_pieces"]),
-                **arrays,
-            )
-            read._require_consistent()
-            return read
-        except OSError as error:
-            raise CheckpointError(f"{path} cannot be read: {error.strerror or error}.") from error
-        except TooLargeError as error:
-            raise CheckpointError(f"{path} cannot be read: {error}.") from error
-        except _FORMAT_ERRORS as error:
-            raise CheckpointError(f"{path} is not a trace that was saved here.") from error
+        from transformer import trace_file
 
-    def _require_consistent(self) -> None:
-        """Raise ValueError unless each array has the shape that the pieces give it, and numbers."""
-        "".join((self.source, self.target, *self.source_tokens, *self.target_tokens)).encode()
-        source, target = len(self.source_pieces), len(self.target_pieces)
-        layers, heads = self.cross.shape[:2]
-        shapes = {
-            "encoder_self": (layers, heads, source, source),
-            "decoder_self": (layers, heads, target, target),
-            "cross": (layers, heads, target, source),
-            "log_probs": (target,),
-        }
-        for name, shape in shapes.items():
-            array: Weights = getattr(self, name)
-            if array.dtype != np.float32 or array.shape != shape or not array.size:
-                raise ValueError(
-                    f"{name} is {array.dtype} of {array.shape}, not float32 of {shape}"
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds what is no number")
+        return trace_file.read(path, max_bytes=max_bytes)
 
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        encoder_self: Any = None,
+        decoder_self: Any = None,
+        cross: Any = None,
+        source_tokens: Sequence[str] | None = None,
+        target_tokens: Sequence[str] | None = None,
+        decoder_tokens: Sequence[str] | None = None,
+        source: str = "",
+        target: str = "",
+        languages: Languages | None = None,
+    ) -> AttentionTrace:
+        """Anybody's weights, of one, two or all three kinds, with the tokens of their axes.
 
-def _pieces(rows: list[list[Any]]) -> tuple[Piece, ...]:
-    """Pieces from their JSON; raises TypeError or ValueError if they are none."""
-    pieces = tuple(Piece(int(number), "" + text, int(word)) for number, text, word in rows)
-    words = [piece.word for piece in pieces]
-    if not set(words) <= set(range(len(words))) or words != sorted(words):
-        raise ValueError("the words of the pieces are out of order")
-    return pieces
+        A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
+        numbers of heads may differ: of NumPy or torch in any precision, or lists of numbers. They
+        are kept in float32.
 
+        Args:
+            encoder_self: over `source_tokens` on both axes.
+            decoder_self: over `decoder_tokens` on both axes, with a causal mask or without.
+            cross: from the decoder's positions to `source_tokens`.
+            source_tokens: what the encoder reads. Pieces of words are recognised by the marks of
+                their tokenizer (`▁`, `Ġ`, `##`, `@@`, `</w>`); without any, each is a word.
+            target_tokens: what the decoder writes at each position.
+            decoder_tokens: what it reads there, of which `decoder_self` is; in a model that is
+                trained with teacher forcing, `target_tokens` one step later (§3.1).
+            source: the text; put together from the tokens unless given.
+            target: likewise, of the decoder.
+            languages: of the two sides; unnamed unless given.
 
-@torch.inference_mode()
-def trace(
-    model: Transformer,
-    source: str,
-    target: str,
-    source_pieces: list[Piece],
-    target_pieces: list[Piece],
-) -> AttentionTrace:
-    """Run the model once over a sentence pair and keep the weights of every head.
+        Raises:
+            InputError: if there is no weight at all; if the tokens do not fit the arrays; if there
+                is a value that is no number. Rows that do not sum to 1, and values below 0, stand
+                in `notes`.
+        """
+        from transformer import given_arrays
 
-    What a decoder position looks at depends on earlier positions alone, so one pass over the
-    whole translation gives what each step of the search saw.
-
-    Args:
-        source_pieces: ending with `</s>`.
-        target_pieces: what the decoder is to write.
-
-    Raises:
-        InputError: if a side is empty or longer than the model accepts.
-    """
-    if not source_pieces or not target_pieces:
-        raise InputError("There is nothing to trace: give a sentence and its translation.")
-    written = [piece.id for piece in target_pieces]
-    read = [BOS, *written[:-1]]
-    logits, cache = model.run_with_cache(
-        torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
-        torch.tensor([read], device=model.device),
-        names=lambda name: name.endswith("hook_pattern"),
-    )
-    log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
-    weights = {
-        kind: torch.stack(
-            [cache[f"{attention_name(kind, n)}.hook_pattern"][0] for n in range(model.config.N)]
+        return given_arrays.trace_of(
+            {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross},
+            source_tokens=source_tokens,
+            target_tokens=target_tokens,
+            decoder_tokens=decoder_tokens,
+            source=source,
+            target=target,
+            languages=languages,
         )
-        for kind in KINDS
-    }
-    return AttentionTrace(
-        source=source,
-        target=target,
-        source_pieces=tuple(source_pieces),
-        target_pieces=tuple(target_pieces),
-        **{kind: value.float().cpu().numpy() for kind, value in weights.items()},
-        log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
-    )
 
 
 def with_end(pieces: list[Piece]) -> list[Piece]:

@@ -20,12 +20,13 @@ from transformer.input_text import InputReader
 from transformer.languages import Languages
 from transformer.lines import LineSearch
 from transformer.model import Transformer
+from transformer.model_trace import trace
 from transformer.padding import pad_sequences
 from transformer.score import Scored
 from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.text_search import TextSearch
 from transformer.tokenizer import Piece, Tokenizer
-from transformer.trace import AttentionTrace, trace
+from transformer.trace import AttentionTrace
 from transformer.translation import Partial, Translation
 
 BUNDLED = ASSETS / "model"
@@ -261,7 +262,8 @@ class Translator:
     def _trace(
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
-        traced = trace(self.model, source, target, source_pieces, target_pieces)
+        languages = self.languages.of_text(source)
+        traced = trace(self.model, source, target, source_pieces, target_pieces, languages)
         self.require_finite(map(float, traced.log_probs))
         return traced
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,29 @@ PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
 # a word with the spaces before it; before a special piece, spaces alone are a word
 WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
 _MAY_JOIN = re.compile(r"(?<=\w)['’-]|(?<=\d)[.,]")  # what may stand inside a word
+
+
+def number_words(texts: Sequence[str]) -> list[int]:
+    """The word that each piece belongs to, in reading order: punctuation is a word of its own.
+
+    A piece that spans two words, such as a letter with its full stop, belongs to the first; one
+    without a text, to the word of the piece before it.
+
+    Args:
+        texts: of the pieces in a row, with their spaces; `PLACEHOLDER` for a special one.
+    """
+    starts = [match.start() for match in WORD.finditer("".join(texts))]
+    result: list[int] = []
+    numbers: dict[int, int] = {}  # by word; one in which no piece begins gets none
+    position = 0
+    for text in texts:
+        word = bisect_right(starts, position) - 1
+        if text or not result:
+            result.append(numbers.setdefault(word, len(numbers)))
+        else:
+            result.append(result[-1])
+        position += len(text)
+    return result
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import pytest
 
 from training.probes import PROBES, is_probe_step, save_probes
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
-from transformer.trace import trace, with_end
+from transformer.model_trace import trace
+from transformer.trace import with_end
 
 
 def test_early_steps_are_the_powers_of_two() -> None:

@@ -9,7 +9,8 @@ import torch
 from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, AttentionTrace, CheckpointError, InputError
 from transformer.config import BOS, EOS
-from transformer.trace import trace, with_end
+from transformer.model_trace import trace
+from transformer.trace import with_end
 
 ENGLISH = "The tired teacher waits beside the river."
 GERMAN = "Die müde Lehrerin wartet neben dem Fluss."

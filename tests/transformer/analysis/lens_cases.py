@@ -12,7 +12,7 @@ import torch
 from tests.transformer.analysis.plain_model import PlainModel
 from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
 from transformer.config import BOS, EOS
-from transformer.trace import trace
+from transformer.model_trace import trace
 
 VOCABULARY = 30
 SHAPES = {

@@ -30,9 +30,9 @@ from transformer.errors import InputError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
+from transformer.model_trace import trace as trace_pass
 from transformer.search_settings import SearchArguments
 from transformer.trace import AttentionTrace, Weights
-from transformer.trace import trace as trace_pass
 from transformer.translation import Translation
 from transformer.translator import Translator
 

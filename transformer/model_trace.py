@@ -1,0 +1,62 @@
+"""One teacher-forced pass of the model, with the weights of every head kept."""
+
+from __future__ import annotations
+
+import torch
+
+from transformer.config import BOS
+from transformer.errors import InputError
+from transformer.kinds import KINDS, attention_name
+from transformer.languages import OURS, Languages
+from transformer.model import Transformer
+from transformer.tokenizer import Piece
+from transformer.trace import AttentionTrace
+
+
+@torch.inference_mode()
+def trace(
+    model: Transformer,
+    source: str,
+    target: str,
+    source_pieces: list[Piece],
+    target_pieces: list[Piece],
+    languages: Languages = OURS,
+) -> AttentionTrace:
+    """Run the model once over a sentence pair and keep the weights of every head.
+
+    What a decoder position looks at depends on earlier positions alone, so one pass over the
+    whole translation gives what each step of the search saw.
+
+    Args:
+        source_pieces: ending with `</s>`.
+        target_pieces: what the decoder is to write.
+        languages: of the two sides.
+
+    Raises:
+        InputError: if a side is empty or longer than the model accepts.
+    """
+    if not source_pieces or not target_pieces:
+        raise InputError("There is nothing to trace: give a sentence and its translation.")
+    written = [piece.id for piece in target_pieces]
+    read = [BOS, *written[:-1]]
+    logits, cache = model.run_with_cache(
+        torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
+        torch.tensor([read], device=model.device),
+        names=lambda name: name.endswith("hook_pattern"),
+    )
+    log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
+    weights = {
+        kind: torch.stack(
+            [cache[f"{attention_name(kind, n)}.hook_pattern"][0] for n in range(model.config.N)]
+        )
+        for kind in KINDS
+    }
+    return AttentionTrace(
+        source=source,
+        target=target,
+        source_pieces=tuple(source_pieces),
+        target_pieces=tuple(target_pieces),
+        **{kind: value.float().cpu().numpy() for kind, value in weights.items()},
+        log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
+        languages=languages,
+    )

@@ -84,15 +84,17 @@ def encode_lines(
     }
     arrays: dict[str, NDArray] = {}
     for kind, of in heads.items():
-        arrays[f"{kind}.profile"] = np.stack([one.profile for one in of])[:, _columns(kind)]
+        arrays[f"{kind}.profile"] = _profiles(of)
         arrays[f"{kind}.light"] = table(kind, "light")
         arrays[f"{kind}.dark"] = table(kind, "dark")
     return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
 
 
-def _columns(kind: Kind) -> slice:
-    """Columns of a profile that may hold weight: nothing lies ahead in the decoder's own."""
-    return slice(REACH + 2) if kind == "decoder_self" else slice(None)
+def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
+    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    profiles = np.stack([one.profile for one in heads])
+    ahead = profiles[:, REACH + 2 :]
+    return profiles if ahead.any() else profiles[:, : REACH + 2]
 
 
 def _part(kind: Kind, heads: Sequence[HeadSummary], together: str | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @param {string} id */
 const unpacked = async (id) => decode(await unzip(byId(id).textContent ?? ""));
 
-const data = read(await unpacked("lines"));
+const data = read(await unpacked("lines-packed"));
 const heads = byId("heads");
 adoptStyle(heads);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.transformer.analysis.planted import ON, ROWS, UNIFORM, axes_of, looking_at
+from tests.transformer.analysis.planted import ROWS, UNIFORM, axes_of, looking_at
 from transformer import KINDS
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.head_summary import (

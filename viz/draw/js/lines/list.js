@@ -90,7 +90,7 @@ export class SentenceList {
     const node = this.nodes.get(this.chosen);
     if (!node?.parentNode) return;
     const { box } = this;
-    const top = node.offsetTop - box.offsetTop;
+    const top = node.offsetTop;
     if (top < box.scrollTop) box.scrollTop = top;
     const below = top + node.offsetHeight - box.clientHeight;
     if (below > box.scrollTop) box.scrollTop = below;

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from transformer import InputError, Translator, command, standard_input
 from transformer.analysis.lenses.lensed import lensed
 from transformer.atomic import write_file
 from transformer.decoding import Hypothesis
-from transformer.errors import unreadable, unwritable
+from transformer.errors import unreadable
 from transformer.lines import Line, LineSearch, Result
 from transformer.search_settings import SearchSettings
 from transformer.trace import AttentionTrace
@@ -71,7 +72,7 @@ def write_lines(options: argparse.Namespace, view: View) -> int:
     try:
         write_file(options.out, content.encode("utf-8", errors="replace"))
     except OSError as error:
-        raise InputError(unwritable(error, options.out)) from error
+        raise InputError(f"{options.out} cannot be written: {error.strerror}.") from error
     return status
 
 
@@ -117,7 +118,7 @@ class _Lines:
     ) -> Iterator[Result[Packed]]:
         with ThreadPoolExecutor(self.threads) as pool:
             futures = [
-                pool.submit(contextvars.copy_context().run, self._given, number, *pair)
+                pool.submit(contextvars.copy_context().run, partial(self._given, number, *pair))
                 for number, pair in enumerate(chunk, start=first)
             ]
             try:

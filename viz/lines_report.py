@@ -218,7 +218,7 @@ class LinesPage:
         return encode_lines(
             self._listed,
             {kind: of.heads() for kind, of in self._summaries.items()},
-            sides=tuple(_capital(names.name(side)) for side in ("source", "target")),
+            sides=(_capital(names.name("source")), _capital(names.name("target"))),
             selected=(view.kind, *outlined(view.lens, view.layer, view.head)),
             together=None if tells_heads(view.lens) else ALL_HEADS,
             caption=caption,

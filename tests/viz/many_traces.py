@@ -21,11 +21,8 @@ def many(count: int = 5, *, evil: bool = False) -> list[AttentionTrace]:
 def _one(number: int, *, evil: bool) -> AttentionTrace:
     trace = planted(evil=evil)
     texts = ("Two", EVIL if evil else "black", ANIMALS[number % 5], f"run{number}")
-    turned = {
-        kind: np.ascontiguousarray(np.roll(trace.weights(kind), number, axis=1)) for kind in KINDS
-    }
+    for kind in KINDS:
+        trace.weights(kind)[:] = np.roll(trace.weights(kind), number, axis=1)
     log_probs = np.zeros(len(trace.target_pieces), np.float32)
     log_probs[0] = LOG_P[number % 5]
-    return replace(
-        trace, source=" ".join(texts), source_pieces=words(*texts), log_probs=log_probs, **turned
-    )
+    return replace(trace, source=" ".join(texts), source_pieces=words(*texts), log_probs=log_probs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
 from transformer.analysis.heads.measures import Floats, first_counted_row, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import Kind
+from transformer.trace import Weights
 
 REACH = 8
 """The farthest relative position that has a column of its own in a profile."""
@@ -163,8 +165,9 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
     for layer, count in enumerate(counts):
         total += axes.weights[layer, :count, first:].sum(0, dtype=np.float64)
     for layer, head in _places(counts):
-        own = axes.weights[layer, head, first:].astype(np.float64)
-        unlike[layer, head] = row_distances(own, (total - own) / others).mean()
+        own = axes.weights[layer, head, first:]
+        mean = cast(Weights, (total - own) / others)  # in float64, as the distance is computed
+        unlike[layer, head] = row_distances(own, mean).mean()
     return unlike
 
 

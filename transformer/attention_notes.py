@@ -40,36 +40,36 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     sums = [layer.sum(-1, dtype=np.float64) for layer in layers]  # [head, query] each
     heads = _heads([np.abs(of - 1).max(-1) for of in sums], TOLERANCE)
-    if not heads.count:
+    if not heads.number:
         return []
     rows = np.concatenate([of.ravel() for of in sums])
     rows = rows[np.abs(rows - 1) > TOLERANCE]
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
-    if heads.count == 1:
+    if heads.number == 1:
         return [f"Rows of {title} {heads.farthest} do not sum to 1: {span}."]
     return [
-        f"Rows of {title} do not sum to 1 in {heads.count:,} heads, {heads.farthest} the most: "
+        f"Rows of {title} do not sum to 1 in {heads.number:,} heads, {heads.farthest} the most: "
         f"{span}."
     ]
 
 
 def _negatives(layers: Sequence[Weights], title: str) -> list[str]:
     heads = _heads([-layer.min((-1, -2)) for layer in layers], 0)
-    if not heads.count:
+    if not heads.number:
         return []
     least = _number(-heads.value)
-    if heads.count == 1:
+    if heads.number == 1:
         return [f"Values of {title} {heads.farthest} are negative, down to {least}."]
     return [
-        f"Values of {title} are negative in {heads.count:,} heads, down to {least} in "
+        f"Values of {title} are negative in {heads.number:,} heads, down to {least} in "
         f"{heads.farthest}."
     ]
 
 
 def _ahead(layers: Sequence[Weights]) -> list[str]:
     heads = _heads([np.abs(np.triu(layer, 1)).sum(-1).max(-1) for layer in layers], 0)
-    if not heads.count:
+    if not heads.number:
         return []
     return [
         f"The decoder looks ahead: up to {_number(heads.value)} of a row of {heads.farthest} lies "
@@ -80,7 +80,7 @@ def _ahead(layers: Sequence[Weights]) -> list[str]:
 class _Heads(NamedTuple):
     """How many heads have a value above a bound, which has the largest, and what that is."""
 
-    count: int
+    number: int
     farthest: str = ""
     value: float = 0.0
 

@@ -1,4 +1,4 @@
-"""Anybody's weights as a trace: arrays are checked and put together, what is odd of them is noted."""
+"""Anybody's weights as a trace: arrays and tokens are checked and put together."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def trace_of(
         sources = numbered(_keys_of_source(layers))
     else:
         sources = pieces_of(read, known, vocabulary)
-    targets, decoders = (
-        pieces_of(texts[side] or (), known, vocabulary) for side in ("target", "decoder")
+    targets, decoders, whole = _decoder_pieces(
+        texts["target"] or (), texts["decoder"] or (), known, vocabulary
     )
     _require_fitting(layers, sources, targets, decoders)
     arrays = {
@@ -80,10 +80,12 @@ def trace_of(
     causal = not any(np.triu(layer, 1).any() for layer in layers.get("decoder_self", ()))
     return AttentionTrace(
         source=_text(source, "source") or ("" if read is None else text_of(sources, known)),
-        target=_text(target, "target") or text_of(targets or decoders, known),
+        target=_text(target, "target") or text_of(whole, known),
         source_pieces=sources,
         target_pieces=targets,
-        **arrays,
+        encoder_self=arrays["encoder_self"],
+        decoder_self=arrays["decoder_self"],
+        cross=arrays["cross"],
         log_probs=np.zeros(0, np.float32),
         languages=languages or Languages("", ""),
         read_pieces=decoders,
@@ -92,6 +94,24 @@ def trace_of(
         causal=causal,
         notes=notes_on(layers),
     )
+
+
+def _decoder_pieces(
+    writes: Sequence[str],
+    reads: Sequence[str],
+    special: SpecialTokens,
+    vocabulary: Callable[[], Iterable[str]],
+) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
+    """What the decoder writes, what it reads, and the text that they are of."""
+    if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
+        written = pieces_of(writes, special, vocabulary)
+        read = pieces_of(reads, special, vocabulary)
+        return written, read, written or read
+    # one text, one step apart: what is written first may be the rest of a word that was read
+    whole = pieces_of((*reads, writes[-1]), special, vocabulary)
+    first = whole[1].word
+    written = tuple(Piece(piece.id, piece.text, piece.word - first) for piece in whole[1:])
+    return written, whole[:-1], whole
 
 
 def layers_of(given: Any, kind: Kind) -> list[Weights]:

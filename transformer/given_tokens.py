@@ -78,9 +78,9 @@ def pieces_of(
     """Tokens in the spelling of our own pieces: a leading space is `▁`, whatever the mark was.
 
     Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
-    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what goes on (`@@`). The part of
-    a character that is cut over several tokens is written as its bytes, `<0xE2>`. Without any mark,
-    each token is a word.
+    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
+    goes on (`@@`). The part of a character that is cut over several tokens is written as its
+    bytes, `<0xE2>`. Without any mark, each token is a word.
 
     Args:
         vocabulary: more tokens of the same tokenizer, asked for where these here have no mark.

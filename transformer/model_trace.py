@@ -51,12 +51,15 @@ def trace(
         )
         for kind in KINDS
     }
+    arrays = {kind: value.float().cpu().numpy() for kind, value in weights.items()}
     return AttentionTrace(
         source=source,
         target=target,
         source_pieces=tuple(source_pieces),
         target_pieces=tuple(target_pieces),
-        **{kind: value.float().cpu().numpy() for kind, value in weights.items()},
+        encoder_self=arrays["encoder_self"],
+        decoder_self=arrays["decoder_self"],
+        cross=arrays["cross"],
         log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
         languages=languages,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -143,11 +143,12 @@ class AttentionTrace:
         """
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
+        asked = queries is not None
         if queries is None:
             by_writing = self.writes_known if kind == "cross" else not self.reads_known
             queries = "writes" if by_writing else "reads"
         rows = self.target_tokens if queries == "writes" else self.decoder_tokens
-        if not rows:
+        if asked and not rows:
             raise InputError(
                 f"It is not known what the decoder {queries} at each position of this trace: name "
                 f"the rows by what it {'reads' if queries == 'writes' else 'writes'}."
@@ -242,6 +243,71 @@ class AttentionTrace:
             source_tokens=source_tokens,
             target_tokens=target_tokens,
             decoder_tokens=decoder_tokens,
+            source=source,
+            target=target,
+            languages=languages,
+        )
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        outputs: Any,
+        tokens: Any = None,
+        decoder_tokens: Any = None,
+        *,
+        tokenizer: Any = None,
+        target_tokens: Any = None,
+        attention_mask: Any = None,
+        decoder_attention_mask: Any = None,
+        index: int | None = None,
+        kinds: Collection[Kind] | None = None,
+        source: str = "",
+        target: str = "",
+        languages: Languages | None = None,
+    ) -> AttentionTrace:
+        """What a model of the library transformers looked at, in a pass or while it generated.
+
+        The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
+        texts, or ids and a `tokenizer`; of one sentence or of each of a batch.
+
+            AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
+            AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)
+
+        Args:
+            outputs: of a forward pass, as a ModelOutput or a tuple, or its attentions alone; or of
+                `generate` with `return_dict_in_generate=True`, greedy, sampled or with a beam,
+                whose steps become one map for each head.
+            tokens: what the encoder reads, or a model of one stack; or the model's inputs by name,
+                with `input_ids`, `attention_mask`, `decoder_input_ids`. Without any, the positions
+                are numbered, as frames of sound are.
+            decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
+                `generate`, the whole sequence, which `outputs` hold as ids.
+            tokenizer: has `convert_ids_to_tokens`; also says which tokens are special.
+            target_tokens: what the decoder writes at each position of a forward pass, if known.
+            attention_mask: 0 where the tokens are padding, which is cut off.
+            decoder_attention_mask: likewise, of `decoder_tokens`.
+            index: of the sentence in the batch, or of the sequence that was generated, from 0.
+            kinds: those that are read; all that are there unless given.
+            source: the text; put together from the tokens unless given.
+            target: likewise, of the decoder.
+            languages: of the two sides; unnamed unless given.
+
+        Raises:
+            InputError: if there are no weights in it, as with fused attention; if it is a batch
+                without an `index`; if tokens, mask and weights do not fit each other.
+        """
+        from transformer import huggingface
+
+        return huggingface.trace_of(
+            outputs,
+            tokens,
+            decoder_tokens,
+            tokenizer=tokenizer,
+            target_tokens=target_tokens,
+            attention_mask=attention_mask,
+            decoder_attention_mask=decoder_attention_mask,
+            index=index,
+            kinds=kinds,
             source=source,
             target=target,
             languages=languages,

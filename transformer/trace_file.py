@@ -66,7 +66,10 @@ def read(path: str | Path, *, max_bytes: int) -> AttentionTrace:
             target=words["target"],
             source_pieces=_pieces(words["source_pieces"]),
             target_pieces=_pieces(words["target_pieces"]),
-            **arrays,
+            encoder_self=arrays["encoder_self"],
+            decoder_self=arrays["decoder_self"],
+            cross=arrays["cross"],
+            log_probs=arrays["log_probs"],
             **_added(words),
         )
         _require_consistent(found)

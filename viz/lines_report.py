@@ -17,12 +17,15 @@ from transformer.analysis.corpus.head_summary import (
 )
 from transformer.errors import InputError
 from transformer.kinds import Kind
-from transformer.languages import Languages
+from transformer.languages import code_of_name
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.explorer import View, encode_apart
+from viz.draw.explorer_notes import is_alone
+from viz.draw.explorer_view import chosen
+from viz.draw.labels import at_head
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
-from viz.draw.lines import Listed, encode_lines
+from viz.draw.lines import Listed, Side, encode_lines
 from viz.draw.open_head import heads, outlined
 from viz.page_style import page_style
 
@@ -61,12 +64,13 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 </div>
 <noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
 <script type="text/plain" id="lines-packed">{lines}</script>
-{blocks}
-<script type="module">
+<script type="module" async>
 {script}</script>
-</body>
+{blocks}</body>
 </html>
 """
+# after the script: the summary is drawn before the last sentence is there
+_BLOCK = '<script type="text/plain" id="line-{}">{}</script>\n'
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +79,25 @@ class Packed:
 
     Args:
         listed: what the list says of it.
-        block: what `encode_explorer` gives.
+        blocks: what the page carries for the explorer, by the ends of their names: "" for the
+            message, and `.cross.2.5` for a head that is unpacked by itself.
         heads: of each kind, for the summary.
-        languages: of its two sides.
-        notes: of its trace.
+        opens: kind of the head that is open first.
+        sides: source and target.
+        notes: on its weights.
     """
 
     listed: Listed
-    block: str
+    blocks: Mapping[str, str]
     heads: Mapping[Kind, SentenceHeads]
-    languages: Languages
+    opens: Kind
+    sides: tuple[Side, ...]
     notes: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of its blocks."""
+        return sum(map(len, self.blocks.values()))
 
 
 def packed(
@@ -103,7 +115,8 @@ def packed(
         InputError: if there is no such head, or no token is left to show.
     """
     view = view or View()
-    kinds = {kind: _heads(trace, kind, view) for kind in trace.kinds}
+    shown = chosen(view, trace)
+    kinds = {kind: _heads(trace, kind, view) for kind in shown.kinds}
     listed = Listed(
         number=number,
         source=trace.source,
@@ -112,14 +125,24 @@ def packed(
         length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
         unlike=sum(of.unlike for of in kinds.values()) / len(kinds),
     )
-    block = encode_explorer(trace, view, origin)
-    return Packed(listed, block, kinds, trace.languages, trace.notes)
+    encoded = encode_apart(trace, view, origin)
+    blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
+    notes = (*trace.notes, *([encoded.note] if encoded.note else []))
+    return Packed(listed, blocks, kinds, shown.kind, _sides(trace), notes)
+
+
+def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
+    """That of an encoder or a decoder alone has neither side nor name."""
+    names = [trace.languages.name(side) for side in ("source", "target")]
+    return tuple(
+        Side("Text" if is_alone(trace) else at_head(name), code_of_name(name)) for name in names
+    )
 
 
 def _heads(trace: AttentionTrace, kind: Kind, view: View) -> SentenceHeads:
     """Of all that a head looks at, shown or not, as a head is named in the grid."""
     of = heads(trace, kind, words=view.words, special=True, lens=view.lens)
-    return measure_heads(of.whole, kind, trace.head_count(kind))
+    return measure_heads(of.whole, kind)
 
 
 class LinesPage:
@@ -137,9 +160,10 @@ class LinesPage:
         self.most_bytes = most_bytes
         self.bytes = 0
         self._listed: list[Listed] = []
-        self._blocks: list[str] = []
+        self._blocks: dict[str, str] = {}
+        self._opens: Kind = "cross"
+        self._sides: tuple[Side, ...] = ()
         self._summaries: dict[Kind, CorpusSummary] = {}
-        self._languages = Languages("", "")
         self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
 
     def __len__(self) -> int:
@@ -154,21 +178,21 @@ class LinesPage:
         """
         number = sentence.listed.number
         if not self._listed:
-            self._languages = sentence.languages
+            self._opens, self._sides = sentence.opens, sentence.sides
             self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
         elif self._shape() != {kind: of.counts for kind, of in sentence.heads.items()}:
             raise InputError(
                 f"Sentence {number:,} has other heads than sentence {self._listed[0].number:,}: "
                 "give one report the sentences of one model."
             )
-        self.bytes += len(sentence.block)
+        self.bytes += sentence.bytes
         if self.bytes > self.most_bytes:
             raise InputError(
                 f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} MB, "
                 "which a browser is slow to open: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
-        self._blocks.append(sentence.block)
+        self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
         for kind, of in sentence.heads.items():
             self._summaries[kind].add(number, of)
         for note in sentence.notes:
@@ -198,28 +222,27 @@ class LinesPage:
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
-        blocks = "\n".join(
-            f'<script type="text/plain" id="line-{listed.number}">{block}</script>'
-            for listed, block in zip(self._listed, self._blocks, strict=True)
-        )
         return _PAGE.format(
             title=escape(_heading(self.view) if title is None else title),
             css=page_style(theme, _file("lines_report.css")),
             about=escape(self._about(made_by)),
             notes=_list([*self._said(), *left_out]),
             lines=self._lines(made_by),
-            blocks=blocks,
+            blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
             script=_file("draw/lines_bundle.js"),
         )
 
     def _lines(self, made_by: str) -> str:
-        view, names = self.view, self._languages
+        view, layers = self.view, self.view.layers
         caption = [f"{len(self):,} sentences", *([f"{made_by}."] if made_by else [])]
         return encode_lines(
             self._listed,
-            {kind: of.heads() for kind, of in self._summaries.items()},
-            sides=(_capital(names.name("source")), _capital(names.name("target"))),
-            selected=(view.kind, *outlined(view.lens, view.layer, view.head)),
+            {
+                kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
+                for kind, of in self._summaries.items()
+            },
+            sides=self._sides,
+            selected=(self._opens, *outlined(view.lens, view.layer, view.head)),
             together=None if tells_heads(view.lens) else ALL_HEADS,
             caption=caption,
         )
@@ -259,7 +282,7 @@ def lines_report(
     Args:
         traces: of one model, at least one; what `lensed` makes of them, where the lens of the view
             is another than the weights.
-        view: what is shown of each, and how; the first head of the last kind unless given.
+        view: what is shown of each, and how; `View()` unless given.
         title: heading of the page.
         theme: auto follows the reader's system.
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
@@ -268,12 +291,10 @@ def lines_report(
         InputError: if there is no trace or no such head, if two have other heads, or if the page
             would be larger than it may.
     """
-    page: LinesPage | None = None
+    page = LinesPage(view)
     for number, trace in enumerate(traces, start=1):
-        page = page or LinesPage(view or View(trace.kinds[-1], kinds=trace.kinds))
         of = origin and replace(origin, source=trace.source, target=trace.target)
         page.add(packed(number, trace, page.view, of))
-    page = page or LinesPage(view)
     return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
 
 
@@ -297,10 +318,6 @@ def _list(sentences: Sequence[str]) -> str:
 def _numbers(numbers: Sequence[int]) -> str:
     listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
     return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 @cache

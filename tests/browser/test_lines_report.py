@@ -109,6 +109,22 @@ def test_each_sentence_lights_up_the_cell_that_was_planted_in_it(opened, number)
     assert opened.told(query, key).startswith(said)
 
 
+def test_a_head_that_lies_apart_is_that_of_the_sentence(browser, tmp_path, monkeypatch):
+    monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
+    page = Opened(browser, tmp_path / "apart.html", lines_report(many()), "#3")
+    for number in (3, 4):
+        trace = many()[number - 1]
+        page.options.nth(number - 1).click()
+        page.wait_for(trace)
+        page.page.locator("[role=gridcell]").nth(1).click()
+        page.page.get_by_role("heading", name="L1 H2 · encoder").wait_for()
+        page.page.locator(".hl-explorer-open:not([aria-busy])").wait_for()
+        levels = level_of(trace.encoder_self[0, 1])
+        assert (page.map()["levels"] == levels).all()
+    assert page.faults == []
+    page.page.close()
+
+
 def test_arrow_keys_walk_over_the_list_and_the_open_head_stays_open(opened):
     opened.options.first.click()
     opened.page.locator("[role=gridcell]").nth(4).click()

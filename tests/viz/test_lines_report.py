@@ -14,7 +14,7 @@ from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode
 from tests.viz.many_traces import LOG_P, many
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted
-from transformer import KINDS, InputError
+from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from viz.draw.caption import Origin
@@ -68,7 +68,7 @@ def test_the_summary_is_that_of_the_traces():
 
 def test_the_list_has_text_log_p_and_length_of_each():
     meta, _ = summary_of(lines_report(many()))
-    assert meta["sides"] == ["English", "German"]
+    assert meta["sides"] == [["English", "en"], ["German", "de"]]
     numbers, sources, targets, log_p, lengths, unlike = zip(*meta["sentences"], strict=True)
     assert numbers == (1, 2, 3, 4, 5)
     assert sources[1] == "Two black Käfer run1"
@@ -84,8 +84,11 @@ def test_what_was_typed_is_text_and_nothing_else():
     assert "<img" not in page
     assert page.count(escape(EVIL)) == 3  # title, heading, model
     assert page.count("</script") == page.count("<script") == 2 + 5
-    plain = page.replace("http://www.w3.org/2000/svg", "")  # a language's name
-    assert not re.search(r"https?:|\bsrc=|@import|url\(", plain)
+
+
+def test_the_page_names_no_address_on_the_network():
+    page = lines_report(many(2)).replace("http://www.w3.org/2000/svg", "")  # a language's name
+    assert not re.search(r"https?:|\bsrc=|@import|url\(", page)
     assert "default-src 'none'" in page
 
 
@@ -95,6 +98,46 @@ def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
     assert "color-scheme:dark" not in light
     assert "color-scheme:light" not in dark
     assert "prefers-color-scheme:dark" in auto
+
+
+def from_arrays(tokens):
+    """An encoder alone, of layers with three heads and one."""
+    rng = np.random.default_rng(len(tokens))
+    rows = [rng.dirichlet(np.ones(len(tokens)), (heads, len(tokens))) for heads in (3, 1)]
+    return AttentionTrace.from_arrays(encoder_self=rows, source_tokens=tokens)
+
+
+def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have():
+    meta, arrays = summary_of(
+        lines_report([from_arrays(["[CLS]", "a", "b"]), from_arrays(["[CLS]", "c"])])
+    )
+    (part,) = meta["parts"]
+    places = [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert part["kind"] == "encoder_self"
+    assert [(one["layer"], one["head"]) for one in part["heads"]] == places
+    assert arrays["encoder_self.profile"].shape == (4, 19)
+    assert arrays["encoder_self.profile"].sum(-1) == pytest.approx(1)
+    assert meta["selected"] == ["encoder_self", 0, 0]
+    assert meta["sides"] == [["Text", ""]] * 2
+    assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
+
+
+def test_only_the_kinds_and_layers_of_the_view_are_in_the_summary():
+    meta, _ = summary_of(lines_report(many(2), View("cross", 1, kinds=("cross",), layers=(1,))))
+    (part,) = meta["parts"]
+    assert {(part["kind"], one["layer"]) for one in part["heads"]} == {("cross", 1)}
+
+
+def test_the_heads_of_large_sentences_lie_apart(monkeypatch):
+    monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
+    page = lines_report(many(2))
+    heads = {
+        f"line-{number}.{kind}.{layer}.{head}"
+        for number in (1, 2)
+        for kind in KINDS
+        for layer, head in np.ndindex(LAYERS, HEADS)
+    }
+    assert set(re.findall(r'id="(line-\d\.[^"]*)">', page)) == heads
 
 
 def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers():
@@ -144,7 +187,7 @@ def test_a_head_that_is_not_there_is_said_in_a_sentence():
 
 def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so():
     sentences = [packed(number, trace) for number, trace in enumerate(many(3), start=1)]
-    page = LinesPage(most_bytes=sum(len(one.block) for one in sentences) - 1)
+    page = LinesPage(most_bytes=sum(one.bytes for one in sentences) - 1)
     page.add(sentences[0])
     page.add(sentences[1])
     with pytest.raises(InputError, match="With sentence 3 the report has more than") as error:

@@ -6,7 +6,7 @@ import base64
 import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ SHOWN_MEASURES = {
     "0 to 1",
 }
 """What the summary shows of each head, by the names on the screen."""
+
+
+class Side(NamedTuple):
+    """What the texts of one side are called, and the code of their language, "" if not known."""
+
+    name: str
+    code: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ def encode_lines(
     sentences: Sequence[Listed],
     heads: Mapping[Kind, Sequence[HeadSummary]],
     *,
-    sides: tuple[str, str],
+    sides: Sequence[Side],
     selected: Head,
     together: str | None = None,
     caption: Sequence[str] = (),
@@ -64,7 +71,7 @@ def encode_lines(
     Args:
         sentences: in the order of the file, at least one.
         heads: of each kind that is there, by layer and number.
-        sides: what source and target are called.
+        sides: source and target.
         selected: the head that each sentence opens with; -1 for a mean.
         together: what stands in the place of a head, where a map is of a whole layer.
         caption: what the picture was made from, for a file that is saved.

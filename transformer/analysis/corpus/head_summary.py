@@ -46,6 +46,7 @@ class SentenceHeads:
 
     Args:
         counts: heads of each layer; what lies beyond in the arrays stands for no head.
+        rows: how many rows count.
         measures: of all heads, for their roles.
         values: by the names of `MEASURES`, `[layer, head]` each, means over the rows that count.
         profile: `[layer, head, 2 · REACH + 3]`, what `offset_profile` gives.
@@ -53,6 +54,7 @@ class SentenceHeads:
     """
 
     counts: tuple[int, ...]
+    rows: int
     measures: SentenceMeasures
     values: Mapping[str, Floats]
     profile: Floats
@@ -105,29 +107,34 @@ class HeadSummary:
     varies: float
 
 
-def measure_heads(
-    axes: LabelledWeights, kind: Kind, counts: Sequence[int] | None = None
-) -> SentenceHeads:
+def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
     """Measure all heads of one kind on one sentence.
 
     Args:
         axes: its weights, by pieces or by words.
         kind: of attention.
-        counts: heads of each layer, where they are not all of them.
     """
-    layers, heads = axes.weights.shape[:2]
-    counts = tuple(counts or [heads] * layers)
+    counts = tuple(axes.has_head.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
     measures = measure_sentence(axes, kind, [0] * len(axes.labels.keys))
     values = {
         name: measures.values[name] if name in measures.values else measure(axes, kind, name)
         for name in OF_A_SENTENCE
     }
-    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    first = _first_row(axes, kind)
     values[UNLIKE] = _unlike_others(axes, counts, first)
     return SentenceHeads(
-        counts, measures, values, offset_profile(axes, kind), head_roles(axes, kind)
+        counts=counts,
+        rows=len(axes.labels.queries) - first,
+        measures=measures,
+        values=values,
+        profile=offset_profile(axes, kind),
+        roles=head_roles(axes, kind),
     )
+
+
+def _first_row(axes: LabelledWeights, kind: Kind) -> int:
+    return first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
 
 
 def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
@@ -137,7 +144,7 @@ def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
         `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at
         0, …, at REACH, and all that lies farther on. It sums to what a row sums to.
     """
-    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    first = _first_row(axes, kind)
     profiles = []
     for layer in axes.weights:
         rows = layer[:, first:].astype(np.float64)  # [head, row, key]; row 0 is query `first`
@@ -184,6 +191,7 @@ class CorpusSummary:
         self._means: dict[str, _WeightedMean] = {}
         self._profile = _WeightedMean()
         self._offsets: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        self._offset_rows = 0
         self._roles: dict[tuple[int, int], Counter[str]] = {}
         self._ends: dict[str, _Ends] = {name: _Ends() for name in MEASURES}
 
@@ -204,11 +212,11 @@ class CorpusSummary:
         if of.counts != self.counts:
             raise ValueError(f"heads {of.counts} after {self.counts}")
         self.sentences += 1
-        rows = of.measures.rows
         for name, value in {**of.measures.values, **of.values}.items():
-            self._means.setdefault(name, _WeightedMean()).add(value, rows)
-        self._profile.add(of.profile, rows)
+            self._means.setdefault(name, _WeightedMean()).add(value, of.rows)
+        self._profile.add(of.profile, of.rows)
         self._offsets += of.measures.offset_counts
+        self._offset_rows += of.measures.rows
         for name, ends in self._ends.items():
             ends.add(number, of.values[name])
         for (layer, head), roles in self._roles.items():
@@ -240,7 +248,7 @@ class CorpusSummary:
         means = {name: float(mean.mean[at]) for name, mean in self._means.items()}
         offset = int(most_frequent_offsets(self._offsets)[at])
         at_best = self._offsets[at][offset + LARGEST_OFFSET]
-        means |= {"positional": at_best / self._profile.weight, "rare word": 0.0}
+        means |= {"positional": at_best / self._offset_rows, "rare word": 0.0}
         return corpus_role(means, self.kind, offset)
 
 

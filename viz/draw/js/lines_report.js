@@ -1,14 +1,17 @@
-// The script of a saved page of many sentences. Each one stays packed as text until it is chosen.
+// The script of a saved page of many sentences. It runs before the page is read to its end; each
+// sentence stays packed as text until it is chosen.
 
 import { adoptStyle } from "./core/style.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
 import { make } from "./core/dom.js";
-import { read as readSentence, unzip } from "./explorer/data.js";
+import { read as readSentence } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
+import { unzip } from "./explorer/weights.js";
 import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";
+import { textOf } from "./page_text.js";
 
 /** @typedef {import("./head_grid/data.js").Head} Head */
 
@@ -16,7 +19,7 @@ import { HeadSummary } from "./lines/view.js";
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /** @param {string} id */
-const unpacked = async (id) => decode(await unzip(byId(id).textContent ?? ""));
+const unpacked = async (id) => decode(await unzip(await textOf(id)));
 
 const data = read(await unpacked("lines-packed"));
 const heads = byId("heads");
@@ -55,7 +58,8 @@ async function show(number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
-  const message = readSentence(await unpacked(`line-${number}`));
+  const name = `line-${number}`;
+  const message = readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
   if (number !== shown) return; // another one was chosen meanwhile
   if (open) {
     message.over = open[0] === message.selected[0] ? message.over : [];
@@ -75,5 +79,6 @@ function tell(number) {
   const sentence = data.sentences.find((one) => one.number === number);
   const texts = sentence ? [sentence.source, sentence.target] : [];
   byId("sentence").replaceChildren(...texts.flatMap((text, side) => (text
-    ? [make("dt", {}, data.sides[side]), make("dd", {}, text)] : [])));
+    ? [make("dt", {}, data.sides[side][0]), make("dd", { dir: "auto", lang: data.sides[side][1] },
+      text)] : [])));
 }

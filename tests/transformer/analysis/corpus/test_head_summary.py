@@ -120,7 +120,7 @@ def test_a_head_is_compared_with_the_mean_of_all_others(kind):
 def test_heads_that_a_layer_does_not_have_are_not_counted():
     axes = sentences("cross")[0]
     axes.weights[1, 1:] = 0
-    found = measure_heads(axes, "cross", (3, 1))
+    found = measure_heads(axes._replace(head_counts=(3, 1)), "cross")
     alone = LabelledWeights(
         np.concatenate([axes.weights[0], axes.weights[1, :1]])[None], axes.labels
     )

@@ -43,7 +43,7 @@
 /**
  * @typedef {object} LinesData
  * @property {string[]} [caption] what it was made from, for a file that is saved
- * @property {[source: string, target: string]} sides what they are called
+ * @property {[name: string, code: string][]} sides source and target, with their languages' codes
  * @property {Head} selected the head that each sentence opens with
  * @property {number} reach the farthest distance with a column of its own
  * @property {Record<string, string>} measures what each says

@@ -1,13 +1,13 @@
 // The script of a saved page of many sentences. It runs before the page is read to its end; each
 // sentence stays packed as text until it is chosen.
 
+import { make } from "./core/dom.js";
 import { adoptStyle } from "./core/style.js";
+import { unzip } from "./core/unzip.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
-import { make } from "./core/dom.js";
 import { read as readSentence } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
-import { unzip } from "./explorer/weights.js";
 import { read } from "./lines/data.js";
 import { SentenceList } from "./lines/list.js";
 import { HeadSummary } from "./lines/view.js";

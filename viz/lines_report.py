@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from viz.report import PageTheme
 
 MOST_BYTES = 256 * MIB
-"""Of all sentences of one page as they are packed: what Chromium opens in a few seconds."""
+"""Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
 
 MOST_SAID = 8
 """Sentences of one list above the summary."""
@@ -188,8 +188,8 @@ class LinesPage:
         self.bytes += sentence.bytes
         if self.bytes > self.most_bytes:
             raise InputError(
-                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} MB, "
-                "which a browser is slow to open: give fewer sentences, or several reports."
+                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} MiB, "
+                "the most that one file may have: give fewer sentences, or write several reports."
             )
         self._listed.append(sentence.listed)
         self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}

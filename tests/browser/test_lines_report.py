@@ -69,6 +69,13 @@ class Opened:
             }))"""
         )
 
+    def colors(self):
+        """Of each panel, `[head, column, 3]`."""
+        return [
+            np.reshape(one["colors"], (one["high"], one["wide"], 4))[..., :3]
+            for one in self.pictures()
+        ]
+
 
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
@@ -187,15 +194,19 @@ def heads_of(kind):
     return of.heads()
 
 
+def colors_of(heads, kind):
+    """Of the strips of heads, `[head, column, 3]`."""
+    profile = np.stack([one.profile for one in heads])
+    levels = np.floor(255 * np.sqrt(np.clip(profile, 0, 1)) + 0.5).astype(int)
+    return table(kind, "light")[levels]
+
+
 def test_the_summary_paints_and_tells_the_mean_at_each_relative_position(opened):
     pictures = opened.pictures()
     assert len(pictures) == len(KINDS)
-    for kind, picture in zip(KINDS, pictures, strict=True):
+    for kind, picture, colors in zip(KINDS, pictures, opened.colors(), strict=True):
         heads = heads_of(kind)
-        profile = np.stack([one.profile for one in heads])[:, : picture["wide"]]
-        levels = np.floor(255 * np.sqrt(np.clip(profile, 0, 1)) + 0.5).astype(int)
-        colors = np.reshape(picture["colors"], (picture["high"], picture["wide"], 4))
-        assert (colors[..., :3] == table(kind, "light")[levels]).all()
+        assert (colors == colors_of(heads, kind)[:, : picture["wide"]]).all()
         row = 4  # L2 H2
         column = int(heads[row].profile.argmax())
         cell = (picture["to"][0] - picture["from"][0]) / picture["wide"]
@@ -232,6 +243,8 @@ def test_heads_are_sorted_by_a_measure_and_the_table_names_all(opened):
     left = min(word["x"] for word in words if word["text"] in value)
     names = [word["text"] for word in words if word["text"] in value and word["x"] == left]
     assert names == sorted(value, key=lambda name: -value[name])
+    order = sorted(heads, key=lambda one: -one.values["unlike others"].mean)
+    assert (opened.colors()[0] == colors_of(order, "encoder_self")).all()
     opened.page.get_by_label("sort by it").uncheck()
     rows = opened.page.locator("#summary tbody tr")
     assert rows.count() == len(KINDS) * LAYERS * HEADS

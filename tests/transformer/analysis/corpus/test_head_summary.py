@@ -98,6 +98,13 @@ def test_a_measure_has_its_mean_its_deviation_and_the_sentences_at_its_ends(kind
             assert spread.highest == (each.max(), 11 + each.argmax())
 
 
+def test_of_sentences_that_are_alike_the_first_is_named():
+    every = sentences("cross")
+    for one in summary("cross", [every[0], every[0], every[1]]):
+        for spread in one.values.values():
+            assert 12 not in (spread.lowest[1], spread.highest[1])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_head_is_compared_with_the_mean_of_all_others(kind):
     every = sentences(kind)

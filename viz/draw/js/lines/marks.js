@@ -10,6 +10,7 @@ import { HEAD, LETTERS, RANGE, ROW, topOf } from "./plan.js";
 /** @typedef {import("./plan.js").Panel} Panel */
 
 const POINT = 3; // radius of a mean
+const NARROW = 10; // a column, whose number would touch the next one's
 const LABELLED = 4; // every so manyth distance has a number
 
 /**
@@ -68,8 +69,10 @@ function headOf({ data: { reach }, theme, measure }, panel, [low, high]) {
   const quiet = { y: axis, size: LETTERS.axis, fill: theme.quiet, middle: true };
   const distances = Array.from({ length: part.columns }, (_, column) => column - reach - 1);
   const labels = distances.flatMap((distance, column) => {
-    const words = Math.abs(distance) > reach ? "…"
-      : distance % LABELLED ? "" : String(distance).replace("-", "−");
+    const beyond = Math.abs(distance) > reach;
+    const crowded = cell < NARROW && Math.abs(distance) === reach; // beside what is beyond
+    const words = beyond ? "…"
+      : distance % LABELLED || crowded ? "" : String(distance).replace("-", "−");
     return words ? [text({
       ...quiet, text: words, x: strip + (column + 0.5) * cell, anchor: "middle",
       weight: distance ? 400 : 600,

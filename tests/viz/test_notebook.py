@@ -7,9 +7,12 @@ from types import SimpleNamespace
 
 import altair as alt
 import numpy as np
+import pytest
 
+from tests.transformer.reference import is_one_sentence
 from tests.viz.planted_trace import EVIL, planted
-from transformer import AttentionTrace
+from transformer import AttentionTrace, InputError
+from transformer.analysis.lenses.lensed import lensed
 from viz import notebook
 from viz.draw.explorer import View
 from viz.figures.heads import head_bars
@@ -60,3 +63,37 @@ def test_a_chart_brings_its_scripts_along():
     page = html.unescape(escaped)
     assert page.count("</script>") == page.count("<script>") == 2
     assert not re.findall(r"<script[^>]* src=|<link|cdn\.", page)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"selected": "cross"}, "'cross' is no head"),
+        ({"selected": ("cross", 9, 0)}, "no layer 10 with a head 1"),
+        ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
+        ({"kinds": "cross"}, "kinds='cross' is no list"),
+        ({"layers": 3}, "layers=3 is no list"),
+        ({"theme": "blue"}, "no theme 'blue'"),
+        ({"lens": "norm"}, "take one of rollout, weights"),
+        ({"lens": "nonsense"}, "no lens 'nonsense'"),
+    ],
+)
+def test_a_choice_that_is_none_is_said_in_a_sentence(choice, message):
+    with pytest.raises(InputError, match=message) as error:
+        notebook.explore(planted(), **choice)
+    assert is_one_sentence(str(error.value))
+
+
+def test_what_is_no_trace_is_refused():
+    with pytest.raises(InputError, match="no attention trace but 'list'"):
+        notebook.explore([planted()])  # type: ignore[arg-type]
+
+
+def test_rollout_needs_no_translator_and_takes_a_trace_of_anybody():
+    weights = np.array([[[[0.5, 0.5], [0.25, 0.75]]], [[[1, 0], [0.5, 0.5]]]], np.float32)
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b"])
+    seen = lensed("rollout", None, trace)
+    view = View(lens="rollout")
+    assert notebook.explore(trace, lens="rollout").page == report(seen, view)
+    own = (weights[:, 0] + np.eye(2)) / 2
+    np.testing.assert_allclose(seen.encoder_self[1, 0], own[1] @ own[0], atol=1e-6)

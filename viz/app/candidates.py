@@ -23,7 +23,7 @@ def show_candidate(text: str, translation: str, caption: str, *, title: str = ""
     nothing = "" if text.strip() else "<i>(nothing: the sentence ends at once)</i> "
     st.html(
         f'<div class="headlight-candidate">{above}{nothing}'
-        f"{mark_changed_words(text, translation)}<small>{caption}</small></div>"
+        f"<bdi>{mark_changed_words(text, translation)}</bdi><small>{caption}</small></div>"
     )
 
 

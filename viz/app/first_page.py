@@ -19,7 +19,7 @@ from viz.app.style import STYLE_SHEET
 
 SCRIPTS = [
     Path(__file__).parent / "js" / name
-    for name in ("history.js", "live_text.js", "menus.js", "undo.js")
+    for name in ("history.js", "languages.js", "live_text.js", "menus.js", "undo.js")
 ]
 STREAMLITS = Path(st.__file__).parent / "static" / "index.html"
 

@@ -1,4 +1,4 @@
-"""The German line of the sentence bar, which grows while the search runs."""
+"""The line of the translation in the sentence bar, which grows while the search runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translation
+from transformer.languages import code_of_name
 from transformer.translation import Partial
 from viz.app import steering
 from viz.app.formatting import format_number
@@ -25,10 +26,11 @@ class GermanLine:
     Args:
         before: the last translation.
         label: what stands before it: the language.
+        source: English name of the language that is read, "" where it is not known.
     """
 
-    def __init__(self, before: str, label: str) -> None:
-        self._before, self._label = before, label
+    def __init__(self, before: str, label: str, source: str) -> None:
+        self._before, self._label, self._source = before, label, source
         self._next = time.monotonic() + CALM
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
@@ -94,5 +96,11 @@ class GermanLine:
     def _row(self) -> DeltaGenerator:
         # st.text, never Markdown: what a person types is shown as it is
         row = st.container(key="german-line", horizontal=True, gap="small")
-        row.container(key="german-label", width="content").text(self._label)
+        label = row.container(key="german-label", width="content", gap=None)
+        label.text(self._label)
+        source, target = code_of_name(self._source), code_of_name(self._label)
+        # for js/languages.js
+        label.html(
+            f'<span hidden data-source-language="{source}" data-target-language="{target}"></span>'
+        )
         return row

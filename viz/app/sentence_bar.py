@@ -195,7 +195,7 @@ def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
     """The German line: a translation, or the one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", asked.text)
-    line = GermanLine(st.session_state.pop(_BEFORE, ""), label)
+    line = GermanLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
     if loaded.translator is None:
         line.say(loaded.problem)
         return

@@ -41,6 +41,7 @@ def write(
     activation: str = "swish",
     separate: bool = False,
     codes: Sequence[str] = (),
+    languages: tuple[str, str] = ("eng", "fra"),
     more_pieces: int = 0,
     dtype: torch.dtype = torch.float32,
     positions: str = "",
@@ -53,6 +54,7 @@ def write(
     Args:
         separate: a vocabulary and an embedding for each language.
         codes: pieces by which a text asks for its target language.
+        languages: codes of source and target, whatever the pieces are learnt from.
         more_pieces: that no text has, to make the vocabulary as large as a real one.
         positions: "" where none are stored; "formula", or "learned".
     """
@@ -88,7 +90,10 @@ def write(
     _write_json(folder / "vocab.json", vocabulary)
     if separate:
         _write_json(folder / "target_vocab.json", of_decoder)
-    named = {"source_lang": "eng", "target_lang": "fra", "separate_vocabs": separate}
+    source_lang, target_lang = languages
+    named = {
+        "source_lang": source_lang, "target_lang": target_lang, "separate_vocabs": separate,
+    }  # fmt: skip
     _write_json(folder / "tokenizer_config.json", named)
     (folder / "source.spm").write_bytes(source)
     (folder / "target.spm").write_bytes(target)

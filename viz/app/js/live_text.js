@@ -1,4 +1,4 @@
-// Part of the page itself: the box of the English sentence answers while one types.
+// Part of the page itself: the box of the sentence answers while one types.
 //
 // A text area of Streamlit takes what was typed on Ctrl+Enter alone. Here it gets that after each
 // pause, and on Enter; a sentence has no lines.

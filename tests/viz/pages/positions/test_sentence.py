@@ -40,7 +40,7 @@ def candidate(name: str, translator: Translator, edit: Edit, old: str) -> str:
         new = translator.translate(SENTENCE)
     of_old = positions.log_probs(translator.model, trace, edit).sum()
     nothing = "" if new.text else "<i>(nothing: the sentence ends at once)</i> "
-    words = nothing + mark_changed_words(new.text, old)
+    words = f"{nothing}<bdi>{mark_changed_words(new.text, old)}</bdi>"
     log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
     return (
         f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p {log_prob} · '

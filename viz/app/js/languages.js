@@ -1,0 +1,26 @@
+// Part of the page itself: the sentence and its translation are marked with their languages, by
+// which a screen reader and the browser's fonts go, and each runs in its own direction. Streamlit
+// has no attribute for that; the line of the translation says what the languages are.
+{
+  const SAID = "[data-source-language]";
+  const PLACES = /** @type {const} */ ({
+    sourceLanguage: ".st-key-text textarea",
+    targetLanguage: ".st-key-translation",
+  });
+
+  const mark = () => {
+    const said = /** @type {HTMLElement | null} */ (document.querySelector(SAID));
+    for (const [name, selector] of Object.entries(PLACES)) {
+      const place = /** @type {HTMLElement | null} */ (said && document.querySelector(selector));
+      if (!place) continue;
+      place.lang = said?.dataset[name] ?? "";
+      place.dir = "auto";
+    }
+  };
+
+  new MutationObserver(mark).observe(document.documentElement, {
+    childList: true,
+    subtree: true,
+    attributeFilter: ["data-source-language", "data-target-language"],
+  });
+}

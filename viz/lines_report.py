@@ -188,8 +188,8 @@ class LinesPage:
         self.bytes += sentence.bytes
         if self.bytes > self.most_bytes:
             raise InputError(
-                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} MiB, "
-                "the most that one file may have: give fewer sentences, or write several reports."
+                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} "
+                "MiB, the most that one file may have: give fewer sentences, or several reports."
             )
         self._listed.append(sentence.listed)
         self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}

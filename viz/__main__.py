@@ -1,4 +1,4 @@
-"""python -m viz: every head on one sentence as an HTML page that works without a network."""
+"""python -m viz: every head on a sentence, or on many, as an HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from transformer.analysis.lenses.lensed import lensed
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
+from transformer.lines import usable_cores
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
 from viz.draw.explorer import View
 from viz.draw.head_order import LAYER_ORDER, SORTS
+from viz.lines_command import write_lines
 from viz.report import report
+from viz.trace_files import FORMATS
 
 MEAN = "mean"
+MAX_THREADS = 1024
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +34,25 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     # one sentence is decoded fastest on one thread: synchronising costs more than it gains
     torch.set_num_threads(1)
-    return command.run("viz", lambda: _write(options))
+    return command.run("viz", lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    _require_sense(options)
+    if options.lines is not None:
+        return write_lines(options, _view(options))
+    _write(options)
+    return 0
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    """Refuse options that say nothing together, or nothing at all."""
+    if (options.text is None) == (options.lines is None):
+        raise InputError("Give either a text or --lines FILE, and not both.")
+    if options.lines is None and (options.targets is not None or options.traces is not None):
+        raise InputError("--targets and --traces go with --lines FILE.")
+    if options.lines is not None and options.target is not None:
+        raise InputError("--target is for one text: with --lines, give --targets FILE.")
 
 
 def _write(options: argparse.Namespace) -> None:
@@ -45,7 +67,17 @@ def _write(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
     trace = translator.trace(options.text, options.target, beam_size=options.beam)
-    view = View(
+    return report(
+        lensed(options.lens, translator, trace),
+        _view(options),
+        title=options.title,
+        theme=options.theme,
+        origin=Origin.of(translator, trace.source, trace.target),
+    )
+
+
+def _view(options: argparse.Namespace) -> View:
+    return View(
         options.kind,
         options.layer,
         options.head,
@@ -56,13 +88,6 @@ def _page(options: argparse.Namespace) -> str:
         threshold=options.threshold,
         over=tuple(options.over),
         lens=options.lens,
-    )
-    return report(
-        lensed(options.lens, translator, trace),
-        view,
-        title=options.title,
-        theme=options.theme,
-        origin=Origin.of(translator, trace.source, trace.target),
     )
 
 
@@ -91,7 +116,7 @@ def _share(text: str) -> float:
 def _parser() -> Parser:
     parser = Parser(prog="python -m viz", description=__doc__)
     add = parser.add_argument
-    add("text", help="English text")
+    add("text", nargs="?", help="English text")
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
     add("--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given")
     add("--target", help="a translation to force; the model's own unless given")
@@ -123,9 +148,31 @@ def _parser() -> Parser:
     add("--threshold", type=_share, default=0.0, help="weights below it are not drawn")
     add("--words", action="store_true", help="whole words instead of pieces")
     add("--no-special", dest="special", action="store_false", help="leave out <s> and </s>")
+    _add_lines(parser)
     add("--theme", choices=("light", "dark", "auto"), default="auto", help="auto: the reader's own")
     add("--title", help="heading of the page; what is seen unless given")
     return parser
+
+
+def _add_lines(parser: Parser) -> None:
+    group = parser.add_argument_group("many sentences in one page")
+    add = group.add_argument
+    add("--lines", metavar="FILE", help="one sentence a line instead of the text; - reads them")
+    add("--targets", metavar="FILE", help="translations to force, line by line; - reads them")
+    add("--traces", type=Path, metavar="DIR", help="also write the weights of each line there")
+    add(
+        "--trace-formats",
+        choices=FORMATS,
+        nargs="+",
+        default=("npz", "csv"),
+        help="of these files; npz and csv unless given",
+    )
+    add(
+        "--threads",
+        type=whole_number(1, MAX_THREADS),
+        default=usable_cores(),
+        help="lines are worked on by so many cores; all that may be used unless given",
+    )
 
 
 if __name__ == "__main__":

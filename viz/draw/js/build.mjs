@@ -11,8 +11,11 @@ const ROOT = join(HERE, "../../..");
 
 // served by address: another content is another address, so that a browser may keep it for ever
 const SERVED = { entry: "streamlit.js", folder: "headlight/browser", name: "headlight-[hash]" };
-// carried by a saved page
-const CARRIED = { entry: "report.js", folder: "viz/draw", name: "report_bundle" };
+// carried by a saved page, of one sentence and of many
+const CARRIED = [
+  { entry: "report.js", folder: "viz/draw", name: "report_bundle" },
+  { entry: "lines_report.js", folder: "viz/draw", name: "lines_bundle" },
+];
 
 /** All style sheets of the components as one, the core's first. */
 async function style() {
@@ -57,7 +60,7 @@ function contentOf(path) {
 }
 
 const css = await style();
-const files = await Promise.all([SERVED, CARRIED].map((output) => bundle(output, css)));
+const files = await Promise.all([SERVED, ...CARRIED].map((output) => bundle(output, css)));
 const served = join(ROOT, SERVED.folder);
 mkdirSync(served, { recursive: true });
 const old = readdirSync(served).filter((name) =>

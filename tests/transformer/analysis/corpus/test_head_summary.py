@@ -1,0 +1,181 @@
+"""The summary of many sentences beside the plainest computation over all their rows at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.transformer.analysis.planted import ROWS, UNIFORM, axes_of, looking_at
+from transformer import KINDS
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.corpus.head_summary import (
+    MEASURES,
+    REACH,
+    UNLIKE,
+    CorpusSummary,
+    measure_heads,
+    offset_profile,
+)
+from transformer.analysis.heads.measures import measure
+from transformer.trace import Labels
+
+LAYERS, HEADS = 2, 3
+LENGTHS = [(5, 7), (30, 4), (1, 1), (12, 25)]
+
+
+def random_axes(kind, rng, lengths):
+    """Weights of random rows, and tokens that say nothing."""
+    queries, keys = lengths if kind == "cross" else lengths[:1] * 2
+    weights = rng.dirichlet(np.full(keys, 0.3), (LAYERS, HEADS, queries))
+    if kind == "decoder_self":
+        weights = np.tril(weights) + 1e-9 * np.tri(queries)
+        weights /= weights.sum(-1, keepdims=True)
+    labels = Labels(tuple(f"▁q{n}" for n in range(queries)), tuple(f"▁k{n}" for n in range(keys)))
+    return LabelledWeights(weights.astype(np.float32), labels)
+
+
+def sentences(kind):
+    rng = np.random.default_rng(5)
+    return [random_axes(kind, rng, lengths) for lengths in LENGTHS]
+
+
+def summary(kind, every, first=11):
+    of = CorpusSummary(kind)
+    for number, axes in enumerate(every, start=first):
+        of.add(number, measure_heads(axes, kind))
+    return of.heads()
+
+
+def counted_rows(axes, kind, layer, head):
+    """Row number and row, of those that count."""
+    rows = list(enumerate(axes.weights[layer, head].astype(float)))
+    return rows[1:] if kind == "decoder_self" and len(rows) > 1 else rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_profile_is_the_mean_over_all_rows_of_what_lies_at_each_distance(kind):
+    every = sentences(kind)
+    for one in summary(kind, every):
+        expected, count = np.zeros(2 * REACH + 3), 0
+        for axes in every:
+            for query, row in counted_rows(axes, kind, *one.place[1:]):
+                count += 1
+                for key, weight in enumerate(row):
+                    column = min(max(key - query, -REACH - 1), REACH + 1)
+                    expected[column + REACH + 1] += weight
+        assert one.profile == pytest.approx(expected / count, abs=1e-12)
+        assert one.profile.sum() == pytest.approx(1, abs=1e-6)
+        assert one.profile[0] > 0  # 30 tokens: some lie beyond
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_it_varies_is_the_distance_of_the_sentences_from_their_mean(kind):
+    every = sentences(kind)
+    rows = np.array([len(counted_rows(axes, kind, 0, 0)) for axes in every])
+    for one in summary(kind, every):
+        at = one.place[1:]
+        each = np.stack([offset_profile(axes, kind)[at] for axes in every])
+        apart = ((each - one.profile) ** 2).sum(-1)
+        assert one.varies == pytest.approx((apart @ rows / rows.sum()) ** 0.5, abs=1e-9)
+        assert 0 < one.varies < 1
+    assert all(one.varies < 1e-12 for one in summary(kind, [every[0], every[0]]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_measure_has_its_mean_its_deviation_and_the_sentences_at_its_ends(kind):
+    every = sentences(kind)
+    rows = np.array([len(counted_rows(axes, kind, 0, 0)) for axes in every])
+    for one in summary(kind, every):
+        for name in set(MEASURES) - {UNLIKE}:
+            each = np.array([measure(axes, kind, name)[one.place[1:]] for axes in every])
+            mean = each @ rows / rows.sum()
+            spread = one.values[name]
+            assert spread.mean == pytest.approx(mean, abs=1e-9)
+            assert spread.deviation**2 == pytest.approx(
+                (each - mean) ** 2 @ rows / rows.sum(), abs=1e-9
+            )
+            assert spread.lowest == (each.min(), 11 + each.argmin())
+            assert spread.highest == (each.max(), 11 + each.argmax())
+
+
+def test_of_sentences_that_are_alike_the_first_is_named():
+    every = sentences("cross")
+    for one in summary("cross", [every[0], every[0], every[1]]):
+        for spread in one.values.values():
+            assert 12 not in (spread.lowest[1], spread.highest[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_head_is_compared_with_the_mean_of_all_others(kind):
+    every = sentences(kind)
+    for one in summary(kind, every):
+        apart = []
+        for axes in every:
+            others = [
+                axes.weights[at].astype(float)
+                for at in np.ndindex(LAYERS, HEADS)
+                if at != one.place[1:]
+            ]
+            mean = np.mean(others, axis=0)
+            apart += [
+                np.abs(row - mean[query]).sum() / 2
+                for query, row in counted_rows(axes, kind, *one.place[1:])
+            ]
+        assert one.values[UNLIKE].mean == pytest.approx(np.mean(apart), abs=1e-7)
+
+
+def test_heads_that_a_layer_does_not_have_are_not_counted():
+    axes = sentences("cross")[0]
+    axes.weights[1, 1:] = 0
+    found = measure_heads(axes._replace(head_counts=(3, 1)), "cross")
+    alone = LabelledWeights(
+        np.concatenate([axes.weights[0], axes.weights[1, :1]])[None], axes.labels
+    )
+    expected = measure_heads(alone, "cross")
+    assert found.values[UNLIKE][[0, 0, 0, 1], [0, 1, 2, 0]] == pytest.approx(
+        expected.values[UNLIKE][0]
+    )
+    assert found.unlike == pytest.approx(expected.unlike)
+    of = CorpusSummary("cross")
+    of.add(1, found)
+    assert [one.place[1:] for one in of.heads()] == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    with pytest.raises(ValueError, match="after"):
+        of.add(2, expected)
+
+
+def test_one_head_alone_is_unlike_nobody():
+    assert measure_heads(axes_of("cross", UNIFORM), "cross").unlike == 0
+
+
+def test_roles_are_those_of_all_rows_and_are_counted_in_the_sentences():
+    aligns, spread = looking_at(*ROWS), UNIFORM
+    of = CorpusSummary("cross")
+    for number, head in enumerate([aligns, aligns, aligns, spread], start=1):
+        of.add(number, measure_heads(axes_of("cross", head, spread), "cross"))
+    first, second = of.heads()
+    assert (first.role, first.roles) == ("aligns", {"aligns": 3, "spread": 1})
+    assert (second.role, second.roles) == ("spread", {"spread": 4})
+
+
+def test_a_head_whose_maxima_lie_at_one_offset_is_named_by_it():
+    rng = np.random.default_rng(2)
+    faint = random_axes("encoder_self", rng, (40, 40))
+    faint.weights[:] = 1 / 40  # its weights alone say "spread"
+    rows = np.arange(39)
+    faint.weights[..., rows, rows + 1] += 0.01
+    (head, *_) = summary("encoder_self", [faint])
+    assert (head.role, head.roles) == ("next", {"spread": 1})
+
+
+def test_what_is_kept_does_not_grow_with_the_sentences():
+    def size(count):
+        of = CorpusSummary("encoder_self")
+        for number in range(count):
+            of.add(number, made[number % len(made)])
+        arrays = [of._offsets, of._profile.mean, of._profile._squares]
+        arrays += [array for mean in of._means.values() for array in (mean.mean, mean._squares)]
+        ends = [array for ends in of._ends.values() for end in ends._ends for array in end]
+        return sum(array.nbytes for array in arrays + ends), len(arrays), len(ends)
+
+    made = [measure_heads(axes, "encoder_self") for axes in sentences("encoder_self")]
+    assert size(400) == size(4)

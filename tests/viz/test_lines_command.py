@@ -1,0 +1,172 @@
+"""python -m viz --lines: the right page, and each line's fault said with its number."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.transformer.reference import is_one_sentence
+from tests.viz.test_lines_report import summary_of
+from transformer import KINDS, AttentionTrace
+from transformer.analysis.lenses.lensed import lensed
+from viz import lines_command
+from viz.__main__ import main
+from viz.draw.caption import Origin
+from viz.draw.explorer import View, encode_explorer
+from viz.lines_report import LinesPage, lines_report
+
+
+@pytest.fixture
+def run(checkpoint_folder, tmp_path, monkeypatch):
+    """Run the command in an empty folder; its status and the page, if there is one."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*options, **files):
+        for name, content in files.items():
+            (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
+        out = tmp_path / "report.html"
+        out.unlink(missing_ok=True)
+        status = main(["-o", str(out), "--checkpoint", str(checkpoint_folder), *options])
+        return status, out.read_text(encoding="utf-8") if out.exists() else None
+
+    return run
+
+
+def blocks_of(page):
+    return {int(n): text for n, text in re.findall(r'id="line-(\d+)">([^<]*)<', page)}
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threads, monkeypatch):
+    monkeypatch.setattr(lines_command, "CHUNK", 3)  # several
+    texts = [pair.english for pair in pairs[:80:10]]
+    status, page = run(
+        "--lines", "in", "--kind", "encoder_self", "--head", "2", "--beam", "2", "--theme", "dark",
+        "--threads", threads, **{"in": "\n".join(texts)},
+    )  # fmt: skip
+    assert status == 0
+    view = View("encoder_self", 0, 1)
+    traces = [translator.trace(text, beam_size=2) for text in texts]
+    expected = lines_report(traces, view, theme="dark", origin=Origin.of(translator, "", ""))
+    assert blocks_of(page) == blocks_of(expected)
+    (meta, arrays), (meta_, arrays_) = summary_of(page), summary_of(expected)
+    assert meta == meta_
+    assert all((arrays[name] == arrays_[name]).all() for name in arrays | arrays_)
+
+
+def test_translations_are_forced_line_by_line(run, translator, pairs):
+    files = {
+        "en": "".join(f"{pair.english}\n" for pair in pairs[:3]),
+        "de": "".join(f"{pair.german}\n" for pair in pairs[:3]),
+    }
+    status, page = run("--lines", "en", "--targets", "de", "--lens", "norm", **files)
+    assert status == 0
+    view = View(lens="norm")
+    for number, pair in enumerate(pairs[:3], start=1):
+        trace = lensed("norm", translator, translator.trace(pair.english, pair.german))
+        origin = Origin.of(translator, pair.english, pair.german)
+        assert blocks_of(page)[number] == encode_explorer(trace, view, origin)
+
+
+def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
+    lines = ["The dog waits.", "", "dog " * 999, "\udcff", "A bird sings.", ""]
+    status, page = run("--lines", "in", **{"in": "\n".join(lines)})
+    assert status == 2
+    assert [*blocks_of(page)] == [1, 5]
+    said = capsys.readouterr().err.splitlines()
+    assert [re.findall(r"^viz: Line (\d):? ", line) for line in said] == [["2"], ["3"], ["4"]]
+    assert all(is_one_sentence(line.removeprefix("viz: ")) for line in said)
+    assert page.count("<li>Line ") == 3
+    meta, _ = summary_of(page)
+    assert [row[0] for row in meta["sentences"]] == [1, 5]
+
+
+def test_blank_lines_alone_change_no_status(run, capsys):
+    status, page = run("--lines", "in", **{"in": "The dog waits.\n \n"})
+    assert (status, [*blocks_of(page)]) == (0, [1])
+    assert "Line 2 is blank" in capsys.readouterr().err
+
+
+def test_a_forced_line_without_a_translation_is_named(run, capsys):
+    files = {"en": "The dog waits.\nA bird sings.\n\n", "de": "Der Hund wartet.\n\n\n"}
+    status, page = run("--lines", "en", "--targets", "de", **files)
+    assert (status, [*blocks_of(page)]) == (2, [1])
+    said = capsys.readouterr().err
+    assert "Line 2: " in said
+    assert "Line 3 is blank" in said
+
+
+def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
+    folder = tmp_path / "traces" / "new"
+    options = ["--traces", str(folder), "--trace-formats", "npz", "csv", "parquet"]
+    status, _ = run("--lines", "in", *options, **{"in": "The dog waits.\n\nA bird sings.\n"})
+    assert status == 0
+    names = [f"line-{n}.{end}" for n in ("0001", "0003") for end in ("csv", "npz", "parquet")]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    for name, text in (("line-0001", "The dog waits."), ("line-0003", "A bird sings.")):
+        trace = translator.trace(text)
+        loaded = AttentionTrace.load(folder / f"{name}.npz")
+        assert (loaded.source, loaded.target) == (text, trace.target)
+        assert all((loaded.weights(kind) == trace.weights(kind)).all() for kind in KINDS)
+        frame = trace.to_frame()
+        stored = pd.read_parquet(folder / f"{name}.parquet")
+        assert (stored["weight"] == frame["weight"]).all()
+        assert [*stored["key_token"]] == [*frame["key_token"]]
+        table = pd.read_csv(folder / f"{name}.csv", keep_default_na=False)
+        assert [*table["query_token"]] == [*frame["query_token"]]
+        assert np.abs(table["weight"] - frame["weight"]).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--lines", "nowhere"], "nowhere cannot be read"),
+        (["--lines", "."], "cannot be read"),
+        (["--lines", "blank"], "no line that can be shown"),
+        (["--lines", "en", "--targets", "short"], "short ends before line 2"),
+        (["--lines", "short", "--targets", "en"], "short ends before line 2"),
+        (["--lines", "-", "--targets", "-"], "cannot both be standard input"),
+        (["--lines", "en", "--layer", "9"], "no layer 9"),
+        (["--lines", "en", "--traces", "en/in"], "en/in cannot be written"),
+        (["--lines", "en", "-o", "no/such.html"], "such.html cannot be written"),
+        (["--lines", "en", "text"], "either a text or --lines"),
+        ([], "either a text or --lines"),
+        (["text", "--targets", "en"], "go with --lines"),
+        (["text", "--traces", "new"], "go with --lines"),
+        (["--lines", "en", "--target", "Der Hund."], "--targets FILE"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, options, message):
+    files = {"en": "The dog waits.\nA bird sings.\n", "short": "Der Hund.\n", "blank": "\n \n"}
+    status, page = run(*options, **files)
+    assert (status, page) == (2, None)
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message in said
+    assert is_one_sentence(said.removeprefix("viz: "))
+
+
+def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(lines_command, "LinesPage", lambda view: LinesPage(view, most_bytes=10_000))
+    status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
+    assert (status, page) == (2, None)
+    assert re.search(r"With sentence \d the report has more than", capsys.readouterr().err)
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".new")]
+
+
+def test_standard_input_is_read(run, monkeypatch):
+    class Given:
+        buffer = __import__("io").BytesIO(b"The dog waits.\nA bird sings.")
+
+    monkeypatch.setattr("sys.stdin", Given)
+    status, page = run("--lines", "-")
+    assert (status, [*blocks_of(page)]) == (0, [1, 2])
+
+
+def test_progress_is_shown_on_a_terminal_alone(run, monkeypatch, capsys):
+    run("--lines", "in", **{"in": "The dog waits.\n"})
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("transformer.standard_input.SECONDS_BETWEEN", 0)
+    run("--lines", "in", **{"in": "The dog waits.\n" * 2})
+    assert "2 lines, " in capsys.readouterr().err

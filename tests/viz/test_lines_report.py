@@ -1,0 +1,195 @@
+"""The page holds every sentence exactly as a report of it alone, and a summary of all of them."""
+
+import base64
+import gzip
+import re
+import weakref
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+import pytest
+
+from tests.transformer.reference import is_one_sentence
+from tests.viz.draw.message import decode
+from tests.viz.many_traces import LOG_P, many
+from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted
+from transformer import KINDS, AttentionTrace, InputError
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
+from viz.draw.caption import Origin
+from viz.draw.explorer import View, encode_explorer
+from viz.lines_report import MOST_SAID, LinesPage, lines_report, packed
+
+
+def summary_of(page):
+    (text,) = re.findall(r'id="lines-packed">([^<]*)<', page)
+    return decode(gzip.decompress(base64.b64decode(text)))
+
+
+def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
+    traces, view = many(), View("decoder_self", 1, 2)
+    origin = Origin("", "", "demo", "")
+    page = lines_report(iter(traces), view, origin=origin)
+    blocks = dict(re.findall(r'id="line-(\d+)">([^<]*)<', page))
+    assert [*blocks] == ["1", "2", "3", "4", "5"]
+    for number, trace in enumerate(traces, start=1):
+        of = replace(origin, source=trace.source, target=trace.target)
+        assert blocks[str(number)] == encode_explorer(trace, view, of)
+    assert "model demo" in page
+
+
+def test_the_summary_is_that_of_the_traces():
+    traces = many()
+    meta, arrays = summary_of(lines_report(traces))
+    assert [part["kind"] for part in meta["parts"]] == list(KINDS)
+    for part in meta["parts"]:
+        kind = part["kind"]
+        of = CorpusSummary(kind)
+        for number, trace in enumerate(traces, start=1):
+            of.add(number, measure_heads(by_pieces(trace, kind), kind))
+        heads = of.heads()
+        assert [(one["layer"], one["head"]) for one in part["heads"]] == [
+            *np.ndindex(LAYERS, HEADS)
+        ]
+        profile = arrays[f"{kind}.profile"]
+        # nothing lies ahead in the decoder
+        assert profile.shape == (LAYERS * HEADS, 10 if kind == "decoder_self" else 19)
+        for one, said, row in zip(heads, part["heads"], profile, strict=True):
+            assert (row == one.profile[: len(row)]).all()
+            assert one.profile[len(row) :].sum() == 0
+            assert said["role"] == one.role
+            assert dict(said["roles"]) == one.roles
+            assert said["values"]["changes"] == [one.varies]
+            for name, spread in one.values.items():
+                expected = [spread.mean, spread.deviation, [*spread.lowest], [*spread.highest]]
+                assert said["values"][name] == expected
+
+
+def test_the_list_has_text_log_p_and_length_of_each():
+    meta, _ = summary_of(lines_report(many()))
+    assert meta["sides"] == [["English", "en"], ["German", "de"]]
+    numbers, sources, targets, log_p, lengths, unlike = zip(*meta["sentences"], strict=True)
+    assert numbers == (1, 2, 3, 4, 5)
+    assert sources[1] == "Two black Käfer run1"
+    assert targets[0] == planted().target
+    assert log_p == LOG_P
+    assert lengths == (11,) * 5
+    assert all(0 < one < 1 for one in unlike)
+
+
+def test_what_was_typed_is_text_and_nothing_else():
+    page = lines_report(many(evil=True), title=EVIL, origin=Origin("", "", EVIL, ""))
+    assert EVIL not in page
+    assert "<img" not in page
+    assert page.count(escape(EVIL)) == 3  # title, heading, model
+    assert page.count("</script") == page.count("<script") == 2 + 5
+
+
+def test_the_page_names_no_address_on_the_network():
+    page = lines_report(many(2)).replace("http://www.w3.org/2000/svg", "")  # a language's name
+    assert not re.search(r"https?:|\bsrc=|@import|url\(", page)
+    assert "default-src 'none'" in page
+
+
+def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
+    light, dark, auto = (lines_report(many(1), theme=name) for name in ("light", "dark", "auto"))
+    assert "color-scheme:light" in light
+    assert "color-scheme:dark" not in light
+    assert "color-scheme:light" not in dark
+    assert "prefers-color-scheme:dark" in auto
+
+
+def from_arrays(tokens):
+    """An encoder alone, of layers with three heads and one."""
+    rng = np.random.default_rng(len(tokens))
+    rows = [rng.dirichlet(np.ones(len(tokens)), (heads, len(tokens))) for heads in (3, 1)]
+    return AttentionTrace.from_arrays(encoder_self=rows, source_tokens=tokens)
+
+
+def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have():
+    meta, arrays = summary_of(
+        lines_report([from_arrays(["[CLS]", "a", "b"]), from_arrays(["[CLS]", "c"])])
+    )
+    (part,) = meta["parts"]
+    places = [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert part["kind"] == "encoder_self"
+    assert [(one["layer"], one["head"]) for one in part["heads"]] == places
+    assert arrays["encoder_self.profile"].shape == (4, 19)
+    assert arrays["encoder_self.profile"].sum(-1) == pytest.approx(1)
+    assert meta["selected"] == ["encoder_self", 0, 0]
+    assert meta["sides"] == [["Text", ""]] * 2
+    assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
+
+
+def test_only_the_kinds_and_layers_of_the_view_are_in_the_summary():
+    meta, _ = summary_of(lines_report(many(2), View("cross", 1, kinds=("cross",), layers=(1,))))
+    (part,) = meta["parts"]
+    assert {(part["kind"], one["layer"]) for one in part["heads"]} == {("cross", 1)}
+
+
+def test_the_heads_of_large_sentences_lie_apart(monkeypatch):
+    monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
+    page = lines_report(many(2))
+    heads = {
+        f"line-{number}.{kind}.{layer}.{head}"
+        for number in (1, 2)
+        for kind in KINDS
+        for layer, head in np.ndindex(LAYERS, HEADS)
+    }
+    assert set(re.findall(r'id="(line-\d\.[^"]*)">', page)) == heads
+
+
+def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers():
+    traces = [replace(trace, notes=("Rows sum to <2>.",)) for trace in many(3)]
+    page = LinesPage()
+    for number, trace in enumerate([*traces, *many(1)], start=11):
+        page.add(packed(number, trace))
+    text = page.html(left_out=[f"Line {n} is blank." for n in range(20)])
+    assert "<li>#11, #12, #13: Rows sum to &lt;2&gt;.</li>" in text
+    assert text.count("is blank.") == MOST_SAID - 1
+    assert "and 13 more." in text
+
+
+def test_no_trace_is_kept():
+    alive: list[weakref.ref] = []
+    most = []
+
+    def traces():
+        for number in range(6):
+            trace = many(number + 1)[-1]
+            alive.append(weakref.ref(trace))
+            most.append(sum(one() is not None for one in alive))
+            yield trace
+
+    lines_report(traces())
+    assert max(most) <= 3  # this one, and the one that was packed last
+
+
+@pytest.mark.parametrize(
+    ("traces", "message"),
+    [
+        ([], "no sentence"),
+        ([planted(), "other"], "Sentence 2 has other heads than sentence 1"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(traces, message, translator):
+    traces = [translator.trace("The dog.") if one == "other" else one for one in traces]
+    with pytest.raises(InputError, match=message) as error:
+        lines_report(traces)
+    assert is_one_sentence(str(error.value))
+
+
+def test_a_head_that_is_not_there_is_said_in_a_sentence():
+    with pytest.raises(InputError, match="no layer 9"):
+        lines_report(many(2), View("cross", 8, 0))
+
+
+def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so():
+    sentences = [packed(number, trace) for number, trace in enumerate(many(3), start=1)]
+    page = LinesPage(most_bytes=sum(one.bytes for one in sentences) - 1)
+    page.add(sentences[0])
+    page.add(sentences[1])
+    with pytest.raises(InputError, match="With sentence 3 the report has more than") as error:
+        page.add(sentences[2])
+    assert is_one_sentence(str(error.value))

@@ -1,0 +1,299 @@
+"""What each head does over many sentences: one pass, in memory that does not grow with them.
+
+Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe & Pinter 2019).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.corpus.corpus_roles import (
+    LARGEST_OFFSET,
+    SentenceMeasures,
+    corpus_role,
+    measure_sentence,
+    most_frequent_offsets,
+)
+from transformer.analysis.distance import row_distances
+from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
+from transformer.analysis.heads.measures import Floats, first_counted_row, measure
+from transformer.analysis.heads.roles import head_roles
+from transformer.kinds import Kind
+from transformer.trace import Weights
+
+REACH = 8
+"""The farthest relative position that has a column of its own in a profile."""
+
+UNLIKE = "unlike others"
+MEASURES: dict[str, str] = {
+    **OF_A_SENTENCE,
+    UNLIKE: "share of the weight that lies elsewhere than that of the other heads of its kind",
+}
+"""What is measured of each head, means over all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceHeads:
+    """The heads of one kind on one sentence.
+
+    Args:
+        counts: heads of each layer; what lies beyond in the arrays stands for no head.
+        rows: how many rows count.
+        measures: of all heads, for their roles.
+        values: by the names of `MEASURES`, `[layer, head]` each, means over the rows that count.
+        profile: `[layer, head, 2 · REACH + 3]`, what `offset_profile` gives.
+        roles: `[layer][head]`, the role on this sentence alone.
+    """
+
+    counts: tuple[int, ...]
+    rows: int
+    measures: SentenceMeasures
+    values: Mapping[str, Floats]
+    profile: Floats
+    roles: list[list[str]]
+
+    @property
+    def unlike(self) -> float:
+        """How far the heads of this kind differ from each other here, mean over the heads."""
+        values = self.values[UNLIKE]
+        return float(np.mean([values[layer, head] for layer, head in _places(self.counts)]))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One measure of one head over the sentences.
+
+    Args:
+        mean: over all rows.
+        deviation: standard deviation of the sentences' means, each weighted by its rows.
+        lowest: the smallest of the sentences' means, and the number of the first that has it.
+        highest: the largest, likewise.
+    """
+
+    mean: float
+    deviation: float
+    lowest: tuple[float, int]
+    highest: tuple[float, int]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSummary:
+    """One head over all sentences.
+
+    Args:
+        place: its kind, layer and number.
+        role: from its means over all rows, as on the Roles page; rare words are not counted, since
+            it is known after the last sentence alone which these are.
+        roles: in how many sentences it has which role there; "" where nothing dominates.
+        values: by the names of `MEASURES`.
+        profile: `[2 · REACH + 3]`, mean over all rows of what `offset_profile` gives.
+        varies: how far a sentence's profile lies from this one, √E‖p − p̄‖²: 0 where all are the
+            same, below 1 always.
+    """
+
+    place: Head
+    role: str
+    roles: Mapping[str, int]
+    values: Mapping[str, Spread]
+    profile: Floats
+    varies: float
+
+
+def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
+    """Measure all heads of one kind on one sentence.
+
+    Args:
+        axes: its weights, by pieces or by words.
+        kind: of attention.
+    """
+    counts = tuple(axes.has_head.sum(-1).tolist())
+    # how often a token stands in all sentences is not known yet
+    measures = measure_sentence(axes, kind, [0] * len(axes.labels.keys))
+    values = {
+        name: measures.values[name] if name in measures.values else measure(axes, kind, name)
+        for name in OF_A_SENTENCE
+    }
+    first = _first_row(axes, kind)
+    values[UNLIKE] = _unlike_others(axes, counts, first)
+    return SentenceHeads(
+        counts=counts,
+        rows=len(axes.labels.queries) - first,
+        measures=measures,
+        values=values,
+        profile=offset_profile(axes, kind),
+        roles=head_roles(axes, kind),
+    )
+
+
+def _first_row(axes: LabelledWeights, kind: Kind) -> int:
+    return first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
+
+
+def offset_profile(axes: LabelledWeights, kind: Kind) -> Floats:
+    """The weight at each relative position, key minus query, mean over the rows that count.
+
+    Returns:
+        `[layer, head, 2 · REACH + 3]`: all weight farther back than -REACH, that at -REACH, …, at
+        0, …, at REACH, and all that lies farther on. It sums to what a row sums to.
+    """
+    first = _first_row(axes, kind)
+    profiles = []
+    for layer in axes.weights:
+        rows = layer[:, first:].astype(np.float64)  # [head, row, key]; row 0 is query `first`
+        near = [
+            np.diagonal(rows, first + distance, -2, -1).sum(-1)
+            for distance in range(-REACH, REACH + 1)
+        ]
+        back = np.tril(rows, first - REACH - 1).sum((-2, -1))
+        ahead = np.triu(rows, first + REACH + 1).sum((-2, -1))
+        profiles.append(np.stack([back, *near, ahead], axis=-1) / rows.shape[1])
+    return np.stack(profiles)
+
+
+def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> Floats:
+    """Distance of each head's rows from the mean rows of all other heads of the kind.
+
+    Returns:
+        `[layer, head]`, total variation, 0 to 1; 0 where there is no other head.
+    """
+    unlike: Floats = np.zeros(axes.weights.shape[:2])
+    others = sum(counts) - 1
+    if not others:
+        return unlike
+    total = np.zeros((axes.weights.shape[2] - first, axes.weights.shape[3]))  # [row, key]
+    for layer, count in enumerate(counts):
+        total += axes.weights[layer, :count, first:].sum(0, dtype=np.float64)
+    for layer, head in _places(counts):
+        own = axes.weights[layer, head, first:]
+        mean = cast(Weights, (total - own) / others)  # in float64, as the distance is computed
+        unlike[layer, head] = row_distances(own, mean).mean()
+    return unlike
+
+
+class CorpusSummary:
+    """The heads of one kind over all sentences that were added.
+
+    Only sums are kept: means and variances are updated sentence by sentence (West 1979).
+    """
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.sentences = 0
+        self.counts: tuple[int, ...] = ()
+        self._means: dict[str, _WeightedMean] = {}
+        self._profile = _WeightedMean()
+        self._offsets: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        self._offset_rows = 0
+        self._roles: dict[tuple[int, int], Counter[str]] = {}
+        self._ends: dict[str, _Ends] = {name: _Ends() for name in MEASURES}
+
+    def add(self, number: int, of: SentenceHeads) -> None:
+        """Count one sentence.
+
+        Args:
+            number: by which it is named as the lowest or the highest.
+            of: its heads, as many as those of the sentences before.
+
+        Raises:
+            ValueError: if there are other heads.
+        """
+        if not self.sentences:
+            self.counts = of.counts
+            self._offsets = np.zeros(of.measures.offset_counts.shape, np.int64)
+            self._roles = {place: Counter() for place in _places(of.counts)}
+        if of.counts != self.counts:
+            raise ValueError(f"heads {of.counts} after {self.counts}")
+        self.sentences += 1
+        for name, value in {**of.measures.values, **of.values}.items():
+            self._means.setdefault(name, _WeightedMean()).add(value, of.rows)
+        self._profile.add(of.profile, of.rows)
+        self._offsets += of.measures.offset_counts
+        self._offset_rows += of.measures.rows
+        for name, ends in self._ends.items():
+            ends.add(number, of.values[name])
+        for (layer, head), roles in self._roles.items():
+            roles[of.roles[layer][head]] += 1
+
+    def heads(self) -> list[HeadSummary]:
+        """Each head, by layer and number; none before the first sentence."""
+        return [self._head(*place) for place in _places(self.counts)]
+
+    def _head(self, layer: int, head: int) -> HeadSummary:
+        at = (layer, head)
+        return HeadSummary(
+            place=Head(self.kind, layer, head),
+            role=self._role(at),
+            roles=dict(self._roles[at].most_common()),
+            values={
+                name: Spread(
+                    float(self._means[name].mean[at]),
+                    float(self._means[name].variance[at]) ** 0.5,
+                    *ends.of(at),
+                )
+                for name, ends in self._ends.items()
+            },
+            profile=self._profile.mean[at],
+            varies=float(self._profile.variance[at].sum()) ** 0.5,
+        )
+
+    def _role(self, at: tuple[int, int]) -> str:
+        means = {name: float(mean.mean[at]) for name, mean in self._means.items()}
+        offset = int(most_frequent_offsets(self._offsets)[at])
+        at_best = self._offsets[at][offset + LARGEST_OFFSET]
+        means |= {"positional": at_best / self._offset_rows, "rare word": 0.0}
+        return corpus_role(means, self.kind, offset)
+
+
+class _WeightedMean:
+    """Mean and variance of arrays that come one after another, with their weights."""
+
+    def __init__(self) -> None:
+        self.weight = 0.0
+        self.mean: Floats = np.zeros(())
+        self._squares: Floats = np.zeros(())
+
+    def add(self, value: Floats, weight: float) -> None:
+        self.weight += weight
+        apart = value - self.mean
+        self.mean = self.mean + apart * (weight / self.weight)
+        self._squares = self._squares + weight * apart * (value - self.mean)
+
+    @property
+    def variance(self) -> Floats:
+        return np.asarray(self._squares / self.weight)
+
+
+class _Ends:
+    """The smallest and the largest value of each head, and the sentences that have them."""
+
+    def __init__(self) -> None:
+        self._ends: list[tuple[Floats, npt.NDArray[np.int64]]] = []
+
+    def add(self, number: int, value: Floats) -> None:
+        here = np.full(value.shape, number)
+        if not self._ends:
+            self._ends = [(value, here), (value, here)]
+            return
+        self._ends = [
+            (np.where(better, value, end), np.where(better, here, numbers))
+            for (end, numbers), better in zip(
+                self._ends, (value < self._ends[0][0], value > self._ends[1][0]), strict=True
+            )
+        ]
+
+    def of(self, at: tuple[int, int]) -> tuple[tuple[float, int], tuple[float, int]]:
+        (low, lowest), (high, highest) = self._ends
+        return (float(low[at]), int(lowest[at])), (float(high[at]), int(highest[at]))
+
+
+def _places(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Layer and head of each, both from 0."""
+    return ((layer, head) for layer, count in enumerate(counts) for head in range(count))

@@ -1,0 +1,241 @@
+// Every head over all sentences. Pointer and keys are answered here; the page hears which head or
+// which sentence is to be opened.
+
+import { paint, sized } from "../core/canvas.js";
+import { button, make, tableOf } from "../core/dom.js";
+import { PictureView, TALLEST } from "../core/picture_view.js";
+import { figure, number, within } from "../core/text.js";
+import { HIGH, legend } from "../attention_map/scale.js";
+import { distanceOf, foremost } from "./data.js";
+import { rasterOfPanel, summaryMarks } from "./marks.js";
+import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
+
+/** @typedef {import("./data.js").LinesData} LinesData */
+/** @typedef {import("./data.js").HeadRow} HeadRow */
+/** @typedef {import("./data.js").Head} Head */
+/** @typedef {import("./plan.js").SummaryAt} SummaryAt */
+/** @typedef {import("./plan.js").SummaryPlan} SummaryPlan */
+/** @typedef {import("../core/picture_view.js").Visible} Visible */
+
+const TITLE = "Each head over all sentences";
+const NOTE = "Each strip is one head: the mean weight at each position relative to the one that "
+  + "looks; … is all beyond. Beside it its role, and the measure: its mean, one standard deviation "
+  + "between sentences, and from the lowest sentence to the highest.";
+const HELP = "Up and down move over the heads, left and right over the positions, Enter opens a "
+  + "head in the sentence below.";
+const FOREMOST = 3;
+const UNLIKE = "unlike others"; // as MEASURES in head_summary.py has it
+const CHANGES = "changes"; // as VARIES in lines.py
+
+/** @extends {PictureView<LinesData, SummaryAt, SummaryPlan>} */
+export class HeadSummary extends PictureView {
+  constructor() {
+    super();
+    this.title = make("h2", { class: "hl-title" }, TITLE);
+    this.choice = make("select");
+    this.sorted = make("input", { type: "checkbox" });
+    this.says = make("span", { class: "hl-says" });
+    this.menu = make("div", { class: "hl-choices" },
+      make("label", {}, "Measure ", this.choice),
+      make("label", {}, this.sorted, " sort by it"), this.says);
+    this.legend = make("span", { class: "hl-legend" });
+    this.foremost = make("dl", { class: "hl-foremost" });
+    this.root.prepend(this.title, this.menu);
+    this.root.insertBefore(this.foremost, this.unseen);
+    this.note.after(this.legend);
+    /** @type {Head | null} */
+    this.open = null; // the head that the explorer shows
+    /** @type {import("../core/raster.js").Raster[]} */
+    this.rasters = [];
+    for (const input of [this.choice, this.sorted]) {
+      input.addEventListener("change", () => {
+        this.at = null;
+        this.layOut();
+      });
+    }
+  }
+
+  update() {
+    const { measures, selected, parts } = this.data;
+    this.open = selected;
+    this.choice.replaceChildren(...Object.keys(measures).map((name) => make("option", {}, name)));
+    this.root.setAttribute("aria-label", TITLE);
+    this.scroll.setAttribute("aria-label", `${TITLE}. ${HELP}`);
+    this.note.textContent = NOTE;
+    this.foremost.replaceChildren(...this.differences());
+    const names = Object.keys(measures);
+    this.table.replaceChildren(...tableOf(`${TITLE}, means`,
+      ["Kind", "Head", "Role", "Most weight", ...names],
+      parts.flatMap((part) => part.heads.map((head, n) => [
+        part.title, head.name, head.role || "none", this.strongest(part, n),
+        ...names.map((name) => figure(Number(head.values[name][0].toPrecision(3)))),
+      ]))));
+  }
+
+  /** Where the most of a head's weight lies. @param {import("./data.js").SummaryPart} part
+   * @param {number} head */
+  strongest({ columns, profile }, head) {
+    const row = profile.subarray(head * columns, (head + 1) * columns);
+    const column = row.indexOf(Math.max(...row));
+    return `${number(row[column])} ${distanceOf(column, this.data.reach)}`;
+  }
+
+  /** Where heads differ most, as buttons that open what they name. */
+  differences() {
+    const { data } = this;
+    const heads = /** @param {string} measure */ (measure) =>
+      foremost(data, measure, FOREMOST).map(({ part, head, value }) =>
+        button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.tellHead(
+          [part.kind, head.layer, head.head])));
+    const sentences = [...data.sentences].sort((a, b) => b.unlike - a.unlike).slice(0, FOREMOST);
+    const links = sentences.map(({ number: line, unlike }) =>
+      make("a", { href: `#${line}` }, `#${line} ${unlike.toFixed(2)}`));
+    return [
+      ["Heads most unlike the others of their kind", heads(UNLIKE)],
+      ["Heads that change most between sentences", heads(CHANGES)],
+      ["Sentences in which heads differ most from each other", links],
+    ].flatMap(([words, nodes]) => [
+      make("dt", {}, /** @type {string} */ (words)),
+      make("dd", {}, .../** @type {Node[]} */ (nodes)),
+    ]);
+  }
+
+  /** @param {Head} head */
+  tellHead(head) {
+    this.mark(head);
+    this.options.onSelect?.(head);
+  }
+
+  /** Mark the head that the explorer shows. @param {Head | null} head */
+  mark(head) {
+    this.open = head;
+    this.draw();
+  }
+
+  /** @param {number} width */
+  arrange(width) {
+    const { data, theme, sorted, choice } = this;
+    this.plan = planSummary(data.parts, sorted.checked ? choice.value : null, width,
+      this.measure);
+    this.room.style.width = `${this.plan.width}px`;
+    this.room.style.height = `${this.plan.height}px`;
+    // stacked panels are a phone's, where a frame that scrolls in a page that scrolls is a trap
+    const most = this.plan.stacked ? 2 * TALLEST : TALLEST;
+    const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
+    this.scroll.style.height = `${Math.min(this.plan.height, most) + bar}px`;
+    this.rasters = this.plan.panels.map((panel) => rasterOfPanel(panel, theme.name));
+    this.says.textContent = data.measures[choice.value];
+    this.legend.replaceChildren(...this.legendItems().map((item) => {
+      if (typeof item === "string") return make("span", {}, item);
+      const canvas = make("canvas", { "aria-hidden": "true" });
+      paint(sized(canvas, item.width, HIGH), item.marks, theme.font);
+      return canvas;
+    }));
+  }
+
+  legendItems() {
+    const [{ palette }] = this.data.parts;
+    const scale = /** @type {import("../attention_map/data.js").MapData} */ (
+      { scale: "square root", threshold: 0, signed: false, amount: "weight" });
+    return legend(scale, palette[this.theme.name]);
+  }
+
+  /** @param {Visible} visible */
+  marks({ x, y }) {
+    const { data, plan, theme, at, rasters, open, choice } = this;
+    const marks = summaryMarks({
+      data, plan, theme, at, rasters, open, measure: choice.value,
+    });
+    return [{ type: /** @type {const} */ ("group"), marks, x: -x, y: -y }];
+  }
+
+  sheet() {
+    const { data, plan, theme, rasters, choice } = this;
+    return {
+      name: "heads over all sentences", title: TITLE, note: "", theme,
+      width: plan.width, height: plan.height,
+      lines: [`${data.sentences.length} sentences. ${choice.value}: ${this.says.textContent}.`],
+      legend: this.legendItems(),
+      marks: summaryMarks({
+        data, plan, theme, rasters, at: null, open: null, measure: choice.value,
+      }),
+    };
+  }
+
+  /** @param {number} x @param {number} y @param {Visible} visible */
+  hit(x, y, visible) {
+    return hitSummary(this.plan, x + visible.x, y + visible.y);
+  }
+
+  draw() {
+    super.draw();
+    this.scroll.style.cursor = this.at ? "pointer" : "default";
+  }
+
+  /** @param {SummaryAt} at */
+  headAt({ panel, row }) {
+    const { part, rows } = this.plan.panels[panel];
+    return { part, head: part.heads[rows[row]], n: rows[row] };
+  }
+
+  /** @param {SummaryAt} at */
+  pick(at) {
+    const { part, head } = this.headAt(at);
+    this.live.textContent = `${head.name} of ${part.title} is open`;
+    this.tellHead([part.kind, head.layer, head.head]);
+  }
+
+  /** @param {string} key */
+  press(key) {
+    if ((key === "Enter" || key === " ") && this.at) {
+      this.pick(this.at);
+      return true;
+    }
+    const to = moved(this.plan, this.at, key);
+    if (!to) return false;
+    const { scroll, plan } = this;
+    const top = topOf(plan.panels[to.panel], to.row);
+    scroll.scrollTop = within(scroll.scrollTop, top + ROW - scroll.clientHeight, top);
+    this.point(to);
+    this.live.textContent = this.words(to).join(". ");
+    return true;
+  }
+
+  /** @param {SummaryAt} at */
+  words(at) {
+    const { part, head, n } = this.headAt(at);
+    const name = `${head.name} · ${part.title}`;
+    if (at.column != null) {
+      const weight = part.profile[n * part.columns + at.column];
+      return [`${name}: ${distanceOf(at.column, this.data.reach)}`, number(weight)];
+    }
+    const roles = head.roles.map(([role, count]) =>
+      `${role || "none"} in ${count.toLocaleString("en")}`).join(", ");
+    return [name, measured(this.choice.value, head), `Role by sentence: ${roles}`];
+  }
+
+  /** @param {SummaryAt} at @param {Visible} visible */
+  tell(at, { x, y }) {
+    const panel = this.plan.panels[at.panel];
+    const [first, second, more] = this.words(at);
+    const left = -x + (at.column == null ? panel.x : panel.strip + at.column * panel.cell);
+    const right = at.column == null ? panel.strip - x : left + panel.cell;
+    const top = topOf(panel, at.row) - y;
+    return {
+      words: at.column == null
+        ? [first, make("div", {}, second), make("div", {}, more)]
+        : [first, make("strong", {}, second)],
+      box: { left, right, top, bottom: top + ROW },
+    };
+  }
+}
+
+/** A measure of a head in words. @param {string} name @param {HeadRow} head */
+function measured(name, { values }) {
+  const [mean, deviation, lowest, highest] = values[name];
+  /** @param {number} value */
+  const said = (value) => figure(Number(value.toPrecision(3)));
+  if (deviation == null || !lowest || !highest) return `${name} ${said(mean)}`;
+  return `${name} ${said(mean)} ± ${said(deviation)}, from ${said(lowest[0])} in #${lowest[1]} to `
+    + `${said(highest[0])} in #${highest[1]}`;
+}

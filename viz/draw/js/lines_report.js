@@ -1,0 +1,84 @@
+// The script of a saved page of many sentences. It runs before the page is read to its end; each
+// sentence stays packed as text until it is chosen.
+
+import { make } from "./core/dom.js";
+import { adoptStyle } from "./core/style.js";
+import { unzip } from "./core/unzip.js";
+import { mount } from "./core/view.js";
+import { decode } from "./core/wire.js";
+import { read as readSentence } from "./explorer/data.js";
+import { Explorer } from "./explorer/view.js";
+import { read } from "./lines/data.js";
+import { SentenceList } from "./lines/list.js";
+import { HeadSummary } from "./lines/view.js";
+import { textOf } from "./page_text.js";
+
+/** @typedef {import("./head_grid/data.js").Head} Head */
+
+/** @param {string} id */
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** @param {string} id */
+const unpacked = async (id) => decode(await unzip(await textOf(id)));
+
+const data = read(await unpacked("lines-packed"));
+const heads = byId("heads");
+adoptStyle(heads);
+
+/** @type {Head | null} */
+let open = null; // what was opened last stays open from sentence to sentence
+let shown = 0; // number of the sentence
+
+const summary = mount(byId("summary"), HeadSummary, data, {
+  onSelect: (head) => {
+    open = head;
+    show(shown, true);
+    byId("sentence").scrollIntoView({ block: "nearest" });
+  },
+});
+const list = new SentenceList(byId("list"), data.sentences, (number) =>
+  location.replace(`#${number}`)); // walking over the list fills no history
+const repeat = matchMedia("(prefers-color-scheme: dark)");
+repeat.addEventListener("change", () => summary.layOut());
+addEventListener("hashchange", () => show(asked()));
+show(asked());
+
+/** The sentence that the address names, or the first. */
+function asked() {
+  const number = Number(location.hash.slice(1));
+  const known = data.sentences.some((one) => one.number === number);
+  return known ? number : data.sentences[0].number;
+}
+
+/**
+ * @param {number} number of a sentence
+ * @param {boolean} [again] though it is shown
+ */
+async function show(number, again = false) {
+  if (number === shown && !again) return;
+  shown = number;
+  list.mark(number);
+  const name = `line-${number}`;
+  const message = readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
+  if (number !== shown) return; // another one was chosen meanwhile
+  if (open) {
+    message.over = open[0] === message.selected[0] ? message.over : [];
+    message.selected = open;
+  }
+  tell(number);
+  mount(heads, Explorer, message, {
+    onSelect: (head) => {
+      open = head;
+      summary.mark(head);
+    },
+  });
+}
+
+/** @param {number} number */
+function tell(number) {
+  const sentence = data.sentences.find((one) => one.number === number);
+  const texts = sentence ? [sentence.source, sentence.target] : [];
+  byId("sentence").replaceChildren(...texts.flatMap((text, side) => (text
+    ? [make("dt", {}, data.sides[side][0]), make("dd", { dir: "auto", lang: data.sides[side][1] },
+      text)] : [])));
+}

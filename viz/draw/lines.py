@@ -1,0 +1,130 @@
+"""Many sentences: what travels for `js/lines`, the list of them and the summary of their heads."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, Spread
+from viz.draw.labels import KIND_TITLES, head_name
+from viz.draw.palette import COLOR, table
+from viz.draw.wire import encode
+
+if TYPE_CHECKING:
+    from transformer.kinds import Kind
+    from viz.draw.head_grid import Head
+
+VARIES = "changes"
+SHOWN_MEASURES = {
+    **MEASURES,
+    VARIES: "how far the weights by relative position lie from their mean in a single sentence, "
+    "0 to 1",
+}
+"""What the summary shows of each head, by the names on the screen."""
+
+
+class Side(NamedTuple):
+    """What the texts of one side are called, and the code of their language, "" if not known."""
+
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A sentence as the list has it.
+
+    Args:
+        number: of its line, from 1; the page's address names it.
+        source: as it was typed; "" where there is none, as with the target.
+        target: its translation.
+        log_p: natural logarithm of the translation's probability; None where it is not known.
+        length: pieces of both sides.
+        unlike: how far the heads of a kind differ from each other here, 0 to 1.
+    """
+
+    number: int
+    source: str
+    target: str
+    log_p: float | None
+    length: int
+    unlike: float
+
+
+def encode_lines(
+    sentences: Sequence[Listed],
+    heads: Mapping[Kind, Sequence[HeadSummary]],
+    *,
+    sides: Sequence[Side],
+    selected: Head,
+    together: str | None = None,
+    caption: Sequence[str] = (),
+) -> str:
+    """What `js/lines` draws, gzip in base64: no character of it can close a tag.
+
+    Args:
+        sentences: in the order of the file, at least one.
+        heads: of each kind that is there, by layer and number.
+        sides: source and target.
+        selected: the head that each sentence opens with; -1 for a mean.
+        together: what stands in the place of a head, where a map is of a whole layer.
+        caption: what the picture was made from, for a file that is saved.
+    """
+    meta = {
+        "component": "lines",
+        "caption": list(caption),
+        "sides": sides,
+        "selected": selected,
+        "reach": REACH,
+        "measures": SHOWN_MEASURES,
+        "sentences": [
+            [one.number, one.source, one.target, one.log_p, one.length, round(one.unlike, 4)]
+            for one in sentences
+        ],
+        "parts": [_part(kind, of, together) for kind, of in heads.items()],
+    }
+    arrays: dict[str, NDArray] = {}
+    for kind, of in heads.items():
+        arrays[f"{kind}.profile"] = _profiles(of)
+        arrays[f"{kind}.light"] = table(kind, "light")
+        arrays[f"{kind}.dark"] = table(kind, "dark")
+    return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+
+
+def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
+    """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
+    profiles = np.stack([one.profile for one in heads])
+    ahead = profiles[:, REACH + 2 :]
+    return profiles if ahead.any() else profiles[:, : REACH + 2]
+
+
+def _part(kind: Kind, heads: Sequence[HeadSummary], together: str | None) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "title": KIND_TITLES[kind],
+        "color": COLOR[kind],
+        "heads": [_head(one, together) for one in heads],
+    }
+
+
+def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
+    _, layer, head = one.place
+    values = {name: _spread(spread) for name, spread in one.values.items()}
+    return {
+        "layer": layer,
+        "head": head,
+        "name": f"L{layer + 1}" if together else head_name(layer, head),
+        "role": one.role,
+        "roles": list(one.roles.items()),
+        "values": {**values, VARIES: [one.varies]},
+    }
+
+
+def _spread(spread: Spread) -> list[float | tuple[float, int]]:
+    return [spread.mean, spread.deviation, spread.lowest, spread.highest]

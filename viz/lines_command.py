@@ -1,0 +1,216 @@
+"""python -m viz --lines: the sentences of a file in one page, and the weights of each as files."""
+
+from __future__ import annotations
+
+import argparse
+import contextvars
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, zip_longest
+from pathlib import Path
+
+from transformer import InputError, Translator, command, standard_input
+from transformer.analysis.lenses.lensed import lensed
+from transformer.atomic import write_file
+from transformer.decoding import Hypothesis
+from transformer.errors import unreadable
+from transformer.lines import Line, LineSearch, Result
+from transformer.search_settings import SearchSettings
+from transformer.trace import AttentionTrace
+from transformer.translation import Candidate, Translation
+from viz.draw.caption import Origin
+from viz.draw.explorer import View, encode_explorer
+from viz.lines_report import LinesPage, Packed, packed
+from viz.trace_files import TraceFiles
+
+STANDARD_INPUT = "-"
+CHUNK = 64
+"""Lines that are worked on together, so that memory holds the packed sentences and little more."""
+BLANK = "is blank and is left out."
+
+Pair = tuple[str, str | None]
+"""A line and the translation that is forced, if one is."""
+
+
+def write_lines(options: argparse.Namespace, view: View) -> int:
+    """Translate the lines of a file and write the page; the exit status.
+
+    A line that cannot be shown stops no other: it is named on standard error and in the page, and
+    the exit status is 2. Blank lines are named and change no status.
+
+    Raises:
+        InputError: if a file cannot be read or written, if the two files do not have as many lines,
+            if what is asked for is not there, if no line can be shown, or if the page would be
+            larger than it may.
+    """
+    translator = Translator.load(options.checkpoint)
+    _require_view(translator, view)
+    files = TraceFiles(options.traces, options.trace_formats) if options.traces else None
+    lines = _Lines(translator, view, options.beam, options.threads, files)
+    pairs = _pairs(options.lines, options.targets, translator.most_letters)
+    page, progress, left_out, status = LinesPage(view), _Progress(), [], 0
+    for number, result in lines.results(pairs, progress.add):
+        if isinstance(result, Packed):
+            page.add(result)
+            continue
+        sentence = f"Line {number:,} {BLANK}" if result is None else str(result)
+        left_out.append(sentence)
+        progress.clear()
+        command.say(f"viz: {sentence}")
+        status = status if result is None else command.REFUSED
+    progress.clear()
+    if not len(page):
+        raise InputError(f"{options.lines} has no line that can be shown: nothing is written.")
+    made_by = Origin.of(translator, "", "").made_by
+    content = page.html(
+        title=options.title, theme=options.theme, made_by=made_by, left_out=left_out
+    )
+    try:
+        write_file(options.out, content.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise InputError(f"{options.out} cannot be written: {error.strerror}.") from error
+    return status
+
+
+def _require_view(translator: Translator, view: View) -> None:
+    """What is wrong with the options is no line's fault.
+
+    Raises:
+        InputError: if there is no such head.
+    """
+    encode_explorer(lensed(view.lens, translator, translator.trace("a", "a")), view)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """How each line becomes what the page holds of it, on as many cores as there are threads."""
+
+    translator: Translator
+    view: View
+    beam: int
+    threads: int
+    files: TraceFiles | None
+
+    def results(
+        self, pairs: Iterator[Pair], progress: Callable[[int], None]
+    ) -> Iterator[tuple[int, Result[Packed]]]:
+        """Number and result of each line, in order."""
+        first = 1
+        while chunk := list(islice(pairs, CHUNK)):
+            of = self._forced if chunk[0][1] is not None else self._searched
+            yield from enumerate(of(chunk, first, progress), start=first)
+            first += len(chunk)
+
+    def _searched(
+        self, chunk: list[Pair], first: int, progress: Callable[[int], None]
+    ) -> Iterator[Result[Packed]]:
+        settings = SearchSettings(beam_size=self.beam, n_best=1)
+        search = LineSearch(self.translator, settings, self._found, self.threads, progress)
+        for results in search.results((text for text, _ in chunk), first):
+            yield from results
+
+    def _forced(
+        self, chunk: list[Pair], first: int, progress: Callable[[int], None]
+    ) -> Iterator[Result[Packed]]:
+        with ThreadPoolExecutor(self.threads) as pool:
+            futures = [
+                pool.submit(contextvars.copy_context().run, partial(self._given, number, *pair))
+                for number, pair in enumerate(chunk, start=first)
+            ]
+            try:
+                for future in futures:
+                    yield future.result()
+                    progress(1)
+            finally:  # who stops is not kept waiting for the rest
+                pool.shutdown(cancel_futures=True)
+
+    def _found(self, line: Line, found: list[Hypothesis]) -> Packed:
+        best = Candidate.of(found[0], self.translator.target_tokenizer)
+        translation = Translation(line.text, (best,), notices=(), seconds=0.0)
+        return self._packed(line.number, self.translator.trace_of(translation))
+
+    def _given(self, number: int, text: str, target: str | None) -> Result[Packed]:
+        if not text.strip():
+            return None
+        try:
+            return self._packed(number, self.translator.trace(text, target))
+        except InputError as error:
+            return InputError(f"Line {number:,}: {error}")
+
+    def _packed(self, number: int, trace: AttentionTrace) -> Packed:
+        shown = lensed(self.view.lens, self.translator, trace)
+        made = packed(
+            number, shown, self.view, Origin.of(self.translator, trace.source, trace.target)
+        )
+        if self.files:
+            self.files.write(number, shown)
+        return made
+
+
+def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pair]:
+    """The lines of one file, or those of two side by side.
+
+    Raises:
+        InputError: if a file cannot be read, or one has more lines than the other.
+    """
+    if targets is None:
+        for line in _lines(sources, most_letters):
+            yield line, None
+        return
+    if sources == targets == STANDARD_INPUT:
+        raise InputError("--lines and --targets cannot both be standard input: name a file.")
+    both = zip_longest(_lines(sources, most_letters), _lines(targets, most_letters))
+    for number, (source, target) in enumerate(both, start=1):
+        if source is None or target is None:
+            raise InputError(
+                f"{sources if source is None else targets} ends before line {number:,}, which the "
+                "other file has: give each line its translation."
+            )
+        yield source, target
+
+
+def _lines(name: str, most_letters: int) -> Iterator[str]:
+    """The lines of a file, or of standard input, as `standard_input.lines` cuts them."""
+    if name == STANDARD_INPUT:
+        yield from standard_input.lines(most_letters)
+        return
+    most_bytes = 4 * (most_letters + 1)
+    try:
+        with Path(name).open("rb") as file:
+            while line := file.readline(most_bytes):
+                end = line
+                while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
+                    pass  # too long: to its end
+                yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
+    except OSError as error:
+        raise InputError(unreadable(error, name)) from error
+    except ValueError as error:  # Python's, before it asks the system
+        raise InputError(f"{name!r} cannot be the name of a file.") from error
+
+
+class _Progress:
+    """How many lines are done, on standard error if that is a terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+        self._started = self._last = time.monotonic()
+        self._count = 0
+
+    def add(self, count: int) -> None:
+        """So many lines more are done."""
+        self._count += count
+        now = time.monotonic()
+        if self._shown and now - self._last >= standard_input.SECONDS_BETWEEN:
+            self._last = now
+            speed = self._count / (now - self._started)
+            said = f"\r{self._count:,} lines, {speed:,.1f} a second "
+            print(said, end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Make room for another line."""
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,325 @@
+"""Many sentences with all their heads as one HTML page, which needs no network and no server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transformer.analysis.corpus.head_summary import (
+    CorpusSummary,
+    SentenceHeads,
+    measure_heads,
+)
+from transformer.errors import InputError
+from transformer.kinds import Kind
+from transformer.languages import code_of_name
+from transformer.reading import MIB
+from transformer.trace import AttentionTrace
+from viz.draw.explorer import View, encode_apart
+from viz.draw.explorer_notes import is_alone
+from viz.draw.explorer_view import chosen
+from viz.draw.labels import at_head
+from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
+from viz.draw.lines import Listed, Side, encode_lines
+from viz.draw.open_head import heads, outlined
+from viz.page_style import page_style
+
+if TYPE_CHECKING:
+    from viz.draw.caption import Origin
+    from viz.report import PageTheme
+
+MOST_BYTES = 256 * MIB
+"""Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
+
+MOST_SAID = 8
+"""Sentences of one list above the summary."""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>{css}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+<p>{about}</p>
+{notes}</header>
+<section id="summary"></section>
+<div id="lines">
+<nav id="list" aria-label="Sentences"></nav>
+<main>
+<dl id="sentence" aria-live="polite"></dl>
+<div id="heads"></div>
+</main>
+</div>
+<noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
+<script type="text/plain" id="lines-packed">{lines}</script>
+<script type="module" async>
+{script}</script>
+{blocks}</body>
+</html>
+"""
+# after the script: the summary is drawn before the last sentence is there
+_BLOCK = '<script type="text/plain" id="line-{}">{}</script>\n'
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """One sentence as the page holds it; the trace itself need not be kept.
+
+    Args:
+        listed: what the list says of it.
+        blocks: what the page carries for the explorer, by the ends of their names: "" for the
+            message, and `.cross.2.5` for a head that is unpacked by itself.
+        heads: of each kind, for the summary.
+        opens: kind of the head that is open first.
+        sides: source and target.
+        notes: on its weights.
+    """
+
+    listed: Listed
+    blocks: Mapping[str, str]
+    heads: Mapping[Kind, SentenceHeads]
+    opens: Kind
+    sides: tuple[Side, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Of its blocks."""
+        return sum(map(len, self.blocks.values()))
+
+
+def packed(
+    number: int, trace: AttentionTrace, view: View | None = None, origin: Origin | None = None
+) -> Packed:
+    """Make of a trace what the page holds of it.
+
+    Args:
+        number: of its line, from 1.
+        trace: what `lensed` makes of one, where the lens of the view is another than the weights.
+        view: what is shown, and how; of heads that the trace has.
+        origin: the sentence and its model, if they are to be told in saved pictures.
+
+    Raises:
+        InputError: if there is no such head, or no token is left to show.
+    """
+    view = view or View()
+    shown = chosen(view, trace)
+    kinds = {kind: _heads(trace, kind, view) for kind in shown.kinds}
+    listed = Listed(
+        number=number,
+        source=trace.source,
+        target=trace.target,
+        log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
+        length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
+        unlike=sum(of.unlike for of in kinds.values()) / len(kinds),
+    )
+    encoded = encode_apart(trace, view, origin)
+    blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
+    notes = (*trace.notes, *([encoded.note] if encoded.note else []))
+    return Packed(listed, blocks, kinds, shown.kind, _sides(trace), notes)
+
+
+def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
+    """That of an encoder or a decoder alone has neither side nor name."""
+    names = [trace.languages.name(side) for side in ("source", "target")]
+    return tuple(
+        Side("Text" if is_alone(trace) else at_head(name), code_of_name(name)) for name in names
+    )
+
+
+def _heads(trace: AttentionTrace, kind: Kind, view: View) -> SentenceHeads:
+    """Of all that a head looks at, shown or not, as a head is named in the grid."""
+    of = heads(trace, kind, words=view.words, special=True, lens=view.lens)
+    return measure_heads(of.whole, kind)
+
+
+class LinesPage:
+    """A page that grows by one sentence after another.
+
+    What it keeps of each is its packed block and its line in the list; the summary is sums.
+
+    Args:
+        view: with which each sentence opens.
+        most_bytes: of all blocks together.
+    """
+
+    def __init__(self, view: View | None = None, *, most_bytes: int = MOST_BYTES) -> None:
+        self.view = view or View()
+        self.most_bytes = most_bytes
+        self.bytes = 0
+        self._listed: list[Listed] = []
+        self._blocks: dict[str, str] = {}
+        self._opens: Kind = "cross"
+        self._sides: tuple[Side, ...] = ()
+        self._summaries: dict[Kind, CorpusSummary] = {}
+        self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def add(self, sentence: Packed) -> None:
+        """Add one sentence; numbers rise.
+
+        Raises:
+            InputError: if its heads are others than those of the sentences before, or the page
+                would be larger than it may.
+        """
+        number = sentence.listed.number
+        if not self._listed:
+            self._opens, self._sides = sentence.opens, sentence.sides
+            self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
+        elif self._shape() != {kind: of.counts for kind, of in sentence.heads.items()}:
+            raise InputError(
+                f"Sentence {number:,} has other heads than sentence {self._listed[0].number:,}: "
+                "give one report the sentences of one model."
+            )
+        self.bytes += sentence.bytes
+        if self.bytes > self.most_bytes:
+            raise InputError(
+                f"With sentence {number:,} the report has more than {self.most_bytes // MIB:,} "
+                "MiB, the most that one file may have: give fewer sentences, or several reports."
+            )
+        self._listed.append(sentence.listed)
+        self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
+        for kind, of in sentence.heads.items():
+            self._summaries[kind].add(number, of)
+        for note in sentence.notes:
+            self._notes.setdefault(note, []).append(number)
+
+    def _shape(self) -> dict[Kind, tuple[int, ...]]:
+        return {kind: of.counts for kind, of in self._summaries.items()}
+
+    def html(
+        self,
+        *,
+        title: str | None = None,
+        theme: PageTheme = "auto",
+        made_by: str = "",
+        left_out: Sequence[str] = (),
+    ) -> str:
+        """The whole page.
+
+        Args:
+            title: its heading; it says what is seen, and through which lens, unless given.
+            theme: auto follows the reader's system.
+            made_by: program and model in words, if they are to be told.
+            left_out: sentences on lines that are not in it.
+
+        Raises:
+            InputError: if it has no sentence.
+        """
+        if not self._listed:
+            raise InputError("There is no sentence to show: give at least one.")
+        return _PAGE.format(
+            title=escape(_heading(self.view) if title is None else title),
+            css=page_style(theme, _file("lines_report.css")),
+            about=escape(self._about(made_by)),
+            notes=_list([*self._said(), *left_out]),
+            lines=self._lines(made_by),
+            blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
+            script=_file("draw/lines_bundle.js"),
+        )
+
+    def _lines(self, made_by: str) -> str:
+        view, layers = self.view, self.view.layers
+        caption = [f"{len(self):,} sentences", *([f"{made_by}."] if made_by else [])]
+        return encode_lines(
+            self._listed,
+            {
+                kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
+                for kind, of in self._summaries.items()
+            },
+            sides=self._sides,
+            selected=(self._opens, *outlined(view.lens, view.layer, view.head)),
+            together=None if tells_heads(view.lens) else ALL_HEADS,
+            caption=caption,
+        )
+
+    def _about(self, made_by: str) -> str:
+        count = len(self)
+        said = [f"{count:,} sentence{'' if count == 1 else 's'}."]
+        if made_by:
+            said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
+        one = "head" if tells_heads(self.view.lens) else "layer, all heads together"
+        said.append(
+            f"The summary shows each {one} over all of them; below it is one sentence, with its "
+            "number in the page's address."
+        )
+        if self.view.lens != "weights":
+            said.append(f"The lens is {LENS_NAMES[self.view.lens]}, not the weights themselves.")
+        return " ".join(said)
+
+    def _said(self) -> list[str]:
+        """The notes of the traces, each once, with the sentences that have it."""
+        return [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
+
+
+def lines_report(
+    traces: Iterable[AttentionTrace],
+    view: View | None = None,
+    *,
+    title: str | None = None,
+    theme: PageTheme = "auto",
+    origin: Origin | None = None,
+) -> str:
+    """A self-contained page: a summary over all traces, a list of them, and one of them open.
+
+    Traces are read one after another, and none is kept: an iterator of thousands is fine, as far
+    as the page stays within `MOST_BYTES`.
+
+    Args:
+        traces: of one model, at least one; what `lensed` makes of them, where the lens of the view
+            is another than the weights.
+        view: what is shown of each, and how; `View()` unless given.
+        title: heading of the page.
+        theme: auto follows the reader's system.
+        origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
+
+    Raises:
+        InputError: if there is no trace or no such head, if two have other heads, or if the page
+            would be larger than it may.
+    """
+    page = LinesPage(view)
+    for number, trace in enumerate(traces, start=1):
+        of = origin and replace(origin, source=trace.source, target=trace.target)
+        page.add(packed(number, trace, page.view, of))
+    return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
+
+
+def _heading(view: View) -> str:
+    one = "head" if tells_heads(view.lens) else "layer"
+    if view.lens == "weights":
+        return "Where each head looks, over many sentences"
+    return f"Each {one} over many sentences, seen through {LENS_NAMES[view.lens]}"
+
+
+def _list(sentences: Sequence[str]) -> str:
+    """A list of sentences that were brought, escaped; nothing where there is none."""
+    if not sentences:
+        return ""
+    shown = [*sentences[:MOST_SAID]]
+    if more := len(sentences) - len(shown):
+        shown.append(f"… and {more:,} more.")
+    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in shown)}</ul>\n"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    listed = ", ".join(f"#{number}" for number in numbers[:MOST_SAID])
+    return listed + (f" and {len(numbers) - MOST_SAID:,} more" * (len(numbers) > MOST_SAID))
+
+
+@cache
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from transformer.errors import InputError, shortened
@@ -40,6 +40,7 @@ _NAME_OF = {
     )
     for code in (two, three)
 }
+_CODE_OF = {name: code for code, name in reversed(_NAME_OF.items()) if len(code) == 2}
 
 
 def name_of(code: str) -> str | None:
@@ -48,6 +49,11 @@ def name_of(code: str) -> str | None:
     None of what is no such code: that of a group of languages, too.
     """
     return _NAME_OF.get(re.split(r"[_-]", code.strip().lower(), maxsplit=1)[0])
+
+
+def code_of_name(name: str) -> str:
+    """The ISO 639 code of a language, of two letters, as a page says it; "" of what has none."""
+    return _CODE_OF.get(name, "")
 
 
 @dataclass(frozen=True)
@@ -69,14 +75,28 @@ class Languages:
         """What a side is called on screen: a language, else "source" or "target"."""
         return (self.source if side == "source" else self.target) or side
 
-    def sentence(self, side: Side) -> str:
-        """A sentence of this side, with its article: "an English sentence"."""
-        name = self.source if side == "source" else self.target
-        if not name:
-            return "a sentence"
+    def one(self, side: Side, what: str) -> str:
+        """One thing of this side, with its article: "an English token", "a target token"."""
+        name = self.name(side)
         # Ukrainian begins with a consonant, Urdu with a vowel
         article = "an" if name.startswith(("A", "E", "I", "O", "Ur", "Uz")) else "a"
-        return f"{article} {name} sentence"
+        return f"{article} {name} {what}"
+
+    def sentence(self, side: Side) -> str:
+        """A sentence of this side, with its article: "an English sentence"."""
+        known = self.source if side == "source" else self.target
+        return self.one(side, "sentence") if known else "a sentence"
+
+    def for_text(self, text: str) -> Languages:
+        """The same, written into the language alone that a text asks for.
+
+        Where it asks for none that the model has, nothing changes.
+        """
+        try:
+            code = self.code_of(text)
+        except InputError:
+            return self
+        return self if code is None else replace(self, target=name_of(code) or code)
 
     def code_of(self, text: str) -> str | None:
         """The code that a text begins with, if this is a model that reads codes.

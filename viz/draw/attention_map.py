@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.languages import OURS, Languages
 from viz.draw.labels import axis_titles, shown
 from viz.draw.palette import difference_table, table
 from viz.draw.weights import check, named_rows
@@ -31,6 +32,9 @@ def encode_map(
     kind: Kind,
     *,
     title: str,
+    languages: Languages = OURS,
+    alone: bool = False,
+    by_read: bool = False,
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
     scale: Scale = "linear",
@@ -49,6 +53,9 @@ def encode_map(
         labels: the tokens along both axes, pieces or whole words.
         kind: gives the colour and the words on the axes.
         title: such as `L3 H5 · cross`; a picture that is saved takes its file name from it.
+        languages: of both sides, for the words on the axes.
+        alone: whether there is but one sentence: see `axis_titles`.
+        by_read: whether rows are named by what is read because what is written is not known.
         reads: `[query]`, what the decoder reads at each row, where rows are named by what it
             writes; for the text on hover.
         writes: `[query]`, likewise where they are named by what it reads.
@@ -67,12 +74,13 @@ def encode_map(
         ValueError: if a label is missing or too many, or a weight is not a number.
     """
     check(weights, labels, dimensions=2)
+    axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
         "component": "attention_map",
         "caption": list(caption),
         "kind": kind,
         "title": title,
-        **axis_titles(kind, by_read=writes is not None)._asdict(),
+        **axes._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
         "queries": shown(labels.queries),
         "keys": shown(labels.keys),

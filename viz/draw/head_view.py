@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import AXIS_TITLES, shown
+from transformer.languages import OURS, Languages
+from viz.draw.labels import axis_titles, shown
 from viz.draw.palette import ENDS, head_colors
 from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
@@ -27,6 +28,9 @@ def encode_view(
     labels: Labels,
     kind: Kind,
     *,
+    languages: Languages = OURS,
+    alone: bool = False,
+    by_read: bool = False,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
     caption: Sequence[str] = (),
@@ -39,6 +43,9 @@ def encode_view(
             has the kind's colour; each can be switched off in the browser.
         labels: the tokens of both sides, pieces or whole words.
         kind: gives the first colour and the words over the lists.
+        languages: of both sides, for the words over the lists.
+        alone: whether there is but one sentence: see `axis_titles`.
+        by_read: whether rows are named by what is read because what is written is not known.
         threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
         reads: `[query]`, what the decoder reads at each row, where rows are named by what it
             writes; for the text on hover.
@@ -55,13 +62,14 @@ def encode_view(
     for _, weights in heads:
         check(weights, labels, dimensions=2)
     drawn_from = max(threshold, FAINTEST)
+    axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
         "component": "head_view",
         "caption": list(caption),
         "kind": kind,
         "heads": names,
         "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},
-        **AXIS_TITLES[kind]._asdict(),
+        **axes._asdict(),
         "note": NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
         "queries": shown(labels.queries),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from transformer.languages import Languages, Side
 from transformer.tokenizer import SPECIAL, WORD_START
 
 if TYPE_CHECKING:
@@ -36,23 +37,25 @@ class AxisTitles(NamedTuple):
     columns: str
 
 
-AXIS_TITLES: dict[Kind, AxisTitles] = {
-    "encoder_self": AxisTitles("English: the word that looks", "English: where it looks"),
-    "decoder_self": AxisTitles("German: what the row reads", "German read so far: where it looks"),
-    "cross": AxisTitles("German: what the row writes", "English: where it looks"),
-}
-
-
-def axis_titles(kind: Kind, *, by_read: bool) -> AxisTitles:
+def axis_titles(
+    kind: Kind, languages: Languages, *, by_read: bool = False, alone: bool = False
+) -> AxisTitles:
     """What the axes of a map hold.
 
     Args:
+        languages: of the two sentences, which are source and target where they have no names.
         by_read: whether a decoder row is named by what it reads, which is not usual in `cross`.
+        alone: whether there is but one sentence, as in an encoder or a decoder by itself.
     """
-    titles = AXIS_TITLES[kind]
-    if kind == "cross" and by_read:
-        return titles._replace(rows=AXIS_TITLES["decoder_self"].rows)
-    return titles
+    source, target = (at_head(languages.name(side)) for side in get_args(Side))
+    where = f"{source}: where it looks"
+    if alone and kind != "cross":
+        return AxisTitles("The token that looks", "Where it looks")
+    if kind == "encoder_self":
+        return AxisTitles(f"{source}: the word that looks", where)
+    if kind == "decoder_self":
+        return AxisTitles(f"{target}: what the row reads", f"{target} read so far: where it looks")
+    return AxisTitles(f"{target}: what the row {'reads' if by_read else 'writes'}", where)
 
 
 def head_name(layer: int | None, head: int | None) -> str:

@@ -18,7 +18,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from viz.draw.labels import AXIS_TITLES, head_name, shown
+from transformer.languages import OURS, Languages
+from viz.draw.labels import axis_titles, head_name, shown
 from viz.draw.palette import COLOR, colorscale
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def head_map(
     keys: Sequence[str],
     *,
     kind: Kind,
+    languages: Languages = OURS,
     title: str = "",
 ) -> go.Figure:
     """One head large: queries down, keys across, each weight a hover away (§3.2.1).
@@ -46,6 +48,7 @@ def head_map(
         queries: `[query]`, pieces or whole words.
         keys: `[key]`.
         kind: gives the colours and the words on the axes.
+        languages: of both sides, in these words.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -59,7 +62,7 @@ def head_map(
         template="plotly_white",
         margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
     )
-    rows, columns = AXIS_TITLES[kind]
+    rows, columns = axis_titles(kind, languages)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
     return figure
@@ -105,13 +108,16 @@ def all_heads(
     return figure
 
 
-def head_bars(weights: Weights, keys: Sequence[str], *, kind: Kind) -> alt.Chart:
+def head_bars(
+    weights: Weights, keys: Sequence[str], *, kind: Kind, languages: Languages = OURS
+) -> alt.Chart:
     """Where one position looks: one row of a map as bars, in the order of the sentence.
 
     Args:
         weights: `[key]`, 0 to 1.
         keys: `[key]`.
         kind: gives the colour.
+        languages: of both sides, for the words on the axis.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -124,7 +130,7 @@ def head_bars(weights: Weights, keys: Sequence[str], *, kind: Kind) -> alt.Chart
         alt.Chart(frame, height=180)
         .mark_bar(color=COLOR[kind])
         .encode(
-            x=alt.X("key:O", title=AXIS_TITLES[kind].columns, axis=_words(shown(keys))),
+            x=alt.X("key:O", title=axis_titles(kind, languages).columns, axis=_words(shown(keys))),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
             tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
         )

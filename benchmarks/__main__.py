@@ -7,10 +7,12 @@ import sys
 from benchmarks import (
     app,
     confidence,
+    huggingface_traces,
     inference,
     layers,
     lenses,
     marian,
+    notebook_jupyter,
     pages,
     sentences,
     training,
@@ -34,6 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)
+    notebook_jupyter.add_arguments(commands)
+    huggingface_traces.add_arguments(commands)
     options = parser.parse_args(arguments)
     return command.run("benchmarks", lambda: options.run(options))
 

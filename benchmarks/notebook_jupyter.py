@@ -1,0 +1,314 @@
+"""Explorers in a real JupyterLab: side by side, saved, reopened, trusted or not, light and dark.
+
+Each head of the notebooks made here looks at one known token, so that what is open is read back by
+its tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.browser import chromium
+from benchmarks.notebook_lab import Notebook, lab, write_notebook
+from transformer import HeadlightError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Frame
+
+RINGS = """import numpy as np
+
+from transformer import AttentionTrace
+from viz.notebook import explore
+
+
+def ring(layers, heads, queries, keys):
+    \"\"\"Each head looks one token further than the one before it, around a ring.\"\"\"
+    rows = np.arange(queries)
+    weights = np.zeros((layers, heads, queries, keys), dtype=np.float32)
+    for n, head in enumerate(weights.reshape(-1, queries, keys)):
+        head[rows, (rows + n) % keys] = 1
+    return weights
+
+
+a, b, c = ([f"{letter}{n}" for n in range(size)] for letter, size in zip("abc", (12, 9, 7)))"""
+
+
+class Ring(NamedTuple):
+    """One explorer of a notebook: layers and heads, and the tokens along its axes."""
+
+    code: str
+    layers: int
+    heads: int
+    queries: tuple[str, int]
+    keys: tuple[str, int]
+
+    def rows(self, layer: int, head: int) -> list[list[str]]:
+        """What the large map says of each row when a head is open."""
+        (row, rows), (column, columns) = self.queries, self.keys
+        shift = layer * self.heads + head
+        return [[f"{row}{n}", f"{column}{(n + shift) % columns}", "1.000"] for n in range(rows)]
+
+
+ENCODER = Ring(
+    "explore(AttentionTrace.from_arrays(encoder_self=ring(2, 4, 12, 12), source_tokens=a)",
+    2, 4, ("a", 12), ("a", 12),
+)  # fmt: skip
+CROSS = Ring(
+    "explore(AttentionTrace.from_arrays(cross=ring(3, 2, 7, 9), source_tokens=b, target_tokens=c)",
+    3, 2, ("c", 7), ("b", 9),
+)  # fmt: skip
+# what the large map says in words, and the pixels of all pictures
+ROWS = """() => [...document.querySelectorAll(".hl-explorer-open table")[0].tBodies[0].rows]
+  .map((row) => [...row.cells].map((cell) => cell.textContent.replace(/[\\u2066-\\u2069]/g, "")))"""
+PIXELS = """() => [...document.querySelectorAll("canvas")].map((one) => one.toDataURL()).join()"""
+INNER = "() => [document.body.scrollHeight, frameElement.clientHeight]"
+BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
+
+
+class Checks:
+    """What was looked at, printed as it is found."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def say(self, text: str, held: bool) -> None:
+        """Print one line."""
+        print(f"{'yes' if held else 'NO '} {text}", flush=True)
+        if not held:
+            self.failed.append(text)
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks jupyter`."""
+    parser = commands.add_parser("jupyter", help="explorers in a real JupyterLab, in Chromium")
+    parser.add_argument("--pictures", type=Path, help="folder for screenshots")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check and print.
+
+    Raises:
+        HeadlightError: if JupyterLab does not start, or something does not hold.
+    """
+    checks = Checks()
+    if options.pictures:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
+        print(f"JupyterLab {_version('jupyterlab')}, Chromium {browser.version}")
+        look = _Look(browser, Path(place), checks, options.pictures)
+        look.side_by_side()
+        look.reopened()
+        look.untrusted()
+        look.exported()
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            look.themed(theme)
+    if checks.failed:
+        raise HeadlightError(f"{len(checks.failed)} of the above do not hold.")
+
+
+class _Look:
+    """One notebook on its way: run and saved, reopened, carried to another person, exported."""
+
+    def __init__(self, browser: Any, place: Path, checks: Checks, pictures: Path | None) -> None:
+        self.browser, self.place, self.pictures = browser, place, pictures
+        self.say = checks.say
+        self.folder = place / "mine"
+        self.folder.mkdir()
+        self.path = self.folder / "two.ipynb"
+        write_notebook(self.path, [RINGS, f"{ENCODER.code})", f"{CROSS.code})"])
+
+    def opened(
+        self, home: str, path: Path, act: Callable[[Notebook], None], **options: Any
+    ) -> None:
+        """Start a JupyterLab on the folder of a notebook, open that, and do something with it."""
+        own = self.place / home
+        own.mkdir(exist_ok=True)
+        with lab(path.parent, own, **options) as address:
+            notebook = Notebook(self.browser, address, path.name)
+            try:
+                act(notebook)
+            finally:
+                notebook.close()
+
+    def side_by_side(self) -> None:
+        """Two explorers on one page."""
+
+        def act(notebook: Notebook) -> None:
+            notebook.run_all(3)
+            first, second = _ready(notebook, 2)
+            self.say("both explorers of one page are drawn", True)
+            before = _seen(second)
+            _cell(first, ENCODER, 1, 2).click()
+            self.say(
+                "a click opens L2 H3 in the first: every row under its right token",
+                _rows(first) == ENCODER.rows(1, 2),
+            )
+            self.say("the second stays as it was, pixel for pixel", _seen(second) == before)
+            before = _seen(first)
+            _cell(second, CROSS, 0, 0).focus()
+            notebook.page.keyboard.press("ArrowDown")
+            notebook.page.keyboard.press("Enter")
+            self.say(
+                "by keyboard L2 H1 opens in the second, and JupyterLab keeps its own keys",
+                _rows(second) == CROSS.rows(1, 0),
+            )
+            self.say("the first stays as it was", _seen(first) == before)
+            heights = [frame.evaluate(INNER) for frame in (first, second)]
+            self.say(
+                f"each frame is as high as its content: {heights}",
+                all(0 <= high - inner <= 8 for inner, high in heights),
+            )
+            self._picture(notebook, "side-by-side")
+            notebook.save()
+            self._quiet(notebook)
+
+        self.opened("home", self.path, act)
+        size = self.path.stat().st_size / 1e3
+        stored = _outputs(self.path)
+        self.say(f"the saved notebook holds both outputs, {size:.0f} kB", len(stored) == 2)
+
+    def reopened(self) -> None:
+        """The saved notebook, by a new server and a new tab of the same person."""
+
+        def act(notebook: Notebook) -> None:
+            first, second = _ready(notebook, 2)
+            held = _rows(first) == ENCODER.rows(0, 0) and _rows(second) == CROSS.rows(0, 0)
+            self.say("reopened: both are drawn without running a cell", held)
+            _cell(first, ENCODER, 1, 1).click()
+            self.say("and heads open in them", _rows(first) == ENCODER.rows(1, 1))
+            self._quiet(notebook)
+
+        shutil.rmtree(self.place / "home" / "settings")
+        self.opened("home", self.path, act)
+
+    def untrusted(self) -> None:
+        """The same file with a person whose JupyterLab did not make it."""
+        theirs = self.place / "theirs"
+        theirs.mkdir()
+        shutil.copy(self.path, theirs)
+
+        def act(notebook: Notebook) -> None:
+            notebook.page.wait_for_timeout(3000)
+            outputs = notebook.page.locator(".jp-OutputArea-output")
+            texts = [text.strip() for text in outputs.all_inner_texts()]
+            self.say("not trusted: no script of the file runs", not notebook.frames())
+            self.say(f"and the output says so: {texts[:1]}", all(texts) and bool(texts))
+            self._picture(notebook, "untrusted")
+            notebook.page.keyboard.press("Escape")
+            notebook.page.keyboard.press("Control+Shift+C")
+            palette = notebook.page.locator(".lm-CommandPalette-input")
+            palette.fill("Trust Notebook")
+            palette.press("Enter")
+            notebook.page.locator(".jp-Dialog .jp-mod-accept").click()
+            first, second = _ready(notebook, 2)
+            held = _rows(first) == ENCODER.rows(0, 0) and _rows(second) == CROSS.rows(0, 0)
+            self.say("after “Trust Notebook” both are drawn", held)
+            self._quiet(notebook)
+
+        self.opened("other", theirs / self.path.name, act)
+
+    def exported(self) -> None:
+        """What nbconvert makes of the saved notebook: one HTML file."""
+        subprocess.run(
+            [sys.executable, "-m", "nbconvert", "--to", "html", "--log-level=ERROR", self.path],
+            check=True,
+        )
+        page = self.browser.new_page(offline=True)
+        page.goto(self.path.with_suffix(".html").as_uri())
+        page.locator("iframe").first.wait_for()
+        frames = [frame for frame in page.frames if frame != page.main_frame]
+        for frame in frames:
+            frame.locator("[role=gridcell]").first.wait_for()
+        rows = [_rows(frame) for frame in frames]
+        held = rows == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
+        self.say("as HTML by nbconvert, opened offline: both are drawn", held)
+        page.close()
+
+    def themed(self, theme: Any) -> None:
+        """Explorers of each theme in JupyterLab's own."""
+        folder = self.place / theme
+        folder.mkdir()
+        names = ("light", "dark", "auto")
+        path = folder / "themes.ipynb"
+        write_notebook(path, [RINGS, *(f"{ENCODER.code}, theme={name!r})" for name in names)])
+
+        def act(notebook: Notebook) -> None:
+            notebook.run_all(4)
+            frames = _ready(notebook, 3)
+            papers = [frame.evaluate(BACKGROUND) for frame in frames]
+            held = len(set(papers[:2])) == 2
+            said = ", ".join(f"{n} {paper}" for n, paper in zip(names, papers, strict=True))
+            self.say(f"{theme}: {said}", held)
+            follows = papers[2] == papers["Dark" in theme]
+            self.say(f"{theme}: auto is as the notebook around it", follows)
+            self._picture(notebook, theme.lower().replace(" ", "-"))
+            self._quiet(notebook)
+
+        self.opened(f"{theme} home", path, act, theme=theme)
+
+    def _picture(self, notebook: Notebook, name: str) -> None:
+        if self.pictures:
+            notebook.page.screenshot(path=self.pictures / f"{name}.png")
+
+    def _quiet(self, notebook: Notebook) -> None:
+        self.say(f"nothing is asked of the network {notebook.asked or ''}", not notebook.asked)
+        self.say(f"no script fails {notebook.faults or ''}", not notebook.faults)
+
+
+def _ready(notebook: Notebook, count: int) -> list[Frame]:
+    """The explorers on the page, when all of them are drawn."""
+    notebook.page.locator(".jp-OutputArea-output iframe").first.wait_for(timeout=60_000)
+    for _ in range(50):
+        frames = notebook.frames()
+        if len(frames) == count:
+            break
+        notebook.page.wait_for_timeout(200)
+    for frame in frames:
+        frame.locator("[role=gridcell]").first.wait_for(timeout=60_000)
+    notebook.page.wait_for_timeout(500)  # the heights have found their way out
+    return frames
+
+
+def _cell(frame: Frame, ring: Ring, layer: int, head: int) -> Any:
+    return frame.locator("[role=gridcell]").nth(layer * ring.heads + head)
+
+
+def _rows(frame: Frame) -> list[list[str]]:
+    rows: list[list[str]] = frame.evaluate(ROWS)
+    return rows
+
+
+def _seen(frame: Frame) -> tuple[Any, ...]:
+    return frame.evaluate(ROWS), frame.evaluate(PIXELS)
+
+
+def _outputs(path: Path) -> list[str]:
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return list(_pages(cells))
+
+
+def _pages(cells: list[dict[str, Any]]) -> Iterator[str]:
+    for cell in cells:
+        for output in cell["outputs"]:
+            page = "".join(output.get("data", {}).get("text/html", ()))
+            if "srcdoc" in page:
+                yield page
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError as error:
+        raise HeadlightError(
+            "JupyterLab is not installed: pip install -e '.[bench]', then look again."
+        ) from error

@@ -90,13 +90,17 @@ class Languages:
     def for_text(self, text: str) -> Languages:
         """The same, written into the language alone that a text asks for.
 
-        Where it asks for none that the model has, nothing changes.
+        Where it asks for none that the model has, nothing changes. A code without a name stands
+        for itself, unless it has letters that would be markup in a text.
         """
         try:
             code = self.code_of(text)
         except InputError:
             return self
-        return self if code is None else replace(self, target=name_of(code) or code)
+        if code is None:
+            return self
+        plain = code if re.fullmatch(r"[^\W_]+(?:[-_][^\W_]+)*", code) else ""
+        return replace(self, target=name_of(code) or plain)
 
     def code_of(self, text: str) -> str | None:
         """The code that a text begins with, if this is a model that reads codes.

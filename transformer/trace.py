@@ -143,11 +143,12 @@ class AttentionTrace:
         """
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
+        asked = queries is not None
         if queries is None:
             by_writing = self.writes_known if kind == "cross" else not self.reads_known
             queries = "writes" if by_writing else "reads"
         rows = self.target_tokens if queries == "writes" else self.decoder_tokens
-        if not rows:
+        if asked and not rows:
             raise InputError(
                 f"It is not known what the decoder {queries} at each position of this trace: name "
                 f"the rows by what it {'reads' if queries == 'writes' else 'writes'}."

@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from transformer.analysis.lenses.lensed import lensed
-from transformer.errors import InputError
+from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import View
+from viz.draw.head_order import LAYER_ORDER
 from viz.report import PageTheme, report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from transformer.analysis.lenses import AnyLens
+    from transformer.kinds import Kind
     from transformer.translator import Translator
-    from viz.draw.head_grid import Head
 
 
 _CHART = """<!doctype html>
@@ -66,39 +69,79 @@ class Shown:
         )
 
 
-def show(
+def explore(
     trace: AttentionTrace,
     *,
-    selected: Head = ("cross", 0, 0),
+    selected: tuple[Kind, int | None, int | None] | None = None,
+    kinds: Sequence[Kind] | None = None,
+    layers: Sequence[int] | None = None,
     words: bool = False,
     special: bool = True,
-    theme: PageTheme = "light",
+    sort: str = LAYER_ORDER,
+    theme: PageTheme = "auto",
     lens: AnyLens = "weights",
     translator: Translator | None = None,
 ) -> Shown:
     """All heads of a trace, one of them open, as the last value of a notebook's cell.
 
+    The trace may be our own or anybody's: `AttentionTrace.from_arrays`, `from_huggingface`.
+
     Args:
-        selected: kind, layer and head, from 0, that is open first.
+        selected: kind, layer and head, from 0, that is open first; None for the mean over layers
+            or heads.
+        kinds: of attention that are shown; all that are there unless given.
+        layers: that are shown, from 0; all unless given.
         words: whole words instead of pieces.
-        special: whether `<s>` and `</s>` are shown.
-        theme: auto follows the reader's system, which a notebook need not do.
+        special: whether special tokens such as `<s>` and `</s>` are shown.
+        sort: one of `viz.draw.head_order.SORTS`, the order of the heads.
+        theme: auto follows the notebook.
         lens: through which the heads are seen.
-        translator: the one that made the trace; any lens but the weights runs its model.
+        translator: the one that made the trace, for lenses that run its model.
 
     Raises:
-        InputError: if there is no such head or lens, no translator for it, or no token is left to
-            show.
+        InputError: if there is no such kind, layer, head, lens, order or theme; if there is no
+            translator for the lens; if no token is left to show.
     """
-    view = View(*selected, words=words, special=special, lens=lens)
-    if lens != "weights":
-        if translator is None:
-            raise InputError(
-                f"The lens {lens} runs the model, and a trace holds none: "
-                f"give show() the translator too."
-            )
-        trace = lensed(lens, translator, trace)
-    return Shown(report(trace, view, theme=theme))
+    if not isinstance(trace, AttentionTrace):
+        raise InputError(
+            f"This is no attention trace but {quoted(type(trace).__name__)}: make one with "
+            f"AttentionTrace.from_arrays or from_huggingface."
+        )
+    kind, layer, head = _triple(selected)
+    view = View(
+        kind,
+        layer,
+        head,
+        words=words,
+        special=special,
+        kinds=None if kinds is None else tuple(kinds),
+        layers=None if layers is None else tuple(layers),
+        sort=sort,
+        lens=lens,
+    )
+    return Shown(report(_through(lens, translator, trace), view, theme=theme))
+
+
+def _triple(selected: object) -> tuple[Any, Any, Any]:
+    if selected is None:
+        return None, 0, 0
+    if not isinstance(selected, list | tuple) or len(selected) != 3:
+        raise InputError(
+            f"{quoted(selected)} is no head: give its kind, layer and head, such as "
+            f"('cross', 0, 0)."
+        )
+    return selected[0], selected[1], selected[2]
+
+
+def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
+    if lens == "weights":
+        return trace
+    if translator is None:
+        raise InputError(
+            f"The lens {lens} runs the model, and a trace holds none: "
+            f"give explore() the translator too."
+        )
+    return lensed(lens, translator, trace)
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
@@ -134,7 +177,7 @@ def enable() -> bool:
     if shell is None:
         return False
     formatter = shell.display_formatter.formatters["text/html"]
-    formatter.for_type(AttentionTrace, lambda trace: show(trace)._repr_html_())
+    formatter.for_type(AttentionTrace, lambda trace: explore(trace)._repr_html_())
     if find_spec("vl_convert"):  # holds the scripts; without it Altair fetches them
         alt.renderers.register("headlight", show_chart)
         alt.renderers.enable("headlight")

@@ -6,10 +6,12 @@ from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
+from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.explorer import View, encode_apart
+from viz.draw.explorer_notes import is_alone, named_texts
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ _INKS = {
     "color-scheme:dark;",
 }
 _PAGE = """<!doctype html>
-<html lang="en">
+<html lang="en" data-theme="{theme}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -36,17 +38,18 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <body>
 <header>
 <h1>{title}</h1>
-<dl><dt>English</dt><dd lang="en">{source}</dd><dt>German</dt><dd lang="de">{target}</dd></dl>
-<p>{about}</p>
+{texts}{notes}<p>{about}</p>
 </header>
 <main id="heads"></main>
 <noscript>The maps are drawn by the script in this page: allow it to run.</noscript>
 <script type="text/plain" id="weights">{weights}</script>
-<script type="module">
+<script type="module" async>
 {script}</script>
-</body>
+{heads}</body>
 </html>
 """
+# one for each head, after the script: it draws before the last one is there
+_HEAD = '<script type="text/plain" id="{}">{}</script>\n'
 
 
 def report(
@@ -58,31 +61,52 @@ def report(
     origin: Origin | None = None,
     link: str = "",
 ) -> str:
-    """A self-contained page: the sentence, its translation, every head, and one map open.
+    """A self-contained page: the texts, every head, and one map open.
 
-    All weights are in the page as they are, in float32.
+    The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
+    `viz.draw.packed_heads`), and beyond in steps of 16 bits, which the page then says. Heads that
+    the view leaves out of the grid are left out of the page.
 
     Args:
-        trace: what `lensed` makes of one, where the lens of the view is another than the weights.
+        trace: our own or anybody's; what `lensed` makes of one, where the lens of the view is
+            another than the weights.
         view: what is shown, and how; `View()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.
-        theme: auto follows the reader's system.
+        theme: auto follows the page around it in a notebook, else the reader's system.
         origin: the model, if it is to be told.
         link: address at which the app shows the same, if there is one.
 
     Raises:
-        InputError: if there is no such head, or no token is left to show.
+        InputError: if there is no such kind, layer, head or theme, or no token is left to show; if
+            there are more weights than a browser opens.
     """
+    if theme not in [*get_args(PageTheme)]:
+        raise InputError(
+            f"There is no theme {quoted(theme)}: choose one of {', '.join(get_args(PageTheme))}."
+        )
     view = view or View()
+    encoded = encode_apart(trace, view, origin)
+    notes = [*trace.notes, *([encoded.note] if encoded.note else [])]
     return _PAGE.format(
         title=escape(_heading(view) if title is None else title),
+        theme=theme,
         css=_css(theme),
-        source=escape(trace.source),
-        target=escape(trace.target),
+        texts=_texts(trace),
+        notes="".join(f'<p class="note">{escape(note)}</p>\n' for note in notes),
         about=_about(trace, view, origin, link),
-        weights=encode_explorer(trace, view, origin),
+        weights=encoded.message,
         script=_script(),
+        heads="".join(_HEAD.format(escape(name), text) for name, text in encoded.heads.items()),
     )
+
+
+def _texts(trace: AttentionTrace) -> str:
+    """What was read and written, with the languages where they are known."""
+    lines = [
+        f'<dt>{escape(one.name)}</dt><dd dir="auto" lang="{one.code}">{escape(one.text)}</dd>'
+        for one in named_texts(trace)
+    ]
+    return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
 
 
 def _heading(view: View) -> str:
@@ -95,9 +119,12 @@ def _heading(view: View) -> str:
 
 def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) -> str:
     """Log P, model, date, lens and address in sentences, escaped."""
-    log_p = f"{float(trace.log_probs.sum()):.2f}".replace("-", "−")
-    pieces = len(trace.log_probs)
-    said = [f"log p of the German is {log_p}, {pieces} piece{'' if pieces == 1 else 's'}."]
+    said = []
+    if pieces := len(trace.log_probs):
+        log_p = f"{float(trace.log_probs.sum()):.2f}".replace("-", "−")
+        name = "text" if is_alone(trace) else trace.languages.name("target")
+        count = f"{pieces} piece{'' if pieces == 1 else 's'}"
+        said.append(f"log p of the {name} is {log_p}, {count}.")
     if origin is not None:
         said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
     one = "head" if tells_heads(view.lens) else "layer, all heads together"
@@ -118,4 +145,6 @@ def _css(theme: PageTheme) -> str:
     inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
     if theme == "auto":
         inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"
+        # the script knows which theme a notebook around the page has
+        inks += "".join(f":root[data-theme={name}]{{{ink}}}" for name, ink in _INKS.items())
     return inks + own

@@ -29,6 +29,7 @@ HOT = 0.913
 SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
+from transformer.languages import OURS
 from viz.app.mounts import attention_map
 
 st.set_page_config(layout="wide")
@@ -39,7 +40,7 @@ st.session_state.runs = st.session_state.get("runs", 0) + 1
 _, right = st.columns(2)
 with right:
     attention_map(
-        weights[1, 2], labels, kind, title="L2 H3", key="map",
+        weights[1, 2], labels, kind, title="L2 H3", languages=OURS, key="map",
         reads=READ if kind == "cross" else None,
     )
 st.text(f"runs {st.session_state.runs}")

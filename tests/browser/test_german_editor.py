@@ -27,6 +27,7 @@ SCRIPT = f"""
 import time
 import streamlit as st
 from tests.browser.test_german_editor import pieces_of
+from transformer.languages import OURS
 from viz.app.translation_mounts import german_editor
 from viz.draw.german_editor import Edited, Forced
 
@@ -49,8 +50,8 @@ if st.button("another sentence"):
     pieces = pieces_of(state.text)
 time.sleep({SLOW})
 german_editor(
-    state.text, pieces, revision=state.revision, forced=0, by_hand=False, on_change=changed,
-    key="editor",
+    state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS,
+    on_change=changed, key="editor",
 )
 st.text(f"run {{state.runs}}: [{{state.text}}]")
 """

@@ -14,7 +14,7 @@ from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.explorer import View
 from viz.draw.labels import shown
 from viz.figures.heads import head_bars
-from viz.notebook import show, show_chart
+from viz.notebook import explore, show_chart
 from viz.report import report
 
 pytestmark = pytest.mark.browser
@@ -74,7 +74,7 @@ def opened(request, browser, tmp_path):
     if request.param == "report":
         made = Opened(browser, tmp_path / "report.html", report(planted(), theme="light"))
     else:
-        frame = f"<!doctype html><h1>Notebook</h1>{show(planted())._repr_html_()}"
+        frame = f"<!doctype html><h1>Notebook</h1>{explore(planted())._repr_html_()}"
         made = Opened(browser, tmp_path / "notebook.html", frame, frame=True)
     yield made
     made.close()

@@ -29,7 +29,7 @@ function treeOf(rows, more = {}) {
   const column = (/** @type {number} */ at) => rows.map((row) => row[at]);
   return read(/** @type {any} */ ({
     meta: {
-      title: "Beam tree", note: "", best: 0, chosen: null, texts: column(1),
+      title: "Beam tree", note: "", best: 0, chosen: null, language: "Finnish", texts: column(1),
       labels: column(1).map((text) => text.replace("▁", "")), states: STATES,
       reasons: ["", "It is bad."], ...more,
     },

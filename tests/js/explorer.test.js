@@ -1,13 +1,51 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { weightsOf } from "../../viz/draw/js/explorer/data.js";
-import { mapData, viewData } from "./samples.js";
+import { gzipSync } from "node:zlib";
+import { HeadWeights, unpack } from "../../viz/draw/js/explorer/weights.js";
 
-test("a mean is over what is null: layers, heads or both", () => {
-  const weights = Float32Array.from({ length: 2 * 3 * 2 }, (_, n) => n);
-  const ofKind = { layers: 2, heads: 3, map: mapData(1, 2), view: viewData(1, 1, 2), weights };
-  assert.deepEqual([...weightsOf(ofKind, 1, 2)], [10, 11]);
-  assert.deepEqual([...weightsOf(ofKind, 1, null)], [8, 9]);
-  assert.deepEqual([...weightsOf(ofKind, null, 0)], [3, 4]);
-  assert.deepEqual([...weightsOf(ofKind, null, null)], [5, 6]);
+/** As viz/draw/packed_heads.py writes it: gzip of planes. @param {any} numbers */
+function packed(numbers) {
+  const bytes = new Uint8Array(numbers.buffer);
+  const wide = numbers.BYTES_PER_ELEMENT;
+  const planes = Array.from({ length: wide }, (_, plane) =>
+    bytes.filter((_byte, at) => at % wide === plane));
+  return gzipSync(Buffer.concat(planes)).toString("base64");
+}
+
+const EXACT = /** @type {const} */ ({ dtype: "float32", unit: 1 });
+
+test("a head is unpacked as it was, or as so many steps", async () => {
+  const weights = Float32Array.of(0, 0.1, 1 / 3, 1);
+  assert.deepEqual(await unpack(packed(weights), EXACT), weights);
+  const steps = { dtype: /** @type {const} */ ("int16"), unit: 0.5 };
+  assert.deepEqual([...await unpack(packed(Int16Array.of(-2, 0, 1, 300)), steps)],
+    [-1, 0, 0.5, 150]);
+});
+
+test("weights of the message are those of their layer and head", () => {
+  const whole = { cross: Float32Array.from({ length: 2 * 3 * 2 }, (_, n) => n) };
+  const inside = { whole, heads: { cross: 3 }, sizes: { cross: 2 } };
+  const weights = new HeadWeights(inside, EXACT);
+  assert.deepEqual([...weights.get("cross", 1, 2) ?? []], [10, 11]);
+});
+
+test("a head apart is at hand once it is loaded, and the oldest are let go", async () => {
+  /** @type {string[]} */
+  const asked = [];
+  const inside = { whole: {}, heads: { cross: 40 }, sizes: { cross: 2 } };
+  const weights = new HeadWeights(inside, EXACT, async (name) => {
+    asked.push(name);
+    return packed(Float32Array.of(Number(name.split(".")[2]), 1));
+  });
+  assert.equal(weights.get("cross", 0, 7), undefined);
+  for (let head = 0; head < 30; head++) await weights.load("cross", 0, head);
+  assert.deepEqual([...weights.get("cross", 0, 29) ?? []], [29, 1]);
+  assert.equal(weights.get("cross", 0, 0), undefined);
+  assert.equal(asked[7], "cross.0.7");
+});
+
+test("a head that is cut is refused", async () => {
+  const inside = { whole: {}, heads: { cross: 1 }, sizes: { cross: 3 } };
+  const weights = new HeadWeights(inside, EXACT, async () => packed(Float32Array.of(1, 2)));
+  await assert.rejects(weights.load("cross", 0, 0), /cut/);
 });

@@ -54,7 +54,8 @@ export const viewData = (heads, queries, keys, more = {}) => ({
  * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
  */
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
-  kind, name: kind, color: "#123456", layers, heads, rows, columns, block: [1, 1], last: null,
+  kind, name: kind, color: "#123456", layers, heads, counts: Array(layers).fill(heads),
+  rows, columns, block: [1, 1], last: null,
   queries: words("q", rows), keys: words("k", columns),
   roles: Array.from({ length: layers }, () => Array(heads).fill("")),
   values: Array.from({ length: layers }, () => Array(heads).fill("")),
@@ -133,6 +134,6 @@ export const stripData = (rows, columns, more = {}) => ({
  */
 export const linkData = (source, target, links) => ({
   title: "Which word comes from which", madeBy: "", note: "", color: "#d55e00",
-  source: words("s", source), target: words("t", target),
+  source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
 });

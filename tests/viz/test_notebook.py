@@ -33,7 +33,7 @@ def test_a_trace_shows_itself_in_ipython(monkeypatch):
     finally:
         alt.renderers.enable(renderer)
     trace = planted()
-    assert registered[AttentionTrace](trace) == notebook.show(trace)._repr_html_()
+    assert registered[AttentionTrace](trace) == notebook.explore(trace)._repr_html_()
 
 
 def test_without_ipython_nothing_happens(monkeypatch):
@@ -45,7 +45,7 @@ def test_without_ipython_nothing_happens(monkeypatch):
 
 
 def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
-    shown = notebook.show(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
+    shown = notebook.explore(planted(evil=True), selected=("encoder_self", 1, 0), theme="dark")
     frame = shown._repr_html_()
     assert EVIL not in frame
     assert frame.count("<") == 2  # <iframe and </iframe>

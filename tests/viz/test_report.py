@@ -147,7 +147,9 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert [part["kind"] for part in grid["parts"]] == ["cross", "decoder_self"]
     assert grid["parts"][0]["values"][0][0]
     assert {layer for _, layer, _ in grid["order"]} == {1}
-    for kind in KINDS:
+    assert "encoder_self.weights" not in arrays  # no cell opens one of them
+    np.testing.assert_array_equal(arrays["mean"], trace.cross[1].mean(0))
+    for kind in ("cross", "decoder_self"):
         said, view_said = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.view"])
         assert (said["scale"], said["threshold"], view_said["from"]) == ("square root", 0.25, 0.25)
         assert len(view_said["colors"]["light"]) == 3
@@ -186,7 +188,7 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
     assert f"The lens is {LENS_NAMES[lens]}" in page
     assert ("all heads together" in page) == together
     assert (meta["selected"] == ["cross", 1, None]) == together
-    shown = notebook.show(
+    shown = notebook.explore(
         translator.trace(TEXT, "Der Hund."), lens=lens, translator=translator
     ).page
     weights = arrays_of(text_of(shown))["cross.weights"]
@@ -194,8 +196,8 @@ def test_a_report_through_a_lens_says_so(checkpoint_folder, translator, tmp_path
 
 
 def test_a_lens_without_a_model_is_refused():
-    with pytest.raises(InputError, match="give show\\(\\) the translator") as error:
-        notebook.show(planted(), lens="norm")
+    with pytest.raises(InputError, match="give explore\\(\\) the translator") as error:
+        notebook.explore(planted(), lens="norm")
     assert is_one_sentence(str(error.value))
 
 

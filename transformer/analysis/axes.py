@@ -1,7 +1,8 @@
-"""The tokens along the axes of a map: pieces or whole words, with or without `<s>` and `</s>`."""
+"""The tokens along the axes of a map: pieces or whole words, with or without special tokens."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -9,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer.config import BOS, EOS
+from transformer import special_tokens
 from transformer.errors import InputError
+from transformer.given_tokens import joined
 from transformer.kinds import Kind
-from transformer.tokenizer import SPECIAL, WORD_START, Piece
+from transformer.special_tokens import SpecialTokens
+from transformer.tokenizer import Piece
 from transformer.trace import AttentionTrace, Labels, Weights
-
-_ENDS = (SPECIAL[BOS], SPECIAL[EOS])
 
 
 class LabelledWeights(NamedTuple):
@@ -27,13 +28,31 @@ class LabelledWeights(NamedTuple):
         reads: `[query]`, what the decoder has just read where it writes the row's token; only for
             cross-attention, whose rows are named by what is written.
         writes: `[query]`, what the decoder writes where it has read the row's token; only for its
-            self-attention, whose rows are named by what is read.
+            self-attention, whose rows are named by what is read. Both are None where they are not
+            known.
+        special: the tokens that stand for no text.
+        head_counts: the heads of each layer; None where every layer has all.
+        causal: whether a position of the decoder sees only itself and what stands before it.
     """
 
     weights: Weights
     labels: Labels
     reads: tuple[str, ...] | None = None
     writes: tuple[str, ...] | None = None
+    special: SpecialTokens = special_tokens.OURS
+    head_counts: tuple[int, ...] | None = None
+    causal: bool = True
+
+    def is_causal(self, kind: Kind) -> bool:
+        """Whether a row sees no later key."""
+        return kind == "decoder_self" and self.causal
+
+    @property
+    def has_head(self) -> npt.NDArray[np.bool_]:
+        """Which heads are there, `[layer, head]`."""
+        layers, heads = self.weights.shape[:2]
+        counts = np.array(self.head_counts or (heads,) * layers, dtype=int)
+        return np.arange(heads) < counts[:, None]
 
 
 class _Word(NamedTuple):
@@ -41,30 +60,39 @@ class _Word(NamedTuple):
     first: int  # position of its first piece
     pieces: int
 
+    @property
+    def last(self) -> int:
+        return self.first + self.pieces - 1
+
 
 def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """The weights as the model has them, one row and one column for each piece."""
-    labels = trace.labels(kind)
+    both = trace.writes_known and trace.reads_known
     return LabelledWeights(
         trace.weights(kind),
-        labels,
-        reads=trace.decoder_tokens if kind == "cross" else None,
-        writes=trace.target_tokens if kind == "decoder_self" else None,
+        trace.labels(kind),
+        reads=trace.decoder_tokens if kind == "cross" and both else None,
+        writes=trace.target_tokens if kind == "decoder_self" and both else None,
+        special=trace.special,
+        head_counts=trace.head_counts.get(kind),
+        causal=trace.causal,
     )
 
 
 def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     """Whole words: the sum over the pieces of the key word, the mean over those of the query word.
 
-    So a row still sums to 1. Words are as they were typed, without `▁`; `<s>` and `</s>` are words
-    of their own. The same step from pieces to words as in Clark et al. 2019, §4.1.
+    So a row still sums to 1. Words are as they were typed, without `▁`; special tokens are words of
+    their own. The same step from pieces to words as in Clark et al. 2019, §4.1.
     """
-    source, written = _words(trace.source_pieces), _words(trace.target_pieces)
-    read = _words((Piece(BOS, SPECIAL[BOS], -1), *trace.target_pieces[:-1]))
+    source, written, read = (
+        _words(pieces)
+        for pieces in (trace.source_pieces, trace.target_pieces, trace.decoder_pieces)
+    )
     queries, keys = {
         "encoder_self": (source, source),
         "decoder_self": (read, read),
-        "cross": (written, source),
+        "cross": (written or read, source),
     }[kind]
     weights = trace.weights(kind)  # [layer, head, piece, piece]
     summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
@@ -72,17 +100,18 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     count = np.array([word.pieces for word in queries], dtype=np.float32)
     merged = (summed / count[:, None]).astype(np.float32, copy=False)
     labels = Labels(tuple(word.text for word in queries), tuple(word.text for word in keys))
-    return LabelledWeights(
-        merged,
-        labels,
-        reads=(SPECIAL[BOS], *labels.queries[:-1]) if kind == "cross" else None,
-        # the words are the same, one row later; a translation that was cut may end within one
-        writes=(*labels.queries[1:], written[-1].text) if kind == "decoder_self" else None,
+    both = bool(written and read)
+    return by_pieces(trace, kind)._replace(
+        weights=merged,
+        labels=labels,
+        # what is read before a word is written, and what is written once one is read
+        reads=_at(read, [w.first for w in written]) if kind == "cross" and both else None,
+        writes=_at(written, [w.last for w in read]) if kind == "decoder_self" and both else None,
     )
 
 
 def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray[np.float64]]:
-    """Drop `<s>` and `</s>` from rows and columns; no weight that stays is changed.
+    """Drop `<s>`, `</s>` and their like from rows and columns; no weight that stays is changed.
 
     Returns:
         What is left, and for each head what the dropped columns absorb: the share of the remaining
@@ -92,7 +121,8 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
         InputError: if no row or no column is left.
     """
     rows, columns = (
-        np.array([token not in _ENDS for token in tokens], dtype=bool) for tokens in axes.labels
+        np.array([token not in axes.special.tokens for token in tokens], dtype=bool)
+        for tokens in axes.labels
     )
     if not rows.any() or not columns.any():
         raise InputError(
@@ -100,12 +130,12 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
         )
     kept = axes.weights[:, :, rows]  # [layer, head, kept query, key]
     absorbed = kept[..., ~columns].sum(-1, dtype=np.float64).mean(-1)
-    queries = _select(axes.labels.queries, rows)
-    labels = Labels(queries, _select(axes.labels.keys, columns))
+    labels = Labels(_select(axes.labels.queries, rows), _select(axes.labels.keys, columns))
     reads, writes = (
         None if tokens is None else _select(tokens, rows) for tokens in (axes.reads, axes.writes)
     )
-    return LabelledWeights(kept[..., columns], labels, reads, writes), absorbed
+    shown = axes._replace(weights=kept[..., columns], labels=labels, reads=reads, writes=writes)
+    return shown, absorbed
 
 
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
@@ -114,10 +144,23 @@ def _words(pieces: Sequence[Piece]) -> list[_Word]:
     first = 0
     for _, group in groupby(pieces, key=lambda piece: piece.word):
         texts = [piece.text for piece in group]
-        text = "".join(texts).replace(WORD_START, " ").strip()
+        text = joined(texts).strip()
         words.append(_Word(text or " ", first, len(texts)))
         first += len(texts)
     return words
+
+
+def _at(words: Sequence[_Word], positions: Sequence[int]) -> tuple[str, ...]:
+    """The word that stands at each position."""
+    firsts = [word.first for word in words]
+    return tuple(words[bisect_right(firsts, position) - 1].text for position in positions)
+
+
+def mean_of_heads(axes: LabelledWeights) -> Weights:
+    """The mean over the heads that each layer has, `[layer, query, key]`."""
+    counts = axes.has_head.sum(-1)[:, None, None]
+    mean: Weights = axes.weights.sum(1) / counts.astype(np.float32)
+    return mean
 
 
 def _select(tokens: tuple[str, ...], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:

@@ -171,14 +171,22 @@ def _generated(
             f"first step: give the whole sequence, prompt included."
         )
     rows = rows[: len(texts) - prompt]
-    layers: dict[Kind, list[Weights]] = {}
-    if found.decoder and "decoder_self" in wanted:
-        layers["decoder_self"] = steps.self_attention(found.decoder, rows, "decoder self-attention")
-    if found.cross and "cross" in wanted:
-        layers["cross"] = steps.cross_attention(found.cross, rows, "cross-attention")
     mask = given.mask if alone else given.decoder_mask
     if mask is not None:
-        mask = np.concatenate([mask[:prompt], np.ones(len(texts) - 1 - len(mask[:prompt]), bool)])
+        mask = mask[:prompt]
+        if len(mask) != prompt:
+            raise InputError(
+                f"The attention mask has {len(mask)} positions, and the model read {prompt} tokens "
+                f"in its first step: give the mask of the prompt."
+            )
+    layers: dict[Kind, list[Weights]] = {}
+    if found.decoder and "decoder_self" in wanted:
+        title = "decoder self-attention"
+        layers["decoder_self"] = steps.self_attention(found.decoder, rows, mask, title)
+    if found.cross and "cross" in wanted:
+        layers["cross"] = steps.cross_attention(found.cross, rows, "cross-attention")
+    if mask is not None:
+        mask = np.concatenate([mask, np.ones(len(rows) - 1, bool)])
     return mask, layers, texts[:-1], texts[1:]
 
 
@@ -187,11 +195,26 @@ def _rows_of_steps(found: Outputs, number: int, count: int) -> list[int]:
 
     A beam search puts the prefixes that it keeps in another order at each step.
     """
+    assert found.sequences is not None
+    first = next(iter((found.decoder or found.cross)[0]), None)
+    size = 0 if first is None else len(first)  # of a step that has no layer, `steps` says so
     if found.beams is None:
+        if first is not None and size != len(found.sequences):
+            raise InputError(
+                f"There are {len(found.sequences)} sequences and {size} rows of attention: give "
+                f"the outputs with their beam_indices, from generate with output_scores=True."
+            )
         return [number] * count
     if number >= len(found.beams):
         raise InputError("There are fewer rows of beam_indices than sequences: give both whole.")
-    return [row for row in found.beams[number] if row >= 0][:count]
+    rows = [row for row in found.beams[number] if row >= 0][:count]
+    if first is not None and max(rows, default=0) >= size:
+        raise InputError(
+            f"The sequence came through row {max(rows)} of the beam, and the outputs hold {size} "
+            f"of its rows, as Whisper's do: call the model once more with the sequence as "
+            f"decoder_input_ids, and give what it returns."
+        )
+    return rows
 
 
 def _rows(layers: Layers, given: GivenTokens, title: str) -> list[Weights]:

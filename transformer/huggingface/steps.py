@@ -9,10 +9,13 @@ import numpy as np
 
 from transformer.errors import InputError
 from transformer.huggingface.outputs import Layers, row_of
+from transformer.huggingface.tokens import Keep
 from transformer.trace import Weights
 
 
-def self_attention(steps: Sequence[Layers], rows: Sequence[int], what: str) -> list[Weights]:
+def self_attention(
+    steps: Sequence[Layers], rows: Sequence[int], mask: Keep | None, what: str
+) -> list[Weights]:
     """The decoder's self-attention over all positions that it read, `[head, query, query]` each.
 
     The first step has a row for each token of the prompt. Each later one has a row for its own
@@ -22,6 +25,7 @@ def self_attention(steps: Sequence[Layers], rows: Sequence[int], what: str) -> l
     Args:
         steps: of each step the layers, `[batch, head, query, key]`.
         rows: of each step the row of the batch that the sequence came through.
+        mask: which tokens of the prompt are no padding: what that looks at says nothing.
 
     Raises:
         InputError: if the steps do not fit each other.
@@ -41,7 +45,8 @@ def self_attention(steps: Sequence[Layers], rows: Sequence[int], what: str) -> l
             if new.shape[:1] != whole.shape[:1]:
                 raise _unfitting(name, "another number of heads than the steps before")
             keys = new.shape[2]
-            if new[..., end:].any() or (step == 0 and keys < end):
+            told = new if mask is None or step else np.compress(mask, new, axis=1)
+            if told[..., end:].any() or (step == 0 and keys < end):
                 raise _unfitting(name, f"{keys} keys where {end} positions had been read")
             read = new[..., :end]
             whole[:, end - new.shape[1] : end, end - read.shape[2] : end] = read

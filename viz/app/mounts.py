@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
     from transformer.analysis.paper.arithmetic import Arithmetic
     from transformer.kinds import Kind
+    from transformer.languages import Languages
     from transformer.trace import Labels
     from viz.draw.head_grid import Head
 
@@ -38,6 +39,7 @@ def attention_map(
     kind: Kind,
     *,
     title: str,
+    languages: Languages,
     key: str,
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
@@ -60,6 +62,7 @@ def attention_map(
         labels,
         kind,
         title=title,
+        languages=languages,
         reads=reads,
         writes=writes,
         scale=scale,
@@ -87,6 +90,7 @@ def head_view(
     labels: Labels,
     kind: Kind,
     *,
+    languages: Languages,
     key: str,
     threshold: float = 0.0,
     reads: Sequence[str] | None = None,
@@ -104,6 +108,7 @@ def head_view(
             heads,
             labels,
             kind,
+            languages=languages,
             threshold=threshold,
             reads=reads,
             writes=writes,
@@ -248,8 +253,12 @@ def word_links(
     pairs: Sequence[WordPair],
     *,
     made_by: str,
+    languages: Languages,
     key: str,
     caption: Sequence[str] = (),
 ) -> None:
     """Draw the words of two sentences with a link for each pair; its strength is a hover away."""
-    mount(key, encode_links(source, target, pairs, made_by=made_by, caption=caption))
+    data = encode_links(
+        source, target, pairs, made_by=made_by, languages=languages, caption=caption
+    )
+    mount(key, data)

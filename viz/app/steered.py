@@ -24,7 +24,7 @@ def translate(
         The translation, what it was found with, and a sentence that says what was left out, or "".
 
     Raises:
-        HeadlightError: if the English sentence cannot be translated at all.
+        HeadlightError: if the text cannot be translated at all.
     """
     errors: list[InputError] = []
     for attempt in _less_and_less(asked):
@@ -76,7 +76,7 @@ def _given(translator: Translator, asked: Asked) -> Translation:
 
 
 def _less_and_less(asked: Asked) -> Iterator[Asked]:
-    """The same, then without what may be wrong with it; the English sentence alone at last."""
+    """The same, then without what may be wrong with it; the text alone at last."""
     yield asked
     if asked.german:
         asked = asked._replace(german="")

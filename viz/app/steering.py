@@ -1,7 +1,7 @@
 """What a person asks of the search: one state, which stands in the address and can be undone.
 
-The English sentence, beam size and α of the length penalty (§6.1), a prefix that is forced, words
-that are forbidden, and a German sentence that was edited by hand.
+The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
+forbidden, and a translation that was edited by hand.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Asked(NamedTuple):
     """What is asked of the search.
 
     Args:
-        text: the English sentence as it was typed.
+        text: to be translated, as it was typed.
         beam_size: hypotheses that the search follows.
         alpha: α of the length penalty.
-        prefix: the pieces with which the German begins, separated by blanks.
-        forbid: words that the German must not contain, as they were typed.
-        german: the German as a person wrote it, a blank where all of it was deleted; "" for the
-            model's own.
+        prefix: the pieces with which the translation begins, separated by blanks.
+        forbid: words that the translation must not contain, as they were typed.
+        german: the translation as a person wrote it, a blank where all of it was deleted; ""
+            for the model's own.
     """
 
     text: str
@@ -94,7 +94,7 @@ def force(pieces: Sequence[str]) -> None:
 
 
 def edit(german: str) -> None:
-    """Let the next run take this German for the translation."""
+    """Let the next run take this for the translation."""
     # "" is the model's own, and would fill the field again under who has just emptied it
     st.session_state[PREFIX], st.session_state[GERMAN] = "", german or " "
 
@@ -193,7 +193,9 @@ def release_with_sentence() -> None:
     same = state.get(PREFIX, "") == seen.prefix and state.get(GERMAN, "") == seen.german
     if same and seen.steers:
         release()
-        what = "The German edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
+        what = (
+            "The translation edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
+        )
         said = f"{what} belonged to the sentence before; Undo on the Translate page brings it back."
         state[_RELEASED] = said, now
 

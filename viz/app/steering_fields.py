@@ -35,7 +35,7 @@ def settings() -> tuple[float, str]:
 
 
 def unseen(in_link: bool) -> tuple[str, str]:
-    """The prefix and the German edited by hand, which a click on a picture or the editor sets.
+    """The prefix and the translation edited by hand, which a click on a picture or the editor sets.
 
     Args:
         in_link: whether the texts fit into the address.
@@ -43,6 +43,6 @@ def unseen(in_link: bool) -> tuple[str, str]:
     with st.container(key="steering-fields"):  # which the style sheet takes away
         prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
         german = st.text_input(
-            "German edited by hand", key=GERMAN, bind="query-params" if in_link else None
+            "Translation edited by hand", key=GERMAN, bind="query-params" if in_link else None
         )
     return prefix or "", german or ""

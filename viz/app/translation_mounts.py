@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from transformer.languages import Languages
 from viz.app.mount import mount
 from viz.draw.beam_tree import DrawnNode, encode_tree, node_of
 from viz.draw.german_editor import Edited, EditorPiece, Forced, edit_of, encode_editor
@@ -17,16 +18,23 @@ def german_editor(
     revision: int,
     forced: int,
     by_hand: bool,
+    languages: Languages,
     on_change: Callable[[Edited | Forced | None], None],
     key: str,
     caption: Sequence[str] = (),
 ) -> None:
-    """Draw a German text that is edited in place, each word with its probability.
+    """Draw a translation that is edited in place, each word with its probability.
 
     `on_change` gets None for a choice among pieces that are no longer these.
     """
     data = encode_editor(
-        text, pieces, revision=revision, forced=forced, by_hand=by_hand, caption=caption
+        text,
+        pieces,
+        revision=revision,
+        forced=forced,
+        by_hand=by_hand,
+        languages=languages,
+        caption=caption,
     )
     mount(key, data, lambda value: on_change(edit_of(value, pieces)))
 
@@ -36,12 +44,13 @@ def beam_tree(
     *,
     best: int,
     chosen: int | None,
+    languages: Languages,
     on_pick: Callable[[int | None], None],
     key: str,
     caption: Sequence[str] = (),
 ) -> None:
     """Draw every prefix of a search and let one be picked: its node, None if that is no more."""
-    data = encode_tree(nodes, best=best, chosen=chosen, caption=caption)
+    data = encode_tree(nodes, best=best, chosen=chosen, languages=languages, caption=caption)
     mount(key, data, lambda value: on_pick(node_of(value, nodes)))
 
 

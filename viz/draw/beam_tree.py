@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias, TypeGuard, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import shown
+from transformer.languages import OURS, Languages
+from viz.draw.labels import at_head, shown
 from viz.draw.wire import encode
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
@@ -55,6 +56,7 @@ def encode_tree(
     *,
     best: int,
     chosen: int | None = None,
+    languages: Languages = OURS,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The tree of one sentence.
@@ -63,6 +65,7 @@ def encode_tree(
         nodes: a parent stands before its children.
         best: the last piece of the translation, or of the best prefix so far.
         chosen: the node that is outlined.
+        languages: of the model, for the table that stands for the picture.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -86,6 +89,7 @@ def encode_tree(
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
         "chosen": chosen,
+        "language": at_head(languages.name("target")),
         "texts": texts,
         "labels": shown(texts),
         "states": STATES,

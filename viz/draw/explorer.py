@@ -4,76 +4,57 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
-from transformer.errors import InputError
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import Kind
+from transformer.languages import Languages
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import through
+from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_note
+from viz.draw.explorer_view import Chosen, View, chosen
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
-from viz.draw.lens_words import (
-    ALL_HEADS,
-    LENS_NAMES,
-    amount,
-    row_note,
-    tells_heads,
-    title_end,
-)
+from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
+from viz.draw.lens_words import row_note as lens_note
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
+from viz.draw.packed_heads import Packing, packing_of
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
-    from transformer.analysis.lenses import AnyLens
-    from viz.draw.attention_map import Scale
     from viz.draw.caption import Origin
+
+__all__ = ["Encoded", "View", "encode_apart", "encode_explorer"]
+
+INSIDE_BYTES = 2**21
+"""Of float32 weights, up to which a page unpacks all of them at once: no wait is to be noticed."""
+
+_LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 
 
 @dataclass(frozen=True)
-class View:
-    """What is shown of a trace: the choices of the Heads page; layers and heads count from 0.
+class Encoded:
+    """What a page carries.
 
     Args:
-        kind: of the map that is open first.
-        layer: of that map; None for the mean over layers.
-        head: None for the mean over heads, and where the lens does not tell heads apart.
-        words: whole words instead of pieces.
-        special: whether `<s>` and `</s>` are shown.
-        kinds: shown in the grid.
-        layers: shown in the grid; None for all.
-        sort: one of `SORTS`, the order of the heads in the grid.
-        scale: how a weight becomes a colour.
-        threshold: weights below it are not drawn.
-        over: layer and head of those whose ribbons lie over the open one's, of the same kind.
-        step: of the decoder; what it had not written then is left out. None for all of them.
-        compared: a second map; it stands under the open one, with their difference.
-        lens: through which the trace is seen that is shown: `lensed` made it.
+        message: what is unpacked at once, gzip in base64.
+        heads: the weights of each head that is unpacked when it is opened, by a name such as
+            `cross.2.5`, those that are open first in front; none where the message has them all.
+        note: a sentence on numbers that are rounded; None where none is.
     """
 
-    kind: Kind = "cross"
-    layer: int | None = 0
-    head: int | None = 0
-    words: bool = False
-    special: bool = True
-    kinds: tuple[Kind, ...] = KINDS
-    layers: tuple[int, ...] | None = None
-    sort: str = LAYER_ORDER
-    scale: Scale = "linear"
-    threshold: float = 0.0
-    over: tuple[tuple[int, int], ...] = ()
-    step: int | None = None
-    compared: OpenMap | None = None
-    lens: AnyLens = "weights"
+    message: str
+    heads: Mapping[str, str] = field(default_factory=dict)
+    note: str | None = None
 
 
 def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = None) -> str:
@@ -86,57 +67,184 @@ def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = N
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    _check_heads(trace, view)
-    every = {
-        kind: heads(trace, kind, words=view.words, special=view.special, lens=view.lens)
-        for kind in KINDS
-    }
-    parts = [_part(every[kind], view.sort) for kind in view.kinds]
-    layers = view.layers or tuple(range(trace.cross.shape[0]))
-    grid = encode_grid(
-        parts,
-        selected=(view.kind, *outlined(view.lens, view.layer, view.head)),
-        order=head_order(parts, layers, view.sort),
-        step=view.step,
-        caption=() if origin is None else origin.caption(),
-    )
-    arrays: dict[str, NDArray] = {"grid": _as_array(grid)}
-    if view.step is not None:
-        every = {kind: crop_to_step(of, view.step) for kind, of in every.items()}
-    for kind, of in every.items():
+    return _Explorer(trace, view, origin).inside()
+
+
+def encode_apart(trace: AttentionTrace, view: View, origin: Origin | None = None) -> Encoded:
+    """The same for a page of its own, on which the heads of a larger trace lie apart.
+
+    Raises:
+        InputError: likewise, or if the page would be larger than a browser reads.
+    """
+    explorer = _Explorer(trace, view, origin)
+    if sum(of.axes.weights.nbytes for of in explorer.cropped.values()) <= INSIDE_BYTES:
+        return Encoded(explorer.inside())
+    return explorer.apart()
+
+
+class _Words(TypedDict):
+    languages: Languages
+    alone: bool
+    by_read: bool
+
+
+class _Explorer:
+    """A trace with what is chosen of it."""
+
+    def __init__(self, trace: AttentionTrace, view: View, origin: Origin | None) -> None:
+        self.trace, self.view, self.origin = trace, view, origin
+        self.chosen: Chosen = chosen(view, trace)
+        kinds = dict.fromkeys((*self.chosen.kinds, self.chosen.kind))
+        self.heads: dict[Kind, Heads] = {
+            kind: heads(trace, kind, words=view.words, special=view.special, lens=view.lens)
+            for kind in kinds
+        }
+        self.cropped = self.heads
+        if view.step is not None:
+            self.cropped = {k: crop_to_step(of, view.step) for k, of in self.heads.items()}
+
+    def inside(self) -> str:
+        """The message with all weights in it."""
+        weights = {f"{kind}.weights": of.axes.weights for kind, of in self.cropped.items()}
+        return self.message(weights, Packing())
+
+    def apart(self) -> Encoded:
+        """The message without weights, and those of each head that can be opened."""
+        places = dict.fromkeys(self.places())
+        weights = [self.cropped[kind].axes.weights[n, head] for kind, n, head in places]
+        packing = packing_of(weights)
+        names = (".".join(map(str, place)) for place in places)
+        packed = dict(zip(names, packing.texts(weights), strict=True))
+        note = rounding_note(packing, sum(one.nbytes for one in weights))
+        return Encoded(self.message({}, packing), packed, note)
+
+    def places(self) -> Iterator[tuple[Kind, int, int]]:
+        """Every head that can be opened; those that are open first in front."""
+        view, kind = self.view, self.chosen.kind
+        layer, head = outlined(view.lens, view.layer, view.head)
+        if layer >= 0 and head >= 0:  # a mean travels by itself
+            yield kind, layer, head
+        yield from ((kind, *over) for over in view.over)
+        for one in self.chosen.kinds:
+            counts = self.heads[one].counts
+            for n in self.chosen.layers:
+                yield from ((one, n, h) for h in range(counts[n] if n < len(counts) else 0))
+
+    def message(self, weights: Mapping[str, NDArray], packing: Packing) -> str:
+        """Grid, labels, colours and the given weights."""
+        view, kind = self.view, self.chosen.kind
+        first = open_map(self.cropped[kind], view.layer, view.head)
+        compared = self.compared(first)
+        arrays: dict[str, NDArray] = {"grid": _as_array(self.grid())}
+        for of in self.cropped.values():
+            arrays |= self.of_kind(of)
+        arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
+        if -1 in outlined(view.lens, view.layer, view.head):
+            arrays["mean"] = first.weights.astype(np.float32)
+        meta = {
+            "component": "explorer",
+            "selected": [kind, view.layer, view.head if tells_heads(view.lens) else None],
+            "title": first.title,
+            "over": view.over,
+            "together": None if tells_heads(view.lens) else ALL_HEADS,
+            "kinds": {k: of.axes.weights.shape[:2] for k, of in self.cropped.items()},
+            "packing": {"dtype": packing.dtype, "unit": packing.unit},
+            "ribbonNote": ribbon_note(packing, view.threshold),
+            "compared": len(compared),
+        }
+        packed = gzip.compress(encode(meta, {**arrays, **weights}), _LEVEL, mtime=0)
+        return base64.b64encode(packed).decode()
+
+    def grid(self) -> bytes:
+        """As the page of heads has it."""
+        view, origin = self.view, self.origin
+        parts = [_part(self.heads[kind], view.sort) for kind in self.chosen.kinds]
+        return encode_grid(
+            parts,
+            selected=(self.chosen.kind, *outlined(view.lens, view.layer, view.head)),
+            order=head_order(parts, self.chosen.layers, view.sort),
+            step=view.step,
+            caption=() if origin is None else origin.caption(),
+        )
+
+    def of_kind(self, of: Heads) -> dict[str, NDArray]:
+        """A map and a view without weights, which have the labels of all heads."""
+        trace, view, origin, kind = self.trace, self.view, self.origin, of.kind
         caption = (
             () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, {through(view.lens)}")
         )
-        arrays |= _of_kind(of, view, caption)
-    first = open_map(every[view.kind], view.layer, view.head)
-    compared = _compared(first, view)
-    arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
-    meta = {
-        "component": "explorer",
-        "selected": [view.kind, view.layer, view.head if tells_heads(view.lens) else None],
-        "title": first.title,
-        "over": view.over,
-        "together": None if tells_heads(view.lens) else ALL_HEADS,
-        "kinds": {kind: of.axes.weights.shape[:2] for kind, of in every.items()},
-        "compared": len(compared),
-    }
-    return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
-
-
-def _check_heads(trace: AttentionTrace, view: View) -> None:
-    """Raises InputError where a head is asked for that is not there."""
-    layers, count = trace.weights(view.kind).shape[:2]
-    if view.head and not tells_heads(view.lens):
-        raise InputError(
-            f"The lens {LENS_NAMES[view.lens]} sees all heads of a layer together: there is no "
-            f"head {view.head + 1} in it, so name a layer alone."
+        labels = of.axes.labels
+        blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
+        a_map = encode_map(
+            blank,
+            labels,
+            kind,
+            title=" · ".join([KIND_TITLES[kind], *title_end(of.lens)]),
+            **self.words_of(kind),
+            reads=of.axes.reads,
+            writes=of.axes.writes,
+            scale=view.scale,
+            threshold=view.threshold,
+            amount=amount(view.lens),
+            note=row_note(of, trace, special=view.special),
+            caption=caption,
         )
-    for layer, head in ((view.layer or 0, view.head or 0), *view.over):
-        if not (0 <= layer < layers and 0 <= head < count):
-            raise InputError(
-                f"There is no layer {layer + 1} with a head {head + 1}: this model has {layers} "
-                f"layers of {count} heads."
+        # a colour for the open head and for each that lies over it
+        names = [str(n) for n in range(len(view.over) + 1)]
+        a_view = encode_view(
+            [(name, blank) for name in names],
+            labels,
+            kind,
+            **self.words_of(kind),
+            threshold=view.threshold,
+            reads=of.axes.reads,
+            writes=of.axes.writes,
+            caption=caption,
+        )
+        return {f"{kind}.map": _as_array(a_map), f"{kind}.view": _as_array(a_view)}
+
+    def compared(self, first: OpenMap) -> list[bytes]:
+        """The second map, and the difference where both are of the same tokens."""
+        view, kind = self.view, self.chosen.kind
+        if (second := view.compared) is None:
+            return []
+        maps = [
+            encode_map(
+                second.weights,
+                second.labels,
+                kind,
+                title=f"second: {second.title}",
+                **self.words_of(kind),
+                reads=second.reads,
+                writes=second.writes,
+                scale=view.scale,
+                threshold=view.threshold,
+                amount=amount(second.lens),
+                note=lens_note(second.lens, kind, special=view.special),
             )
+        ]
+        if first.labels == second.labels:
+            difference = encode_map(
+                first.weights - second.weights,
+                first.labels,
+                kind,
+                title="first minus second",
+                **self.words_of(kind),
+                reads=first.reads,
+                writes=first.writes,
+                signed=True,
+                note=None if view.special else "Each square is first minus second.",
+            )
+            maps.append(difference)
+        return maps
+
+    def words_of(self, kind: Kind) -> _Words:
+        """What the words on the axes depend on."""
+        return {
+            "languages": self.trace.languages,
+            "alone": is_alone(self.trace),
+            "by_read": kind == "cross" and not self.trace.writes_known,
+        }
 
 
 def _part(of: Heads, sort: str) -> GridPart:
@@ -149,75 +257,8 @@ def _part(of: Heads, sort: str) -> GridPart:
         head_roles(of.whole, of.kind),
         values,
         together=not tells_heads(of.lens),
+        counts=of.counts,
     )
-
-
-def _of_kind(of: Heads, view: View, caption: Sequence[str]) -> dict[str, NDArray]:
-    """Map and view of the first head, which have the labels of all, and everybody's weights."""
-    first, labels = of.axes.weights[0, 0], of.axes.labels
-    reads, writes = of.axes.reads, of.axes.writes
-    a_map = encode_map(
-        first,
-        labels,
-        of.kind,
-        title=" · ".join([KIND_TITLES[of.kind], *title_end(of.lens)]),
-        reads=reads,
-        writes=writes,
-        scale=view.scale,
-        threshold=view.threshold,
-        amount=amount(view.lens),
-        note=row_note(view.lens, of.kind, special=view.special),
-        caption=caption,
-    )
-    # a colour for the open head and for each that lies over it
-    names = [str(n) for n in range(len(view.over) + 1)]
-    a_view = encode_view(
-        [(name, first) for name in names],
-        labels,
-        of.kind,
-        threshold=view.threshold,
-        reads=reads,
-        writes=writes,
-        caption=caption,
-    )
-    return {
-        f"{of.kind}.map": _as_array(a_map),
-        f"{of.kind}.view": _as_array(a_view),
-        f"{of.kind}.weights": of.axes.weights,
-    }
-
-
-def _compared(first: OpenMap, view: View) -> list[bytes]:
-    """The second map, and the difference where both are of the same tokens."""
-    if (second := view.compared) is None:
-        return []
-    maps = [
-        encode_map(
-            second.weights,
-            second.labels,
-            view.kind,
-            title=f"second: {second.title}",
-            reads=second.reads,
-            writes=second.writes,
-            scale=view.scale,
-            threshold=view.threshold,
-            amount=amount(second.lens),
-            note=row_note(second.lens, view.kind, special=view.special),
-        )
-    ]
-    if first.labels == second.labels:
-        difference = encode_map(
-            first.weights - second.weights,
-            first.labels,
-            view.kind,
-            title="first minus second",
-            reads=first.reads,
-            writes=first.writes,
-            signed=True,
-            note=None if view.special else "Each square is first minus second.",
-        )
-        maps.append(difference)
-    return maps
 
 
 def _as_array(content: bytes) -> NDArray[np.uint8]:

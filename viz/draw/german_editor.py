@@ -1,4 +1,4 @@
-"""The German line that is edited in place: what travels for `js/german_editor`, and back."""
+"""A translation that is edited in place: what travels for `js/german_editor`, and back."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from itertools import accumulate
 import numpy as np
 
 from transformer.config import EOS
+from transformer.languages import OURS, Languages, code_of_name
 from transformer.tokenizer import SPECIAL, WORD_START
 from viz.draw.forced_prefix import forced_of
 from viz.draw.labels import shown
 from viz.draw.wire import encode
 
-TITLE = "German, edited in place"
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
 # words are counted as by `Piece.word`: with the spaces before them, punctuation apart
@@ -26,7 +26,7 @@ _WORD = re.compile(r"\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s]+)|\s+")
 
 @dataclass(frozen=True)
 class EditorPiece:
-    """A piece of the German text, and what the model held probable in its place.
+    """A piece of the translation, and what the model held probable in its place.
 
     Args:
         text: as `Piece.text`, a leading space written as `▁`; `</s>` for the end of the sentence.
@@ -63,6 +63,7 @@ def encode_editor(
     forced: int = 0,
     by_hand: bool = False,
     editable: bool = True,
+    languages: Languages = OURS,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The text with the probabilities of its pieces.
@@ -74,6 +75,7 @@ def encode_editor(
         forced: how many leading pieces were forced.
         by_hand: whether a person wrote the text, not the model.
         editable: whether one can type; False while there is nothing to translate.
+        languages: of the model; the text is in the target's.
         caption: what the text was made from.
 
     Raises:
@@ -93,7 +95,9 @@ def encode_editor(
     meta = {
         "component": "german_editor",
         "caption": list(caption),
-        "title": TITLE,
+        "title": f"{languages.target or 'Translation'}, edited in place",
+        "placeholder": f"Type {_translation(languages)}",
+        "language": code_of_name(languages.target),
         "text": text,
         "revision": revision,
         "forced": forced,
@@ -122,6 +126,10 @@ def encode_editor(
             "logProbs": np.array([min(p.log_prob, 0.0) for p in pieces], dtype=np.float32),
         },
     )
+
+
+def _translation(languages: Languages) -> str:
+    return languages.one("target", "translation") if languages.target else "a translation"
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:

@@ -37,6 +37,7 @@ class GridPart:
         roles: `[layer][head]`, what a head does in a word, such as `aligns`; "" for nothing.
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
         together: whether there is one map for all heads of a layer.
+        counts: heads of each layer, where not every layer has as many as `weights` has room for.
     """
 
     kind: Kind
@@ -45,6 +46,11 @@ class GridPart:
     roles: Sequence[Sequence[str]] = ()
     values: NDArray | None = None
     together: bool = False
+    counts: Sequence[int] = ()
+
+    def heads_of(self, layer: int) -> int:
+        """How many heads a layer has."""
+        return self.counts[layer] if self.counts else self.weights.shape[1]
 
 
 def encode_grid(
@@ -79,11 +85,12 @@ def encode_grid(
             too many; if a weight is not a number; if `order` or `crossed` names a head or `step` a
             row that no part has.
     """
+    by_kind = {part.kind: part for part in parts}
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
     if not parts or len(shapes) < len(parts):
         raise ValueError("the grid takes each kind once, and at least one")
     for head in (*(order or ()), *crossed):
-        if head_of(head, shapes) is None:
+        if head_of(head, shapes) is None or head[2] >= by_kind[head[0]].heads_of(head[1]):
             raise ValueError(f"no head {head} in the grid")
     packed = [_pack(part, step) for part in parts]
     meta = {
@@ -122,6 +129,9 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
     values = np.full((layers, heads), np.nan) if part.values is None else np.asarray(part.values)
     if [len(row) for row in roles] != [heads] * layers or values.shape != (layers, heads):
         raise ValueError(f"roles or values of another shape than {layers} layers, {heads} heads")
+    counts = [part.heads_of(layer) for layer in range(layers)]
+    if len(part.counts or counts) != layers or not all(0 < count <= heads for count in counts):
+        raise ValueError(f"{part.counts} are no counts of heads for {layers} layers of {heads}")
     weights = part.weights
     if decodes := step is not None and part.kind != "encoder_self":
         if not 0 <= step < queries:
@@ -138,6 +148,7 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
         "color": COLOR[part.kind],
         "layers": layers,
         "heads": heads,
+        "counts": counts,
         "together": part.together,
         "queries": shown(part.labels.queries),
         "keys": shown(part.labels.keys),
@@ -156,9 +167,23 @@ def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
     """The largest weight of each block: a mean would hide the one hot cell of a clear head."""
     for axis, count in zip((2, 3), block, strict=True):
         if count > 1:
-            starts = np.arange(0, weights.shape[axis], count)
-            weights = np.maximum.reduceat(weights, starts, axis=axis)
+            length = weights.shape[axis]
+            # the nth of every block at once: reduceat goes block by block, four times as slow
+            steps = [_every(weights, axis, n, count) for n in range(min(count, length))]
+            blocks = steps[0].copy()
+            for step in steps[1:]:
+                part = _every(blocks, axis, 0, 1, step.shape[axis])  # the last block may be smaller
+                np.maximum(part, step, out=part)
+            weights = blocks
     return weights
+
+
+def _every(array: NDArray, axis: int, first: int, step: int, count: int | None = None) -> NDArray:
+    """A view of each `step`th along an axis."""
+    cut: list[slice] = [slice(None)] * array.ndim
+    cut[axis] = slice(first, None if count is None else first + step * count, step)
+    view: NDArray = array[tuple(cut)]
+    return view
 
 
 def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:

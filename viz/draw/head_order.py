@@ -22,16 +22,18 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
 
     Args:
         parts: with the values by which they are sorted, where they are.
-        layers: those that are shown, from 0.
+        layers: those that are shown, from 0; a kind that has fewer shows those that it has.
         sort: one of `SORTS`; confidence falls from the first head to the last, the others rise.
     """
-    if sort == LAYER_ORDER and len(layers) == parts[0].weights.shape[0]:
+    shown = [[layer for layer in layers if layer < len(part.weights)] for part in parts]
+    every = all(len(own) == len(part.weights) for own, part in zip(shown, parts, strict=True))
+    if sort == LAYER_ORDER and every:
         return None
     heads_at = [
         (0.0 if part.values is None else float(part.values[layer, head]), part.kind, layer, head)
-        for part in parts
-        for layer in layers
-        for head in range(part.weights.shape[1])
+        for part, own in zip(parts, shown, strict=True)
+        for layer in own
+        for head in range(part.heads_of(layer))
     ]
     # sorted() is stable: equal values stay in the order of kinds and layers
     heads_at.sort(key=lambda one: one[0], reverse=sort in _DESCENDING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ class Heads:
         whole: the same with special tokens, by which heads are measured and named.
         absorbed: `[layer, head]`, the mean share of a row's weight that went to special tokens
             which are not shown; None where all are shown.
+        counts: heads of each layer, which need not all have as many.
         lens: through which they are seen; one that does not tell heads apart leaves one of them.
     """
 
@@ -32,6 +34,7 @@ class Heads:
     axes: LabelledWeights
     whole: LabelledWeights
     absorbed: npt.NDArray[np.float64] | None
+    counts: tuple[int, ...]
     lens: AnyLens = "weights"
 
 
@@ -69,10 +72,11 @@ def heads(
         InputError: if nothing but special tokens is there and they are not to be shown.
     """
     whole = by_words(trace, kind) if words else by_pieces(trace, kind)
+    counts = trace.head_count(kind)
     if special:
-        return Heads(kind, whole, whole, None, lens)
+        return Heads(kind, whole, whole, None, counts, lens)
     axes, absorbed = without_special(whole)
-    return Heads(kind, axes, whole, absorbed, lens)
+    return Heads(kind, axes, whole, absorbed, counts, lens)
 
 
 def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
@@ -82,8 +86,8 @@ def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
     """
     if not tells_heads(of.lens):
         head = None
-    absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head))
-    weights = mean(of.axes.weights, layer, head)
+    absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head, of.counts))
+    weights = mean(of.axes.weights, layer, head, of.counts)
     axes = of.axes
     return OpenMap(
         title=_title(of, layer, head),
@@ -97,16 +101,17 @@ def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
 
 
 def _title(of: Heads, layer: int | None, head: int | None) -> str:
-    layers, count = of.axes.weights.shape[:2]
     if not tells_heads(of.lens):
+        layers = len(of.counts)
         which = f"mean of {layers} layers" if layer is None else f"layer {layer + 1}"
         which = f"{which} · {ALL_HEADS}"
     elif layer is None and head is None:
-        which = f"mean of all {layers * count} heads"
+        which = f"mean of all {sum(of.counts)} heads"
     elif layer is None and head is not None:
+        layers = sum(head < count for count in of.counts)
         which = f"head {head + 1} · mean of {layers} layers"
     elif head is None and layer is not None:
-        which = f"layer {layer + 1} · mean of {count} heads"
+        which = f"layer {layer + 1} · mean of {of.counts[layer]} heads"
     else:
         which = head_name(layer, head)
     return " · ".join([which, SCREEN_NAMES[of.kind], *title_end(of.lens)])
@@ -124,10 +129,25 @@ def outlined(lens: AnyLens, layer: int | None, head: int | None) -> tuple[int, i
     return (-1 if layer is None else layer), (-1 if head is None else head)
 
 
-def mean(weights: npt.NDArray, layer: int | None, head: int | None) -> npt.NDArray:
-    """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for."""
-    of_layer = weights.mean(0) if layer is None else weights[layer]
-    return of_layer.mean(0) if head is None else of_layer[head]
+def mean(
+    weights: npt.NDArray, layer: int | None, head: int | None, counts: Sequence[int] | None = None
+) -> npt.NDArray:
+    """`[layer, head, ...]` to `[...]`: one of each, or the mean where None is asked for.
+
+    Args:
+        counts: heads of each layer; what lies beyond them counts for nothing. All unless given.
+    """
+    if counts is None or set(counts) == {weights.shape[1]}:
+        of_layer = weights.mean(0) if layer is None else weights[layer]
+        return of_layer.mean(0) if head is None else of_layer[head]
+    layers = range(len(counts)) if layer is None else (layer,)
+    chosen = [
+        weights[one, n]
+        for one in layers
+        for n in (range(counts[one]) if head is None else (head,))
+        if n < counts[one]
+    ]
+    return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
 
 
 def crop_to_step(of: Heads, step: int) -> Heads:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from transformer.config import EOS
+from transformer.languages import OURS, Languages, Side
 from transformer.tokenizer import WORD_START
+from viz.draw.labels import at_head
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode
 
@@ -39,6 +41,7 @@ def encode_links(
     pairs: Sequence[WordPair],
     *,
     made_by: str,
+    languages: Languages = OURS,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The words of both sentences, and a link for each pair.
@@ -49,6 +52,7 @@ def encode_links(
         pairs: numbers of words from 0, each with a strength of 0 or more; they reach the browser
             as float32.
         made_by: layer, head, row and lens in a line, for a file that is saved.
+        languages: of both, which head the table that stands for the picture.
         caption: what the picture was made from, likewise.
 
     Raises:
@@ -71,6 +75,7 @@ def encode_links(
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),
+        "languages": [at_head(languages.name(side)) for side in get_args(Side)],
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)

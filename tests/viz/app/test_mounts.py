@@ -18,6 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from transformer.analysis.paper.arithmetic import Arithmetic
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.app import mount, mounts
 from viz.draw.architecture import DrawnBox
@@ -27,9 +28,10 @@ from viz.draw.mask_grids import MaskGrid, Row
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
 from tests.viz.app.test_mounts import LABELS, WEIGHTS
+from transformer.languages import OURS
 from viz.app.mounts import attention_map
 
-attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", key="map")
+attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS, key="map")
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
@@ -124,7 +126,9 @@ def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: objec
 
 
 def painted_map(heard: list[list[tuple[int, int]]]) -> None:
-    mounts.attention_map(WEIGHTS, LABELS, "cross", title="", key="map", on_paint=heard.append)
+    mounts.attention_map(
+        WEIGHTS, LABELS, "cross", title="", languages=OURS, key="map", on_paint=heard.append
+    )
 
 
 def inside_head(heard: list[int]) -> None:

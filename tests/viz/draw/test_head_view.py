@@ -59,9 +59,11 @@ def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
 SCRIPT = """
 import numpy as np
 from tests.viz.draw.test_head_view import FIRST, LABELS
+from transformer.languages import OURS
 from viz.app.mounts import head_view
 
-head_view([("L1 H1", FIRST), ("L1 H2", FIRST)], LABELS, "cross", key="view", threshold=0.05)
+heads = [("L1 H1", FIRST), ("L1 H2", FIRST)]
+head_view(heads, LABELS, "cross", languages=OURS, key="view", threshold=0.05)
 """
 
 

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
-from transformer.config import EOS
 from transformer.kinds import Kind
-from transformer.tokenizer import SPECIAL
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -56,12 +54,13 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
             is not square runs from corner to corner, its distances are in key tokens.
 
     Returns:
-        `[layer, head]`.
+        `[layer, head]`, NaN where a layer has no such head.
     """
-    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     # layer by layer: one at a time is enough to hold in float64
     layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
-    return np.stack([_MEASURES[name](layer, axes, first).mean(-1) for layer in layers])
+    values = np.stack([_MEASURES[name](layer, axes, first).mean(-1) for layer in layers])
+    return np.where(axes.has_head, values, np.nan)
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _offset(weights: Floats, first: int) -> Floats:
 
 
 def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
-    end = np.array([key == SPECIAL[EOS] for key in axes.labels.keys])
+    end = np.array([key in axes.special.ends for key in axes.labels.keys])
     largest: Floats = np.where(end, 0, weights).max(-1)
     return largest
 

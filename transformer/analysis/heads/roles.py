@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
-from transformer.config import EOS
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START
 
@@ -39,7 +38,7 @@ MONOTONE_THRESHOLD = 0.7
 
 
 def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
-    """The role of each head; "" where no pattern dominates.
+    """The role of each head; "" where no pattern dominates, and where a layer has no such head.
 
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
@@ -53,7 +52,11 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     }
     scores[""] = np.ones(axes.weights.shape[:2])  # below 1 no pattern dominates
     strongest = np.stack([*scores.values()]).argmax(0)  # [layer, head]
-    return [[[*scores][number] for number in layer] for layer in strongest]
+    names = [*scores]
+    return [
+        [names[number] if there else "" for number, there in zip(*layer, strict=True)]
+        for layer in zip(strongest, axes.has_head, strict=True)
+    ]
 
 
 def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
@@ -62,9 +65,10 @@ def role_scores(axes: LabelledWeights, kind: Kind) -> dict[str, Floats]:
     Of "spread" it is the share of the largest entropy; of the others the share of the weight on the
     pattern's cells beyond chance, as `ROLE_THRESHOLDS` has it.
     """
-    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    causal = axes.is_causal(kind)
+    first = first_counted_row(len(axes.labels.queries), causal=causal)
     seen = np.ones(axes.weights.shape[2:], dtype=bool)  # [query, key]
-    if kind == "decoder_self":
+    if causal:
         seen = np.tril(seen)
     patterns = {name: (cells & seen)[first:] for name, cells in pattern_cells(axes, kind).items()}
     layers = [
@@ -90,8 +94,9 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     queries, keys = axes.labels
     shape = (len(queries), len(keys))
     distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
-    end = [key == SPECIAL[EOS] for key in keys]
-    points = [key not in SPECIAL.values() and not any(map(str.isalnum, key)) for key in keys]
+    special = _special(axes)
+    end = [key in axes.special.ends for key in keys]
+    points = [key not in special and not any(map(str.isalnum, key)) for key in keys]
     patterns = {
         "first": np.broadcast_to(np.arange(shape[1]) == 0, shape),
         "end token": np.broadcast_to(end, shape),
@@ -105,29 +110,31 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
 
 def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
     """The word again, or another piece of it; punctuation and a position itself do not count."""
-    queries, keys = (_lower_case(tokens) for tokens in axes.labels)
+    special = _special(axes)
+    queries, keys = (_lower_case(tokens, special) for tokens in axes.labels)
     same = np.array([[bool(query) and query == key for key in keys] for query in queries])
     if kind != "cross":
-        words = _word_numbers(axes.labels.keys)
+        words = _word_numbers(axes.labels.keys, keys)
         same |= (words[:, None] == words) & (words >= 0)
         np.fill_diagonal(same, False)
     return same
 
 
-def _lower_case(tokens: tuple[str, ...]) -> list[str]:
+def _special(axes: LabelledWeights) -> frozenset[str]:
+    return axes.special.tokens.union(SPECIAL.values())  # `<pad>` among them
+
+
+def _lower_case(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
     """A token in lower case; empty where it has no letter, such as a full stop."""
     plain = [token.removeprefix(WORD_START).casefold() for token in tokens]
-    return [
-        text if any(map(str.isalnum, text)) and text not in SPECIAL.values() else ""
-        for text in plain
-    ]
+    return [text if any(map(str.isalnum, text)) and text not in special else "" for text in plain]
 
 
-def _word_numbers(tokens: tuple[str, ...]) -> npt.NDArray[np.int64]:
+def _word_numbers(tokens: tuple[str, ...], texts: list[str]) -> npt.NDArray[np.int64]:
     """Which word each piece belongs to; -1 for what has no letter. Whole words have no `▁`."""
     whole = not any(token.startswith(WORD_START) for token in tokens)
     numbers, last = [], -1
-    for position, (token, text) in enumerate(zip(tokens, _lower_case(tokens), strict=True)):
+    for position, (token, text) in enumerate(zip(tokens, texts, strict=True)):
         if not text:
             last = -1
         elif whole or token.startswith(WORD_START) or last < 0:

@@ -37,8 +37,9 @@ def nearest_by_attention(
     """
     weights = trace.weights(place.kind)  # [layer, head, query, key]
     apart = total_variation(weights, weights[place.layer, place.head])
-    places = [Head(place.kind, *map(int, at)) for at in np.ndindex(apart.shape)]
-    return _nearest(places, apart.ravel(), place, count)
+    there = trace.has_head(place.kind)
+    places = [Head(place.kind, *map(int, at)) for at in np.argwhere(there)]
+    return _nearest(places, apart[there], place, count)
 
 
 def _standardised(table: Floats) -> Floats:

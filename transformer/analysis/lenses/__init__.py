@@ -42,13 +42,16 @@ AnyLens: TypeAlias = LensName | NormVariant
 HAS_HEADS: frozenset[AnyLens] = frozenset({"weights", "norm", "norm_layer_norm", "gradient"})
 """Lenses that tell the heads apart; the others are of whole layers."""
 
+OF_WEIGHTS_ALONE: frozenset[AnyLens] = frozenset({"weights", "rollout"})
+"""Lenses that need no model where a trace has its weights."""
+
 SIGNED: frozenset[AnyLens] = frozenset({"gradient"})
 """Lenses with values below 0: what speaks against the words that were written."""
 
 
 def lens(
     name: AnyLens,
-    translator: Translator,
+    translator: Translator | None,
     trace: AttentionTrace,
     kind: Kind,
     *,
@@ -71,7 +74,9 @@ def lens(
     the hooks of the current context: it gives the same numbers each time.
 
     Args:
-        trace: a sentence pair; of it, only the pieces are used.
+        translator: the model that made the trace; None for the lenses `OF_WEIGHTS_ALONE`, which
+            then see the weights of the trace itself, whoever's they are.
+        trace: a sentence pair; with a model, only its pieces are used.
         kind: of attention.
         progress: called after each layer with the number done and the number of all.
 
@@ -81,7 +86,8 @@ def lens(
         `norm_residual` leaves out there too.
 
     Raises:
-        InputError: if there is no such lens or kind, or the trace does not fit the model.
+        InputError: if there is no such lens or kind, if the lens needs a model and there is none,
+            or the trace does not fit the model.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
     if kind not in KINDS:
@@ -93,27 +99,31 @@ def lens(
 
 def lens_of_kinds(
     name: AnyLens,
-    translator: Translator,
+    translator: Translator | None,
     trace: AttentionTrace,
-    kinds: Sequence[Kind] = KINDS,
+    kinds: Sequence[Kind] | None = None,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[Kind, Floats]:
     """See several kinds of attention through one lens, from one pass over the sentence.
 
     Args:
+        kinds: those of the trace unless given.
         progress: called after each layer of each kind with the number done and that of all.
 
     Returns:
         What `lens` gives, by kind.
 
     Raises:
-        InputError: if there is no such lens, or the trace does not fit the model.
+        InputError: as `lens` does.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
     if name not in (*NAMES, *VARIANTS):
         names = ", ".join((*NAMES, *VARIANTS))
         raise InputError(f"There is no lens {quoted(name)}: choose one of {names}.")
+    kinds = trace.kinds if kinds is None else kinds
+    if translator is None:
+        return _of_weights(name, trace, kinds, progress)
     if name == "gradient":  # one backward pass has all kinds
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
         found: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
@@ -125,6 +135,33 @@ def lens_of_kinds(
             f"{name} shows nothing: take another checkpoint."
         )
     return {kind: values.astype(np.float32) for kind, values in found.items()}
+
+
+def _of_weights(
+    name: AnyLens, trace: AttentionTrace, kinds: Sequence[Kind], progress: Progress | None
+) -> dict[Kind, Floats]:
+    if name not in OF_WEIGHTS_ALONE:
+        raise InputError(
+            f"The lens {name} needs the model that made the weights, and this trace has the "
+            f"weights alone: choose one of {', '.join(sorted(OF_WEIGHTS_ALONE))}."
+        )
+    absent = next((kind for kind in kinds if kind not in trace.kinds), None)
+    if absent is not None:
+        raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
+    if name == "weights":
+        return {kind: trace.weights(kind) for kind in kinds}
+    done, layers = 0, sum(len(trace.weights(kind)) for kind in kinds)
+
+    def step(_done: int, _of: int) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, layers)
+
+    return {
+        kind: rollout.rollout_of_weights(trace, kind, progress=step).astype(np.float32)
+        for kind in kinds
+    }
 
 
 def as_rows(values: npt.NDArray[np.floating]) -> Floats:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transformer.analysis.lenses import AnyLens, Floats, as_rows, lens_of_kinds
+from transformer.analysis.lenses import AnyLens, as_rows, lens_of_kinds
+from transformer.kinds import Kind
 from transformer.trace import AttentionTrace, Weights
 from transformer.translator import Translator
 
 
 def lensed(
     name: AnyLens,
-    translator: Translator,
+    translator: Translator | None,
     trace: AttentionTrace,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -21,7 +22,7 @@ def lensed(
 
     Args:
         name: of the lens; "weights" gives the trace itself.
-        translator: the model that made the trace.
+        translator: the model that made the trace; None for the lenses `OF_WEIGHTS_ALONE`.
         progress: called after each layer of each kind with the number done and that of all.
 
     Returns:
@@ -29,7 +30,8 @@ def lensed(
         (`lenses.HAS_HEADS`). A row sums to 1, or to 0 where the lens sees nothing in it.
 
     Raises:
-        InputError: if there is no such lens, or the trace does not fit the model.
+        InputError: if there is no such lens, if it needs a model and there is none, or the trace
+            does not fit the model.
         CheckpointError: if what is computed is not finite.
     """
     if name == "weights":
@@ -37,13 +39,16 @@ def lensed(
 
     found = lens_of_kinds(name, translator, trace, progress=progress)
 
-    def rows(values: Floats) -> Weights:
-        shares = as_rows(values)
+    def rows(kind: Kind) -> Weights:
+        if kind not in found:
+            return trace.weights(kind)
+        shares = as_rows(found[kind])
         return shares if shares.ndim == 4 else shares[:, None]  # one head for all
 
     return replace(
         trace,
-        encoder_self=rows(found["encoder_self"]),
-        decoder_self=rows(found["decoder_self"]),
-        cross=rows(found["cross"]),
+        encoder_self=rows("encoder_self"),
+        decoder_self=rows("decoder_self"),
+        cross=rows("cross"),
+        head_counts={},  # a model of ours has as many in each layer
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
+from transformer.analysis.axes import by_pieces, mean_of_heads
 from transformer.analysis.teacher_forcing import (
     Array,
     Cache,
@@ -15,6 +18,7 @@ from transformer.analysis.teacher_forcing import (
     to_array,
     values_at,
 )
+from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
@@ -57,23 +61,56 @@ def rollout(
     if cache is None:
         with torch.inference_mode():
             _, cache = values_at(model, forced_pair(model, trace), points(model, kind))
+    kinds = KINDS if kind == "cross" else (kind,)
+    means = {one: patterns(model, trace, one, cache).mean(1) for one in kinds}
+    return to_array(torch.stack(_followed(means, kind, progress)))
 
-    def mean_of_heads(kind: Kind) -> Tensor:
-        return patterns(model, trace, kind, cache).mean(1)  # [layer, query, key]
 
+def rollout_of_weights(
+    trace: AttentionTrace, kind: Kind, *, progress: Progress | None = None
+) -> Array:
+    """The same from the weights of a trace, without the model that made them.
+
+    Returns:
+        `[layer, query, key]`; rows that sum to 1 where those of the trace do.
+
+    Raises:
+        InputError: if the trace has not all kinds of attention that this one is followed through,
+            or its decoder not as many layers of both.
+    """
+    kinds = KINDS if kind == "cross" else (kind,)
+    absent = [one for one in kinds if one not in trace.kinds]
+    if absent:
+        raise InputError(
+            f"Rollout of {kind} follows {', '.join(kinds)}, and this trace has no "
+            f"{' and no '.join(absent)}: look at the weights."
+        )
+    if kind == "cross" and len(trace.cross) != len(trace.decoder_self):
+        raise InputError(
+            f"Rollout of cross needs both attentions in each layer of the decoder, and this trace "
+            f"has {len(trace.decoder_self)} layers of its own and {len(trace.cross)} of cross: "
+            f"look at the weights."
+        )
+    means = {one: torch.from_numpy(mean_of_heads(by_pieces(trace, one))) for one in kinds}
+    return to_array(torch.stack(_followed(means, kind, progress)))
+
+
+def _followed(means: Mapping[Kind, Tensor], kind: Kind, progress: Progress | None) -> list[Tensor]:
+    """The share of each input in each layer, from the mean weights `[layer, query, key]`."""
     if kind != "cross":
-        return to_array(torch.stack(_through(mean_of_heads(kind), progress)))
-    memory = _through(mean_of_heads("encoder_self"))[-1]
-    own = _with_residual(mean_of_heads("decoder_self"))
-    cross = mean_of_heads("cross")
+        return _through(means[kind], progress)
+    memory = _through(means["encoder_self"])[-1]
+    own = _with_residual(means["decoder_self"])
+    cross = means["cross"]
     found = []
     from_source = torch.zeros_like(cross[0])
     for layer, (A, Â) in enumerate(zip(cross, own, strict=True), start=1):
         from_source = (A @ memory + Â @ from_source) / 2
-        found.append(from_source / from_source.sum(-1, keepdim=True))
+        total = from_source.sum(-1, keepdim=True)
+        found.append(from_source / total.where(total != 0, 1))
         if progress:
             progress(layer, len(cross))
-    return to_array(torch.stack(found))
+    return found
 
 
 def _with_residual(weights: Tensor) -> Tensor:

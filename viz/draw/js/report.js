@@ -1,17 +1,22 @@
-// The script of a saved page, which carries its data as text.
+// The script of a saved page, which carries its data as text. It runs before the page is read to
+// its end: the heads of a large trace follow it.
 
 import { adoptStyle } from "./core/style.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
-import { read, unzip } from "./explorer/data.js";
+import { read } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
+import { unzip } from "./explorer/weights.js";
+import { followHost } from "./host.js";
+import { textOf } from "./page_text.js";
 
-const data = /** @type {HTMLElement} */ (document.getElementById("weights"));
 const heads = /** @type {HTMLElement} */ (document.getElementById("heads"));
-adoptStyle(heads);
-mount(heads, Explorer, read(decode(await unzip(data.textContent ?? ""))));
-
 const frame = /** @type {HTMLElement | null} */ (window.frameElement);
+adoptStyle(heads);
+const message = decode(await unzip(await textOf("weights")));
+if (frame) followHost(frame, () => explorer.repaint());
+const explorer = mount(heads, Explorer, read(message, textOf));
+
 if (frame) { // a notebook gives the page a frame: as high as it needs
   new ResizeObserver(() => {
     frame.style.height = `${document.body.scrollHeight + 4}px`;

@@ -17,7 +17,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import architecture, attention_map, tensor_strip
-from viz.app.origin import origin_of
+from viz.app.origin import languages_of, origin_of
 from viz.draw.architecture import DrawnBox
 from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, shown
@@ -155,6 +155,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             values.mean(0),
             axes.labels,
             box.kind,
+            languages=languages_of(trace),
             reads=axes.reads,
             writes=axes.writes,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",

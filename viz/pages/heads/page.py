@@ -15,7 +15,7 @@ from viz.app.explanations import explain, lead
 from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import head_grid
-from viz.app.origin import origin_of
+from viz.app.origin import languages_of, origin_of
 from viz.draw.caption import through
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
@@ -27,18 +27,6 @@ from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, download_menu
 from viz.pages.heads.lens import explanation, through_lens
 from viz.pages.heads.open_maps import show_compared, show_open
-
-_ROWS_AND_COLUMNS: dict[Kind, str] = {
-    "encoder_self": "each English token (row) looks at all English tokens (columns)",
-    "decoder_self": (
-        "each row of the decoder reads one token, by which it is named, and writes the next; it "
-        "looks at itself and the rows before it, for what comes later is masked"
-    ),
-    "cross": (
-        "each row of the decoder reads one token and writes the next, by which it is named here; "
-        "it looks at the English tokens (columns)"
-    ),
-}
 
 
 def show() -> None:
@@ -53,7 +41,7 @@ def show_trace(trace: AttentionTrace) -> None:
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
-    lead(_lead(controls))
+    lead(_lead(controls, languages_of(trace).name("source")))
     try:
         seen = through_lens(controls.lens, trace)
         screen = _show(trace, seen, controls)
@@ -65,9 +53,24 @@ def show_trace(trace: AttentionTrace) -> None:
         download_menu(seen, screen, controls)
 
 
-def _lead(controls: Controls) -> str:
+def _rows_and_columns(source: str) -> dict[Kind, str]:
+    """What a map shows, by its kind; `source` is the language that is read."""
+    return {
+        "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
+        "decoder_self": (
+            "each row of the decoder reads one token, by which it is named, and writes the next; "
+            "it looks at itself and the rows before it, for what comes later is masked"
+        ),
+        "cross": (
+            "each row of the decoder reads one token and writes the next, by which it is named "
+            f"here; it looks at the {source} tokens (columns)"
+        ),
+    }
+
+
+def _lead(controls: Controls, source: str) -> str:
     kind, lens = controls.kind, controls.lens
-    said = f"{SCREEN_NAMES[kind].capitalize()} attention: {_ROWS_AND_COLUMNS[kind]}."
+    said = f"{SCREEN_NAMES[kind].capitalize()} attention: {_rows_and_columns(source)[kind]}."
     if lens != "weights":
         said += f" Seen through **{LENS_NAMES[lens]}**"
         said += "." if tells_heads(lens) else ", with all heads of a layer together."

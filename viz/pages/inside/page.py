@@ -24,7 +24,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, in_link, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
-from viz.app.origin import origin_of
+from viz.app.origin import languages_of, origin_of
 from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, head_name, row_names, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
@@ -36,14 +36,6 @@ STEP, WORD = "at", "word"
 PAPERS: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
-
-
-_ROWS: dict[Kind, str] = {
-    "encoder_self": "Row of English",
-    "decoder_self": "Row that reads",
-    "cross": "Row that writes",
-}
-"""What the tokens in the menu of rows are."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +141,13 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     if isinstance(row := st.session_state.get(WORD), int):
         # menu and address have the name, which is another one for another kind or sentence
         st.session_state[WORD] = min(row, len(names) - 1)
+    rows: dict[Kind, str] = {
+        "encoder_self": f"Row of {languages_of(trace).source or 'the source'}",
+        "decoder_self": "Row that reads",
+        "cross": "Row that writes",
+    }
     return st.selectbox(
-        _ROWS[kind],
+        rows[kind],
         range(len(names)),
         index=min(2, len(names) - 1),
         format_func=names.__getitem__,

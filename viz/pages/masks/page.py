@@ -12,13 +12,14 @@ from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
+from transformer.languages import Languages
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
-from viz.app.origin import batch_caption
-from viz.draw.labels import SCREEN_NAMES, row_names, shown
+from viz.app.origin import batch_caption, languages_of
+from viz.draw.labels import SCREEN_NAMES, at_head, row_names, shown
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
@@ -48,21 +49,31 @@ _NAMES: dict[MaskName, str] = {
     "causal": "causal mask",
     "both": "padding and causal mask",
 }
-_ROWS: dict[Kind, str] = {
-    "encoder_self": "Each row is an English token that looks",
-    "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes the "
-    "next",
-    "cross": "Each row of the decoder reads one token and writes the next, by which it is named "
-    "here",
-}
-_WHICH_MASK: dict[Kind, str] = {
-    "encoder_self": "Every English token may see the whole sentence, so the encoder has the "
-    "padding mask alone.",
-    "decoder_self": "A position of the decoder may not see what it has still to write, so it has "
-    "the causal mask. Padding stands on the right, where that mask hides it from every real token.",
-    "cross": "A German token is neither before nor after an English one, so there is no causal "
-    "mask between the languages, and “both” is the padding mask of the source.",
-}
+
+
+def _rows(languages: Languages) -> dict[Kind, str]:
+    """What a row is, by the kind of attention."""
+    return {
+        "encoder_self": f"Each row is {languages.one('source', 'token')} that looks",
+        "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
+        "the next",
+        "cross": "Each row of the decoder reads one token and writes the next, by which it is "
+        "named here",
+    }
+
+
+def _which_mask(languages: Languages) -> dict[Kind, str]:
+    """Which mask the model uses and why, by the kind of attention."""
+    return {
+        "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
+        "the encoder has the padding mask alone.",
+        "decoder_self": "A position of the decoder may not see what it has still to write, so it "
+        "has the causal mask. Padding stands on the right, where that mask hides it from every "
+        "real token.",
+        "cross": f"{at_head(languages.one('target', 'token'))} is neither before nor after "
+        f"{languages.one('source', 'one')}, so there is no causal mask between the languages, and "
+        "“both” is the padding mask of the source.",
+    }
 
 
 def show() -> None:
@@ -153,7 +164,7 @@ def _grids(
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
-        _explain_grids(kind)
+        _explain_grids(kind, languages_of(traces[0]))
 
 
 def _row_names(made: TraceBatch, kind: Kind, sentence: int) -> list[str]:
@@ -172,13 +183,14 @@ def _choose(row: Row) -> None:
     st.session_state[SENTENCE], st.session_state[ROW] = (at + 1 for at in row)
 
 
-def _explain_grids(kind: Kind) -> None:
+def _explain_grids(kind: Kind, languages: Languages) -> None:
     explain(
-        f"{_ROWS[kind]}, each column is a token that it may see or not. Sentences of one "
-        "batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
+        f"{_rows(languages)[kind]}, each column is a token that it may see or not. Sentences of "
+        "one batch are padded to the longest. Before the softmax of equation 1, 0 is added to the "
         "scores that stay and −∞ to those that are hidden, so that their weight is exactly 0 "
-        f"(§3.2.3). {_WHICH_MASK[kind]} {code_line(padding_mask)}, {code_line(causal_mask)}, "
-        f"{code_line(padding_and_causal_mask)}, {code_line(attention_scores)}."
+        f"(§3.2.3). {_which_mask(languages)[kind]} {code_line(padding_mask)}, "
+        f"{code_line(causal_mask)}, {code_line(padding_and_causal_mask)}, "
+        f"{code_line(attention_scores)}."
     )
 
 

@@ -24,9 +24,10 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.app.origin import languages_of
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
-from viz.pages.positions.word_order import show_pair
+from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair
 
 STACK = "pe_stack"
 """Name in the URL of the stack that is looked at; the learned positions share it."""
@@ -152,10 +153,11 @@ def without() -> None:
         "both removed": Edit("removed", ("encoder", "decoder")),
     }
     found = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
+    languages = languages_of(trace)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         st.altair_chart(
-            pieces_chart(trace.target_tokens, {AS_IT_IS: trace.log_probs, **found}),
+            pieces_chart(trace.target_tokens, {AS_IT_IS: trace.log_probs, **found}, languages),
             key="pe_without",
             alt="The probability of each piece of the translation under each edit.",
         )
@@ -168,16 +170,17 @@ def without() -> None:
             f"Attention alone knows no order (§3.5): without what the positions add, the encoder "
             f"cannot tell two sentences of the same pieces apart, {code_line(Embedding.forward)}. "
             f"The decoder can still guess where it is, because its mask shows each piece the ones "
-            f"before it (§3.2.3), and which of its guesses is a German sentence. The curves are "
-            f"log p of each piece of the translation in the bar; beside them stands what the model "
-            f"writes instead. {MARKS}"
+            f"before it (§3.2.3), and which of its guesses is {languages.sentence('target')}. "
+            f"The curves are log p of each piece of the translation in the bar; beside them stands "
+            f"what the model writes instead. {MARKS}"
         )
     with beside:
         of_old = {name: float(log_p.sum()) for name, log_p in found.items()}
         st.text(_measured(translator, translation, edits, of_old))
         for name, edit in edits.items():
             _candidate(name, translator, translation, edit, of_old[name])
-        show_pair(translator)
+        if languages.source == PAIR_LANGUAGE:
+            show_pair(translator)
 
 
 def _measured(

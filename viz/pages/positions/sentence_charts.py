@@ -12,7 +12,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.draw.labels import shown
+from transformer.languages import Languages
+from viz.draw.labels import at_head, shown
 from viz.figures.axes import legend_below
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
@@ -84,12 +85,15 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
     return rule.encode(x) + lines
 
 
-def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Chart:
+def pieces_chart(
+    pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
+) -> alt.Chart:
     """log p of each piece of one translation, under each edit of the positions.
 
     Args:
         pieces: `[piece]`, what is written.
         curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
+        languages: of the model; the pieces are of the target's.
     """
     table = pd.concat(
         pd.DataFrame(
@@ -110,7 +114,7 @@ def pieces_chart(pieces: Sequence[str], curves: Mapping[str, Floats]) -> alt.Cha
         .encode(
             x=alt.X(
                 "place:O",
-                title="German: the piece being written",
+                title=f"{at_head(languages.name('target'))}: the piece being written",
                 axis=alt.Axis(
                     labelExpr=labels,
                     labelAngle=-45,

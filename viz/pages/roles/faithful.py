@@ -88,7 +88,7 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
         return None, str(error)
     return report, (
         f"The lenses were not tested on a corpus for this model: run {COMMAND} --checkpoint "
-        f"{translator.folder} --src FILE, with English text line by line."
+        f"{translator.folder} --src FILE, with {translator.source_language} text line by line."
     )
 
 

@@ -87,8 +87,9 @@ def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
     if report is None:
         return None, (
             f"The heads of this model were not measured on a corpus: run {COMMAND} --checkpoint "
-            f"{translator.folder} --src FILE --ref FILE --examples FILE, with English and German "
-            f"text line by line. Until then the page shows the sentence in the bar alone."
+            f"{translator.folder} --src FILE --ref FILE --examples FILE, with "
+            f"{translator.source_language} and {translator.target_language} text line by line. "
+            f"Until then the page shows the sentence in the bar alone."
         )
     return report, ""
 

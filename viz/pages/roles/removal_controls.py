@@ -128,7 +128,8 @@ def second_sentence(
         bind="query-params",
         live="250ms",
         autocomplete="off",
-        placeholder="As many pieces as the one in the bar, in English and in German",
+        placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "
+        "as the one in the bar",
     )
     if not (text or "").strip():
         return None, ""

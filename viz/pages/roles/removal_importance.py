@@ -38,8 +38,8 @@ def remove_by_importance(
     if report is None:
         st.text(
             f"The importance of the heads was not measured for this model: run {COMMAND} "
-            f"--checkpoint {translator.folder} --src FILE --ref FILE, with English and German "
-            f"text line by line."
+            f"--checkpoint {translator.folder} --src FILE --ref FILE, with "
+            f"{translator.source_language} and {translator.target_language} text line by line."
         )
         return
     if not report.curves:

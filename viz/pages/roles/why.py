@@ -21,7 +21,7 @@ from viz.app.formatting import format_number, format_probability
 from viz.app.head_picker import HEAD, pick, pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
-from viz.draw.labels import quoted, shown
+from viz.draw.labels import at_head, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
@@ -45,9 +45,10 @@ def why_this_word() -> None:
     if (bar := bar_sentence()) is None:
         return
     translator, _, trace = bar
+    source_piece = translator.languages.one("source", "piece")
     lead(
         "At one step of the translation: what speaks for the piece that was written, what for "
-        "another one that could have stood there, and what changes when an English piece is erased."
+        f"another one that could have stood there, and what changes when {source_piece} is erased."
     )
     place = _pick_head(translator)
     choices = choices_of(translator, trace)
@@ -69,7 +70,7 @@ def why_this_word() -> None:
     with heads:
         st.subheader("Heads", anchor=False)
         show_heads(contrasted, place, *names)
-    _explain()
+    _explain(source_piece)
 
 
 def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
@@ -137,8 +138,9 @@ def _sources(
     found: Contrast,
     names: tuple[str, str],
 ) -> None:
-    """Each English piece: to first order, and really erased."""
-    st.subheader("English pieces", anchor=False)
+    """Each piece of the source: to first order, and really erased."""
+    language = translator.languages.name("source")
+    st.subheader(f"{at_head(language)} pieces", anchor=False)
     tokens, first = shown(trace.source_tokens), found.by_source
     erased, why_not = _erased(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)
@@ -148,7 +150,7 @@ def _sources(
         altair_chart(
             pieces_chart(tokens, first, "gradient × value, nats", places=places),
             key="why-sources",
-            alt="Gradient × value of each English piece, over all heads of cross-attention.",
+            alt=f"Gradient × value of each {language} piece, over all heads of cross-attention.",
         )
     with right:
         if erased is None:
@@ -159,7 +161,7 @@ def _sources(
                     tokens, erased, "lost when erased, nats", places=places, marked=marked
                 ),
                 key="why-erased",
-                alt="What the log-odds really lose when each English piece is erased.",
+                alt=f"What the log-odds really lose when each {language} piece is erased.",
             )
     st.text(_reading(names, marked))
     if len(tokens) > len(places):
@@ -205,12 +207,12 @@ def _erased(
         return None, str(error)
 
 
-def _explain() -> None:
+def _explain(source_piece: str) -> None:
     explain(
         f"The log-odds are log P of the written piece minus log P of the other one, given the "
         f"source and all that was written before. Gradient × value is what they would lose, to "
         f"first order, if a head took nothing from a key; summed over the heads of cross-attention "
-        f"it is the bar of an English piece, as in Yin and Neubig 2022: {code_line(contrast)}. "
+        f"it is the bar of {source_piece}, as in Yin and Neubig 2022: {code_line(contrast)}. "
         f"Direct logits are what a head adds to the difference of the two logits by way of the "
         f"residual stream, with the norms (§3.1) held as they are: {code_line(direct_logits)}. "
         f"Erasing masks a piece as padding is masked, in encoder and cross-attention, and runs the "

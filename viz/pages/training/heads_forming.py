@@ -16,6 +16,7 @@ from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
+from transformer.languages import OURS
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.memory import memo_per_trace
@@ -104,7 +105,7 @@ def _follow(folder: Path, drawn: list[Probes]) -> None:
 
 
 def _sentence(sentences: Sequence[Probes]) -> Probes:
-    """One of the sentences, named by its English."""
+    """One of the sentences, named by its source."""
     names = [_name(probes) or f"sentence {n}" for n, probes in enumerate(sentences, start=1)]
     number = st.selectbox(
         "Sentence",
@@ -118,7 +119,7 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
 
 
 def _name(probes: Probes) -> str | None:
-    """The English of the first file that can be read."""
+    """The source of the first file that can be read."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
@@ -273,6 +274,7 @@ def _large(one: OpenMap, kind: Kind, caption: Sequence[str]) -> None:
         one.labels,
         kind,
         title=one.title,
+        languages=OURS,  # a run is one of ours, whatever the bar's model reads and writes
         reads=one.reads,
         key="forming-map",
         caption=caption,

@@ -108,6 +108,11 @@ def nearest(steps: Sequence[int], wanted: int) -> int:
 
 def _read(path: Path) -> AttentionTrace:
     trace = AttentionTrace.load(path, max_bytes=MAX_BYTES)
+    if len({trace.weights(kind).shape[:2] for kind in KINDS}) > 1 or trace.head_counts:
+        raise CheckpointError(
+            f"{path.name} is no probe of a run: those of a model that is trained here have as many "
+            f"layers and heads of each kind of attention."
+        )
     for kind in KINDS:
         weights = trace.weights(kind)
         if max(weights.shape[:2]) > MAX_HEADS:

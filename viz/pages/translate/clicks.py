@@ -1,4 +1,4 @@
-"""What a click on the page asks of the search: a prefix that is forced, or a German sentence."""
+"""What a click on the page asks of the search: a prefix that is forced, or a whole translation."""
 
 from __future__ import annotations
 

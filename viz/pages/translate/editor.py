@@ -1,4 +1,4 @@
-"""The German line as an editor, with undo and redo."""
+"""The translation as an editor, with undo and redo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REVISION = "translate.revision"
 
 
 def show_editor(found: Found) -> None:
-    """Draw the German of the bar to be edited in place, and what undoes that."""
+    """Draw the translation of the bar to be edited in place, and what undoes that."""
     asked, translator = found.asked, found.translator
     refused = bool(asked.german) and not found.used.german
     try:
@@ -41,6 +41,7 @@ def show_editor(found: Found) -> None:
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if asked.german else min(len(found.translation.prefix), len(pieces)),
         by_hand=bool(asked.german),
+        languages=translator.languages.for_text(asked.text),
         on_change=changed,
         key="translate-editor",
     )

@@ -1,4 +1,4 @@
-"""Translate: the German as an editor, the search as a tree, and which word comes from which."""
+"""Translate: an editor, the search as a tree, and which word comes from which."""
 
 from __future__ import annotations
 

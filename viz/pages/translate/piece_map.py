@@ -14,12 +14,10 @@ from viz.draw.labels import head_name
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings
+    from transformer.languages import Languages
 
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
-
-WRITTEN = "Each row is a German piece as it is written; its weights on English sum to 1."
-READ = "Each row is a German piece as it is read; its weights on English sum to 1."
 
 
 class Place(NamedTuple):
@@ -40,9 +38,19 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> Place:
     return Place(layer, head)
 
 
+def note(languages: Languages, *, by_read: bool) -> str:
+    """What a row of the map is, and what its weights sum to."""
+    return (
+        f"Each row is {languages.one('target', 'piece')} as it is "
+        f"{'read' if by_read else 'written'}; its weights on "
+        f"{languages.source or 'the source'} sum to 1."
+    )
+
+
 def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: str) -> None:
     """Draw the map, its rows named as the links between words are read from it."""
     layer, head = place
+    languages = translator.languages.for_text(trace.source)
     alignment = translator.alignment
     # where the links are taken from the row that reads a word, their map is named by what it reads
     by_read = place == (alignment.layer, alignment.head) and alignment.row == "reads"
@@ -57,10 +65,11 @@ def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: s
         trace.labels("cross", "reads" if by_read else "writes"),
         "cross",
         title=title,
+        languages=languages,
         reads=None if by_read else trace.decoder_tokens,
         writes=trace.target_tokens if by_read else None,
         key=key,
-        note=READ if by_read else WRITTEN,
+        note=note(languages, by_read=by_read),
         caption=Origin.of(translator, trace.source, trace.target).caption(
             of_head("cross", layer, head)
         ),

@@ -43,6 +43,7 @@ def show_steps(found: Found, trace: AttentionTrace) -> None:
         caption=origin_of(trace).caption("The most probable pieces of each step."),
     )
     st.caption(
-        f"Each piece with its probability, given the English sentence and all pieces before it: "
+        f"Each piece with its probability, given the {found.translator.source_language} sentence "
+        f"and all pieces before it: "
         f"{code_line(most_probable_others)}."
     )

@@ -13,7 +13,7 @@ from viz.draw.beam_tree import DrawnNode
 from viz.draw.caption import Origin
 from viz.pages.translate import clicks
 
-OWN = "The German above is edited by hand; the tree is the model’s own search."
+OWN = "The translation above is edited by hand; the tree is the model’s own search."
 
 
 def show_tree(found: Found) -> None:
@@ -35,6 +35,7 @@ def show_tree(found: Found) -> None:
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
+        languages=found.translator.languages.for_text(translation.source),
         on_pick=picked,
         key="translate-tree",
         caption=Origin.of(found.translator, translation.source, translation.text).caption(

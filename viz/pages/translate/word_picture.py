@@ -18,6 +18,7 @@ from viz.draw.word_links import word_texts
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
     from transformer.analysis.lenses import LensName
+    from transformer.languages import Languages
 
 LENSES: dict[LensName, str] = {
     "weights": "attention weights",
@@ -31,35 +32,38 @@ NOTHING = "There is no word to link: the model wrote nothing, or read nothing th
 
 
 def show_words(translator: Translator, trace: AttentionTrace) -> None:
-    """Draw which German word comes from which English one, and say by what this was found."""
+    """Draw which word comes from which, and say by what this was found."""
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     if not source or not target:
         st.caption(NOTHING)
         return
     settings = translator.alignment
-    lead(how_made(settings))
+    languages = translator.languages.for_text(trace.source)
+    lead(how_made(settings, languages))
     word_links(
         source,
         target,
         # `settings` are those of the checkpoint, and the trace is of one checkpoint
         memo_per_trace(trace, "word pairs", lambda: align(translator, trace)),
         made_by=_which_map(settings),
+        languages=languages,
         key="translate-words",
         caption=origin_of(trace).caption(f"Words aligned by {settings.in_words()}."),
     )
 
 
-def how_made(settings: AlignmentSettings) -> str:
+def how_made(settings: AlignmentSettings, languages: Languages) -> str:
     """One sentence: what a link means, which map it is read from, and how well that does."""
+    source, target = languages.name("source"), languages.name("target")
     if settings.links == "mutual":
         rule = (
-            f"Each link joins the German and the English word that weigh most for each other, in "
-            f"the row that {settings.row} the German one"
+            f"Each link joins the {target} and the {source} word that weigh most for each other, "
+            f"in the row that {settings.row} the {target} one"
         )
     else:
         rule = (
-            f"Each link joins a German word to the English word that weighs most in the row that "
-            f"{settings.row} it"
+            f"Each link joins {languages.one('target', 'word')} to the {source} word that weighs "
+            f"most in the row that {settings.row} it"
         )
     return f"{rule}: {_which_map(settings)}; {_how_well(settings.gold)}."
 

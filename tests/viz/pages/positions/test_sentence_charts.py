@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.plotly_values import map_values
+from transformer.languages import OURS, Languages
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 
 TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]
@@ -64,7 +65,7 @@ def test_the_curves_of_a_moved_sentence_are_their_numbers() -> None:
 
 def test_each_piece_has_its_log_probability_under_each_edit() -> None:
     curves = {"as they are": np.array([-0.5, -1, 0, -2]), "removed": np.array([-3.0, -1, -4, -2])}
-    chart = pieces_chart(TOKENS, curves)
+    chart = pieces_chart(TOKENS, curves, Languages("French", "Finnish"))
     shown = ["The", "<b>dog", "·s", "</s>"]  # Vega draws text on its canvas, and no tags
     for name, values in curves.items():
         found = [row for row in data(chart, "log_p") if row["positions"] == name]
@@ -75,9 +76,10 @@ def test_each_piece_has_its_log_probability_under_each_edit() -> None:
     assert spec["encoding"]["x"]["axis"]["labelExpr"].startswith('["The", "<b>dog"')
     colors = spec["encoding"]["color"]["scale"]["range"]
     assert len(set(colors)) == len(curves)
+    assert spec["encoding"]["x"]["title"] == "Finnish: the piece being written"
 
 
 def test_few_pieces_have_all_their_labels() -> None:
     for count, overlap in ((4, False), (41, True)):
-        chart = pieces_chart(["▁a"] * count, {"as they are": np.zeros(count)}).to_dict()
+        chart = pieces_chart(["▁a"] * count, {"as they are": np.zeros(count)}, OURS).to_dict()
         assert chart["encoding"]["x"]["axis"]["labelOverlap"] is overlap

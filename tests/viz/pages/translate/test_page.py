@@ -18,6 +18,7 @@ from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.decoding import SearchTree
+from transformer.languages import OURS, Languages
 from viz.app import serving
 from viz.app.candidates import mark_changed_words
 from viz.draw.labels import shown
@@ -78,19 +79,23 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
-    assert how_made(settings) in [text.value for text in app.markdown]
+    assert how_made(settings, OURS) in [text.value for text in app.markdown]
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
-    assert how_made(SETTINGS) == (
+    assert how_made(SETTINGS, OURS) == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
         "it: layer 1, head 3, attention weights; AER 31.2 % on 508 gold sentences "
         r"(a \*set\* of \:red\[links\])."
     )
-    assert how_made(UNMEASURED) == (
+    assert how_made(UNMEASURED, OURS) == (
         "Each link joins the German and the English word that weigh most for each other, in the "
         "row that writes the German one: layer 2, all heads, norm lens; never measured on gold "
         "text for this checkpoint."
+    )
+    assert how_made(UNMEASURED, Languages("French", "")).startswith(
+        "Each link joins the target and the French word that weigh most for each other, in the row "
+        "that writes the target one:"
     )
 
 

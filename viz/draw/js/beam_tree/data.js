@@ -24,6 +24,7 @@
  * @property {string} note
  * @property {number} best the last piece of the translation
  * @property {number | null} chosen
+ * @property {string} language that is written
  * @property {TreeNode[]} nodes a parent stands before its children
  * @property {number[]} roots the first pieces, the most probable first
  */
@@ -40,8 +41,8 @@ export function read({ meta, arrays }) {
     step: steps[n], state: meta.states[states[n]], reason: meta.reasons[reasons[n]],
     score: Number.isNaN(scores[n]) ? null : scores[n], rank: 0, of: 0, children: [],
   }));
-  const { title, note, caption, best, chosen } = meta;
-  return { title, note, caption, best, chosen, nodes, roots: connect(nodes) };
+  const { title, note, caption, best, chosen, language } = meta;
+  return { title, note, caption, best, chosen, language, nodes, roots: connect(nodes) };
 }
 
 /**

@@ -7,7 +7,7 @@ import { quote, within } from "../core/text.js";
 import { prefixOf, sameIn, writtenTo } from "./data.js";
 import { treeMarks } from "./marks.js";
 import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
-import { HEAD, hypothesisRows, linesOn, piece, sentence } from "./words.js";
+import { headOf, hypothesisRows, linesOn, piece, sentence } from "./words.js";
 
 /** @typedef {import("./data.js").TreeData} TreeData */
 /** @typedef {import("./plan.js").TreePlan} TreePlan */
@@ -49,7 +49,7 @@ export class BeamTree extends PictureView {
     const count = data.nodes.filter(({ state }) => state === "dropped").length;
     this.count.textContent = `show ${count} dropped candidate${count === 1 ? "" : "s"}`;
     this.toggle.hidden = !count;
-    this.table.replaceChildren(...tableOf(data.title, HEAD, hypothesisRows(data)));
+    this.table.replaceChildren(...tableOf(data.title, headOf(data), hypothesisRows(data)));
   }
 
   /** @param {number} frame width */

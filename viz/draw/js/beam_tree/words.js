@@ -51,7 +51,8 @@ export function stateOf({ nodes }, n) {
  * @param {number} n */
 export const sentence = (data, n) => [piece(data, n).join(" "), ...linesOn(data, n)].join(". ");
 
-export const HEAD = ["German", "Score", "log P", "Pieces"];
+/** Over `hypothesisRows`. @param {TreeData} data */
+export const headOf = ({ language }) => [language, "Score", "log P", "Pieces"];
 
 /**
  * The finished hypotheses, the best first; the translation stands there in any case.

@@ -53,7 +53,7 @@ export function readTheme(root, forced) {
   probe.remove();
   return {
     paper, ink, line, quiet: mixed(ink, paper, QUIET), font: getComputedStyle(root).fontFamily,
-    name: forced ?? (brightness(paper) < 128 ? "dark" : "light"),
+    name: forced ?? (brightness(channels(paper)) < 128 ? "dark" : "light"),
   };
 }
 
@@ -70,8 +70,5 @@ export const measureIn = (theme) => (text, size, weight) => {
 /** The same on white paper, as a page in print has it. @param {Theme} theme @returns {Theme} */
 export const onWhite = (theme) => ({ ...theme, ...WHITE });
 
-/** From 0 to 255. @param {string} color */
-function brightness(color) {
-  const [r, g, b] = channels(color);
-  return 0.299 * r + 0.587 * g + 0.114 * b;
-}
+/** From 0 to 255, as red, green and blue are. @param {number[]} color */
+export const brightness = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b;

@@ -1,12 +1,13 @@
 // All heads and the one that is open, together: what a notebook and a saved page show. Every weight
-// is here from the start, so opening a head asks nobody.
+// is in the page, so opening a head asks nobody; those of a large trace are unpacked only then.
 
 import { AttentionMap } from "../attention_map/view.js";
 import { make } from "../core/dom.js";
 import { mount, View } from "../core/view.js";
 import { HeadGrid } from "../head_grid/view.js";
 import { HeadView } from "../head_view/view.js";
-import { weightsOf } from "./data.js";
+
+const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
 /** @typedef {import("../head_grid/data.js").Head} Head */
 /** @typedef {import("./data.js").Opened} Opened */
@@ -20,13 +21,26 @@ export class Explorer extends View {
     this.map = make("div");
     this.view = make("div");
     this.compared = make("div", { class: "hl-explorer-compared" });
+    this.problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
     this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
-      this.map, this.compared, this.view);
+      this.problem, this.map, this.compared, this.view);
     this.root.append(this.grid, this.open);
     /** @type {Opened} */
     this.selected;
+    /** @type {View<any> | undefined} */
+    this.overview;
+    /** @type {HeadView | undefined} */
+    this.ribbons;
     /** @type {View<any>[]} */
-    this.views = [];
+    this.views = []; // of the open head
+    /** @type {import("../head_view/data.js").ViewData | null} */
+    this.undrawn = null; // ribbons of the open head
+    this.inSight = false; // the ribbons
+    this.watcher = new IntersectionObserver((entries) => {
+      this.inSight = entries[entries.length - 1].isIntersecting;
+      if (this.inSight) this.showRibbons();
+    }, { rootMargin: "25%" });
+    this.watcher.observe(this.view);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.drawAll(); // a page may follow the system's theme
     this.dark.addEventListener("change", this.repaint);
@@ -44,9 +58,9 @@ export class Explorer extends View {
     const { theme } = this.options;
     /** @type {import("../head_grid/data.js").GridData} */
     const data = { ...this.data.grid, selected: this.outlined() };
-    const grid = mount(this.grid, HeadGrid, data,
+    this.overview = mount(this.grid, HeadGrid, data,
       { theme, onSelect: (head) => this.select(head) });
-    this.views = [grid, ...this.drawHead()];
+    this.drawHead();
   }
 
   /** @param {Head} head */
@@ -56,25 +70,78 @@ export class Explorer extends View {
     this.options.onSelect?.(head);
   }
 
+  /** At once where the weights are at hand, else when they are unpacked. */
   drawHead() {
-    const { data: { kinds, selected, title, over }, options: { theme } } = this;
-    const [kind, layer, head] = this.selected;
-    const ofKind = kinds[kind];
-    const name = layer == null || head == null ? title : this.nameOf(layer, head);
-    const own = weightsOf(ofKind, layer, head);
+    const { data: { weights, mean }, selected } = this;
+    const [kind] = selected;
+    const missing = this.stacked().filter((one) => !(one ? weights.get(kind, ...one) : mean));
+    if (!missing.length) {
+      this.showHead();
+      return;
+    }
+    this.open.setAttribute("aria-busy", "true");
+    Promise.all(missing.map((one) => one && weights.load(kind, ...one))).then(
+      () => this.selected === selected && this.showHead(),
+      () => this.selected === selected && this.showProblem(),
+    );
+  }
+
+  /**
+   * Layer and head of the open map and of those whose ribbons lie over it; null is the mean.
+   * @returns {([layer: number, head: number] | null)[]}
+   */
+  stacked() {
+    const { selected, over } = this.data;
+    const [kind] = this.selected;
+    const [, layer, head] = this.outlined() ?? [];
     const others = (kind === selected[0] ? over : [])
       .filter(([otherLayer, otherHead]) => otherLayer !== layer || otherHead !== head);
-    const stacked = [own, ...others.map((one) => weightsOf(ofKind, ...one))];
-    const view = {
-      ...ofKind.view, heads: [name, ...others.map((one) => this.nameOf(...one))],
-      weights: joined(stacked),
-    };
-    const mapTitle = name === title ? title : `${name} · ${ofKind.map.title}`;
-    return [
-      mount(this.map, AttentionMap, { ...ofKind.map, title: mapTitle, weights: own }, { theme }),
+    return [layer == null || head == null ? null : [layer, head], ...others];
+  }
+
+  showHead() {
+    const { data: { kinds, title, weights, mean }, options: { theme } } = this;
+    const [kind] = this.selected;
+    const { map, view } = kinds[kind];
+    const stacked = this.stacked();
+    const numbers = stacked.map((one) =>
+      /** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean));
+    const names = stacked.map((one) => (one ? this.nameOf(...one) : title));
+    this.problem.hidden = true;
+    this.open.removeAttribute("aria-busy");
+    const mapTitle = stacked[0] ? `${names[0]} · ${map.title}` : title;
+    this.views = [
+      mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }, { theme }),
       ...this.drawCompared(),
-      mount(this.view, HeadView, view, { theme }),
     ];
+    this.undrawn = { ...view, heads: names, weights: joined(numbers) };
+    if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
+    else this.hideRibbons();
+  }
+
+  showRibbons() {
+    if (!this.undrawn) return;
+    if (!this.ribbons) this.view.replaceChildren();
+    this.ribbons = mount(this.view, HeadView, this.undrawn, { theme: this.options.theme });
+    this.view.style.minHeight = "";
+    this.undrawn = null;
+  }
+
+  /** Those of a long text take a second to draw; those of another head may not stay. */
+  hideRibbons() {
+    this.view.style.minHeight = `${this.view.offsetHeight}px`; // what stands below stays there
+    this.ribbons?.remove();
+    this.ribbons = undefined;
+    this.view.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
+  }
+
+  showProblem() {
+    const [kind, layer, head] = this.outlined() ?? [];
+    const name = layer == null || head == null ? kind : this.nameOf(layer, head);
+    this.open.removeAttribute("aria-busy");
+    this.problem.hidden = false;
+    this.problem.textContent = `The weights of ${name} cannot be read: the page is cut or damaged, `
+      + "so make it again. Below stands what was open before.";
   }
 
   /** @param {number} layer @param {number} head */
@@ -101,7 +168,9 @@ export class Explorer extends View {
 
   remove() {
     this.dark.removeEventListener("change", this.repaint);
-    for (const view of this.views) view.remove();
+    this.selected = ["", null, null]; // what is still being unpacked is drawn no more
+    this.watcher.disconnect();
+    for (const view of [this.overview, this.ribbons, ...this.views]) view?.remove();
     super.remove();
   }
 }

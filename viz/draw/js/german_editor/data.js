@@ -1,4 +1,4 @@
-// What `encode_editor` in viz/draw/german_editor.py says: a German text, the pieces that it is made
+// What `encode_editor` in viz/draw/german_editor.py says: a translation, the pieces that it is made
 // of, and what the model held probable in the place of each.
 
 /** A piece that could have stood in a place.
@@ -26,6 +26,8 @@
  * @typedef {object} EditorData
  * @property {string[]} [caption] what the text was made from
  * @property {string} title
+ * @property {string} placeholder where there is no text
+ * @property {string} language of the text, as HTML names it, or ""
  * @property {string} text
  * @property {number} revision of the last typed text that Python has heard of
  * @property {number} forced how many leading pieces were forced

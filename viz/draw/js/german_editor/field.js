@@ -10,7 +10,7 @@ export const inOneLine = (text) => text.replace(/[\r\n\u2028\u2029]/g, " ");
 
 /** @param {string} id of what Alt+Down opens @param {string} note id of what explains the field */
 export const makeField = (id, note) => make("textarea", {
-  class: "hl-editor-field", lang: "de", rows: 1, spellcheck: "false", autocomplete: "off",
+  class: "hl-editor-field", dir: "auto", rows: 1, spellcheck: "false", autocomplete: "off",
   autocapitalize: "off", autocorrect: "off", enterkeyhint: "done", "aria-autocomplete": "list",
   "aria-haspopup": "listbox", "aria-controls": id, "aria-describedby": note,
 });

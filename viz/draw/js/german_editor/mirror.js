@@ -10,7 +10,7 @@ export class Mirror {
   constructor() {
     this.letters = document.createTextNode("");
     this.end = document.createTextNode("\u200b"); // so that a text of no letters has a line, too
-    this.root = make("div", { class: "hl-editor-mirror", "aria-hidden": "true" },
+    this.root = make("div", { class: "hl-editor-mirror", dir: "auto", "aria-hidden": "true" },
       this.letters, this.end);
   }
 
@@ -39,7 +39,8 @@ export class Mirror {
     const range = document.createRange();
     range.selectNodeContents(this.end);
     const outer = this.root.getBoundingClientRect();
-    return endBox(inside(range.getBoundingClientRect(), outer), outer.width);
+    const box = inside(range.getBoundingClientRect(), outer);
+    return endBox(box, outer.width, getComputedStyle(this.root).direction === "rtl");
   }
 }
 

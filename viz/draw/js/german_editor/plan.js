@@ -34,10 +34,13 @@ export function barOf(boxes, p) {
  * The box of the end of the sentence, behind the last letter; inside the line, however full it is.
  * @param {Box} last an empty box at the end of the text
  * @param {number} width of the frame
+ * @param {boolean} fromRight whether the text runs from right to left
  * @returns {Box}
  */
-export function endBox({ right, top, bottom }, width) {
-  const left = Math.min(right + END.before, width - END.width);
+export function endBox({ left: end, right, top, bottom }, width, fromRight) {
+  const left = fromRight
+    ? Math.max(end - END.before - END.width, 0)
+    : Math.min(right + END.before, width - END.width);
   return { left, top, right: left + END.width, bottom };
 }
 

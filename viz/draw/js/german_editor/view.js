@@ -1,4 +1,4 @@
-// A German text that is edited in place, each word with the probability that the model gives it. A
+// A translation that is edited in place, each word with the probability that the model gives it. A
 // transparent field lies over the marks, and so caret, selection, undo and composition stay the
 // browser's own.
 
@@ -24,7 +24,6 @@ const LINGER = { open: 180, close: 220 }; // ms that the pointer stays before th
 const NARROW = 480;
 const HELP = "The bar under a word is its probability. Click the word, or press Alt+↓, for what "
   + "the model would rather have; type to rewrite it.";
-const NOTHING = "Type a German translation";
 const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
 
 /** @extends {View<EditorData>} */
@@ -119,7 +118,8 @@ export class GermanEditor extends View {
     const { known, field } = this;
     this.root.setAttribute("aria-label", known.title);
     field.setAttribute("aria-label", known.title);
-    field.placeholder = known.editable ? NOTHING : "";
+    field.lang = known.language;
+    field.placeholder = known.editable ? known.placeholder : "";
     field.readOnly = !known.editable && !this.exchange.ahead;
     this.lines.classList.toggle("hl-editor-off", field.readOnly);
     this.tellStatus();

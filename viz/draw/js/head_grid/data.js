@@ -13,7 +13,8 @@ import { quote } from "../core/text.js";
  * @property {string} name on the screen
  * @property {string} color
  * @property {number} layers
- * @property {number} heads
+ * @property {number} heads the most that a layer has
+ * @property {number[]} counts heads of each layer
  * @property {boolean} [together] a map is of all heads of a layer, so there is one for each
  * @property {string[]} queries
  * @property {string[]} keys

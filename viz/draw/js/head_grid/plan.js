@@ -86,7 +86,7 @@ function layBlocks(plan, parts, width, measure) {
   side = Math.max(SMALLEST, side);
   const across = before + heads * (side + GAP) - GAP + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
-    range(part.heads).map((head) => cellOf(part, layer, head))));
+    range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
   const role = roleLetters(blocks.flat(2), side + GAP - 2, measure);
   const valued = blocks.flat(2).some((one) => one.value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
@@ -115,7 +115,7 @@ function layBlock(plan, rows, x, top, { before, side, under, role }) {
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
   const left = x + before;
-  for (const { head } of rows[0]) {
+  for (const head of range(part.heads)) {
     const middle = left + head * (side + GAP) + side / 2;
     const name = part.together ? "" : `H${head + 1}`;
     plan.texts.push(small(name, middle, top + TITLE + NAME - 6, "middle"));
@@ -131,7 +131,7 @@ function layBlock(plan, rows, x, top, { before, side, under, role }) {
   });
   plan.cells.push(...laid.flat());
   plan.groups.push({ name: part.name, rows: laid });
-  plan.width = Math.max(plan.width, left + rows[0].length * (side + GAP) - GAP);
+  plan.width = Math.max(plan.width, left + part.heads * (side + GAP) - GAP);
   return y - GAP;
 }
 

@@ -15,6 +15,7 @@
  * @property {string} color of the links
  * @property {string[]} source the words that were read
  * @property {string[]} target the words that were written
+ * @property {[string, string]} languages what both are called
  * @property {Link[]} links
  */
 

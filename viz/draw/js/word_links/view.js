@@ -30,7 +30,7 @@ export class WordLinks extends PictureView {
   }
 
   update() {
-    const { source, target, title, note } = this.data;
+    const { source, target, languages, title, note } = this.data;
     const sentences = JSON.stringify([source, target]);
     if (sentences !== this.sentences) this.at = this.pinned = null;
     this.sentences = sentences;
@@ -38,7 +38,7 @@ export class WordLinks extends PictureView {
     this.scroll.setAttribute("aria-label", `${title}. ${HELP}`);
     this.note.textContent = note;
     this.table.replaceChildren(
-      ...tableOf(title, ["English", "German", "Strength"], pairRows(this.data)));
+      ...tableOf(title, [...languages, "Strength"], pairRows(this.data)));
   }
 
   /** @param {number} width */

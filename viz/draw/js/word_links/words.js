@@ -11,7 +11,7 @@ const NONE = "no partner";
 /**
  * A row for each pair in the order of the translation, then the words that are left over.
  * @param {LinkData} data
- * @returns {string[][]} English, German and strength
+ * @returns {string[][]} word of the source, of the translation, and strength
  */
 export function pairRows(data) {
   const { source, target } = data;

@@ -1,0 +1,86 @@
+"""What the explorer says under its pictures, and its page above them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from transformer import special_tokens
+from transformer.languages import Side, code_of_name
+from transformer.trace import AttentionTrace
+from viz.draw.head_view import FAINTEST
+from viz.draw.labels import at_head
+from viz.draw.lens_words import row_note as lens_note
+from viz.draw.open_head import Heads
+from viz.draw.packed_heads import Packing
+
+_OF_ONE = 1e-3  # a row that sums to 1 does so up to this, as a model in half precision computes it
+
+
+def row_note(of: Heads, trace: AttentionTrace, *, special: bool) -> str:
+    """The sentence under a map that says what a row is; it claims no sum that is not there."""
+    if of.lens != "weights":
+        return lens_note(of.lens, of.kind, special=special)
+    if not special and trace.special != special_tokens.OURS:
+        return "Each row is one word that looks; what special tokens absorb is left out of its sum."
+    if special and not _sums_to_one(of, trace):
+        return "Each row is one position that looks; not every row sums to 1."
+    return lens_note(of.lens, of.kind, special=special)
+
+
+def _sums_to_one(of: Heads, trace: AttentionTrace) -> bool:
+    sums = of.whole.weights.sum(-1)[trace.has_head(of.kind)]  # [head, query]
+    return bool((np.abs(sums - 1) <= _OF_ONE).all())
+
+
+def ribbon_note(packing: Packing, threshold: float) -> str | None:
+    """The sentence under the ribbons where their numbers are rounded, else None."""
+    if packing.exact:
+        return None
+    drawn_from = max(threshold, FAINTEST)
+    return f"Ribbons from {drawn_from:g} up; numbers are steps of {packing.unit:.2g}."
+
+
+def rounding_note(packing: Packing, exact_bytes: int) -> str | None:
+    """The sentence on a page whose weights are rounded, else None.
+
+    Args:
+        packing: how the heads are written.
+        exact_bytes: what all of them would take in float32.
+    """
+    if packing.exact:
+        return None
+    return (
+        f"The weights are rounded to steps of {packing.unit:.2g}, 16 bits each: exact ones would "
+        f"take {exact_bytes / 1e6:,.0f} MB. A page of fewer layers or kinds holds exact ones."
+    )
+
+
+class NamedText(NamedTuple):
+    """A text with what it is called, and the code of its language, "" where it is not known."""
+
+    name: str
+    text: str
+    code: str
+
+
+def named_texts(trace: AttentionTrace) -> list[NamedText]:
+    """The texts of a trace; that of an encoder or a decoder alone has neither side nor name."""
+    languages = trace.languages
+    texts: dict[Side, str] = {"source": trace.source, "target": trace.target}
+    alone = is_alone(trace)
+    return [
+        NamedText(
+            "Text" if alone else at_head(languages.name(side)),
+            text,
+            code_of_name(languages.name(side)),
+        )
+        for side, text in texts.items()
+        if text
+    ]
+
+
+def is_alone(trace: AttentionTrace) -> bool:
+    """Whether there is but one sentence, as in an encoder or a decoder by itself."""
+    return trace.kinds in (("encoder_self",), ("decoder_self",))

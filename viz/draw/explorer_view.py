@@ -1,0 +1,133 @@
+"""What is shown of a trace, and what of that is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from transformer.errors import InputError, quoted
+from transformer.kinds import KINDS, Kind
+from viz.draw.head_order import LAYER_ORDER
+from viz.draw.labels import KIND_TITLES
+from viz.draw.lens_words import LENS_NAMES, tells_heads
+
+if TYPE_CHECKING:
+    from transformer.analysis.lenses import AnyLens
+    from transformer.trace import AttentionTrace
+    from viz.draw.attention_map import Scale
+    from viz.draw.open_head import OpenMap
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of a trace: the choices of the Heads page; layers and heads count from 0.
+
+    Args:
+        kind: of the map that is open first; cross-attention, or what is there, unless given.
+        layer: of that map; None for the mean over layers.
+        head: None for the mean over heads, and where the lens does not tell heads apart.
+        words: whole words instead of pieces.
+        special: whether special tokens such as `<s>` and `</s>` are shown.
+        kinds: shown in the grid; None for all that are there.
+        layers: shown in the grid; None for all.
+        sort: one of `SORTS`, the order of the heads in the grid.
+        scale: how a weight becomes a colour.
+        threshold: weights below it are not drawn.
+        over: layer and head of those whose ribbons lie over the open one's, of the same kind.
+        step: of the decoder; what it had not written then is left out. None for all of them.
+        compared: a second map; it stands under the open one, with their difference.
+        lens: through which the trace is seen that is shown: `lensed` made it.
+    """
+
+    kind: Kind | None = None
+    layer: int | None = 0
+    head: int | None = 0
+    words: bool = False
+    special: bool = True
+    kinds: tuple[Kind, ...] | None = None
+    layers: tuple[int, ...] | None = None
+    sort: str = LAYER_ORDER
+    scale: Scale = "linear"
+    threshold: float = 0.0
+    over: tuple[tuple[int, int], ...] = ()
+    step: int | None = None
+    compared: OpenMap | None = None
+    lens: AnyLens = "weights"
+
+
+class Chosen(NamedTuple):
+    """What a view leaves to the trace: the kinds and layers of the grid, and the open kind."""
+
+    kind: Kind
+    kinds: tuple[Kind, ...]
+    layers: tuple[int, ...]
+
+
+def chosen(view: View, trace: AttentionTrace) -> Chosen:
+    """The kinds and layers that a view shows of a trace.
+
+    Raises:
+        InputError: if a kind, layer or head is asked for that is not there.
+    """
+    kinds = trace.kinds if view.kinds is None else view.kinds
+    default: Kind = "cross" if "cross" in kinds or not kinds else kinds[0]
+    kind = default if view.kind is None else view.kind
+    for one in (kind, *kinds):
+        _require_kind(one, trace)
+    most = max(len(trace.head_count(one)) for one in {kind, *kinds})
+    layers = tuple(range(most)) if view.layers is None else view.layers
+    for layer in layers:
+        if not _is_below(layer, most):
+            raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
+    _require_heads(view, kind, trace.head_count(kind))
+    return Chosen(kind, kinds, layers)
+
+
+def _require_kind(kind: object, trace: AttentionTrace) -> None:
+    if kind in [*trace.kinds]:
+        return
+    if kind not in [*KINDS]:
+        raise InputError(
+            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(trace.kinds)}."
+        )
+    there = " and ".join(KIND_TITLES[one] for one in trace.kinds)
+    raise InputError(f"There is no {kind} in this trace: it has {there}.")
+
+
+def _require_heads(view: View, kind: Kind, counts: tuple[int, ...]) -> None:
+    if view.head and not tells_heads(view.lens):
+        raise InputError(
+            f"The lens {LENS_NAMES[view.lens]} sees all heads of a layer together: there is no "
+            f"head {_counted(view.head)} in it, so name a layer alone."
+        )
+    asked: list[tuple[Any, Any]] = [(view.layer, view.head), *view.over]
+    for layer, head in asked:
+        # a mean over layers is over those that have the head
+        heads = max(counts) if layer is None else None
+        if layer is not None and _is_below(layer, len(counts)):
+            heads = counts[layer]
+        if heads is None or not (head is None or _is_below(head, heads)):
+            raise InputError(
+                f"There is no layer {_counted(layer)} with a head {_counted(head)}: this model has "
+                f"{_sizes(counts)} of {KIND_TITLES[kind]}."
+            )
+
+
+def _is_below(value: object, count: int) -> bool:
+    """Whether this is a number from 0 that is less; a notebook may hand over anything."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+
+
+def _counted(value: object) -> str:
+    """A layer or head as the screen counts it."""
+    if value is None:
+        return "1"
+    return str(value + 1) if isinstance(value, int) else quoted(value)
+
+
+def _sizes(counts: tuple[int, ...]) -> str:
+    """`6 layers of 8 heads`, or of 2 to 8 where they differ."""
+    least, most = min(counts), max(counts)
+    heads = f"{most}" if least == most else f"{least} to {most}"
+    layers = f"{len(counts)} layer{'' if len(counts) == 1 else 's'}"
+    return f"{layers} of {heads} head{'' if most == 1 else 's'}"

@@ -1,0 +1,19 @@
+// What a saved page carries as text, in elements with a name.
+
+const WAIT = 20; // ms until a page that is still being read is looked at again
+
+/**
+ * The text of an element, once it is read to its end.
+ * @param {string} name
+ * @throws if the page ends without it
+ */
+export async function textOf(name) {
+  for (;;) {
+    const ended = document.readyState !== "loading";
+    const element = document.getElementById(name);
+    // while the page is read, an element is whole when another one follows
+    if (element && (ended || element.nextElementSibling)) return element.textContent ?? "";
+    if (ended) throw new Error(`no ${name} in the page`);
+    await new Promise((done) => setTimeout(done, WAIT));
+  }
+}

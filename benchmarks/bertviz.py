@@ -75,10 +75,9 @@ def displayed() -> Iterator[list[str]]:
 
     views()
     # its functions hide the modules of the same names
-    modules = [sys.modules[f"bertviz.{name}"] for name in ("head_view", "model_view")]
-    with mock.patch.object(modules[0], "display", collect):
-        with mock.patch.object(modules[1], "display", collect):
-            yield found
+    head, model = (sys.modules[f"bertviz.{name}"] for name in ("head_view", "model_view"))
+    with mock.patch.object(head, "display", collect), mock.patch.object(model, "display", collect):
+        yield found
 
 
 def libraries(folder: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Small models of every family of `transformers` that has attention to show, with random weights."""
+"""Small models of every family of `transformers` that shows its attention, with random weights."""
 
 from __future__ import annotations
 

@@ -42,8 +42,9 @@ def bert(texts: Sequence[str], layers: int = 12, heads: int = 12) -> Made:
     """An encoder that reads one text or a pair."""
     from transformers import BertConfig, BertModel, BertTokenizer
 
-    pieces = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat lay ru ##g".split()
-    tokenizer = BertTokenizer(vocab=_numbered([*pieces, *WORDS]))
+    special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    pieces = ("the", "cat", "sat", "on", "mat", "lay", "ru", "##g")
+    tokenizer = BertTokenizer(vocab=_numbered([*special, *pieces, *WORDS]))
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16 * heads,

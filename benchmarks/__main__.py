@@ -12,6 +12,7 @@ from benchmarks import (
     layers,
     lenses,
     marian,
+    notebook,
     notebook_jupyter,
     pages,
     sentences,
@@ -36,6 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)
+    notebook.add_arguments(commands)
     notebook_jupyter.add_arguments(commands)
     huggingface_traces.add_arguments(commands)
     options = parser.parse_args(arguments)

@@ -25,11 +25,13 @@ class Made(NamedTuple):
     Args:
         tokenizer: of the library, with a vocabulary of its own.
         inputs: what it made of the text.
+        model: with attention that is not fused.
         outputs: of the model, with all attentions; a batch of one.
     """
 
     tokenizer: Any
     inputs: Any
+    model: Any
     outputs: Any
 
 
@@ -55,7 +57,7 @@ def bert(texts: Sequence[str], layers: int = 12, heads: int = 12) -> Made:
         attn_implementation="eager",
     )
     inputs = tokenizer(*texts, return_tensors="pt")
-    return Made(tokenizer, inputs, _run(BertModel, config, **inputs))
+    return _run(tokenizer, inputs, BertModel, config)
 
 
 def gpt2(text: str, layers: int = 12, heads: int = 12) -> Made:
@@ -74,7 +76,7 @@ def gpt2(text: str, layers: int = 12, heads: int = 12) -> Made:
         attn_implementation="eager",
     )
     inputs = tokenizer(text, return_tensors="pt")
-    return Made(tokenizer, inputs, _run(GPT2LMHeadModel, config, **inputs))
+    return _run(tokenizer, inputs, GPT2LMHeadModel, config)
 
 
 def t5(source: str, target: str, layers: int = 12, heads: int = 12) -> Made:
@@ -99,13 +101,14 @@ def t5(source: str, target: str, layers: int = 12, heads: int = 12) -> Made:
     inputs = tokenizer(source, return_tensors="pt")
     shifted = [0, *tokenizer(target).input_ids[:-1]]
     inputs["decoder_input_ids"] = torch.tensor([shifted])
-    return Made(tokenizer, inputs, _run(T5ForConditionalGeneration, config, **inputs))
+    return _run(tokenizer, inputs, T5ForConditionalGeneration, config)
 
 
-@torch.inference_mode()
-def _run(kind: Any, config: Any, **inputs: Any) -> Any:
+@torch.no_grad()
+def _run(tokenizer: Any, inputs: Any, kind: Any, config: Any) -> Made:
     torch.manual_seed(0)
-    return kind(config).eval()(**inputs, output_attentions=True)
+    model = kind(config).eval()
+    return Made(tokenizer, inputs, model, model(**inputs, output_attentions=True))
 
 
 def _numbered(pieces: Sequence[str]) -> dict[str, int]:

@@ -99,7 +99,10 @@ def lab(folder: Path, home: Path, *, theme: LabTheme = "JupyterLab Light") -> It
         yield address
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it asks its kernels first, which may be busy
+            server.kill()
 
 
 def _write_settings(home: Path, theme: LabTheme) -> None:

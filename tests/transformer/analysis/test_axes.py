@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from transformer import KINDS, AttentionTrace, InputError, Piece
-from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
+from transformer.analysis.axes import (
+    LabelledWeights,
+    by_pieces,
+    by_words,
+    mean_of_heads,
+    without_special,
+)
 from transformer.trace import Labels, with_end
 
 # 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
@@ -107,3 +113,65 @@ def test_a_real_sentence_keeps_its_words(translator):
     assert cross.labels.keys == ("The", "tired", "teacher", "waits", ".", "</s>")
     assert cross.labels.queries == ("Die", "müde", "Lehrerin", "wartet", ".", "</s>")
     np.testing.assert_allclose(cross.weights.sum(-1), 1, atol=1e-5)
+
+
+PAIR = ["[CLS]", "fris", "##bee", "[SEP]", "a", "[SEP]"]
+
+
+def even(*shape):
+    return np.full(shape, 1 / shape[-1], np.float32)
+
+
+def test_words_and_special_tokens_of_another_tokenizer():
+    weights = even(1, 2, 6, 6)
+    weights[0, 1, 1:3, 1:3] = 0.25, 0.5
+    axes = by_words(
+        AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR), "encoder_self"
+    )
+    assert axes.labels.keys == ("[CLS]", "frisbee", "[SEP]", "a", "[SEP]")
+    assert axes.weights[0, 1, 1, 1] == 0.75
+    shown, absorbed = without_special(axes)
+    assert shown.labels.keys == ("frisbee", "a")
+    np.testing.assert_allclose(absorbed[0, 0], 0.5, rtol=1e-6)  # of six columns, three
+
+
+def test_what_a_row_reads_and_writes_where_both_are_given():
+    """The decoder begins with two special tokens, and what it writes is cut within a word."""
+    reads = ["<s>", "eng_Latn", "▁Hun", "de"]
+    writes = ["eng_Latn", "▁Hun", "de", "▁ren"]
+    trace = AttentionTrace.from_arrays(
+        cross=even(1, 1, 4, 6),
+        decoder_self=np.tril(even(1, 1, 4, 4)),
+        source_tokens=PAIR,
+        decoder_tokens=reads,
+        target_tokens=writes,
+    )
+    cross, own = by_words(trace, "cross"), by_words(trace, "decoder_self")
+    assert cross.labels.queries == ("eng_Latn", "Hunde", "ren")
+    assert cross.reads == ("<s>", "eng_Latn", "Hunde")
+    assert own.labels == (("<s>", "eng_Latn", "Hunde"),) * 2
+    assert own.writes == ("eng_Latn", "Hunde", "ren")
+    assert by_pieces(trace, "cross").reads == tuple(reads)
+    shown, _ = without_special(cross)
+    assert (shown.labels.queries, shown.reads) == (("Hunde", "ren"), ("eng_Latn", "Hunde"))
+
+
+def test_what_is_not_known_of_the_decoder_is_left_out():
+    given = {"cross": even(1, 1, 2, 6), "source_tokens": PAIR}
+    for tokens in ({"decoder_tokens": ["▁a", "b"]}, {"target_tokens": ["▁a", "b"]}):
+        trace = AttentionTrace.from_arrays(**given, **tokens)
+        assert by_pieces(trace, "cross").reads is None
+        assert by_words(trace, "cross").reads is None
+        assert by_words(trace, "cross").labels.queries == ("ab",)
+    alone = AttentionTrace.from_arrays(decoder_self=even(1, 1, 2, 2), decoder_tokens=["▁a", "b"])
+    assert by_pieces(alone, "decoder_self").writes is by_words(alone, "decoder_self").writes is None
+
+
+def test_the_mean_over_heads_is_that_of_the_heads_that_are_there():
+    layers = [even(2, 2, 2), even(3, 2, 2) * np.float32([[[1]], [[2]], [[6]]])]
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=["a", "b"])
+    axes = by_words(trace, "encoder_self")
+    np.testing.assert_array_equal(axes.has_head, [[True, True, False], [True, True, True]])
+    mean = mean_of_heads(axes)
+    assert mean.dtype == np.float32
+    np.testing.assert_allclose(mean[:, 0, 0], [0.5, 1.5])

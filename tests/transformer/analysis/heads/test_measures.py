@@ -12,7 +12,8 @@ from tests.transformer.analysis.planted import (
     axes_of,
     looking_at,
 )
-from transformer.analysis.axes import LabelledWeights, without_special
+from transformer import AttentionTrace
+from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import MEASURES, measure, summarise
 from transformer.trace import Labels
 
@@ -107,3 +108,30 @@ def test_each_measure_has_a_line_of_help():
         assert measure(axes, "cross", name).shape == (1, 1)
         assert line
         assert "\n" not in line
+
+
+def anybodys(**given):
+    return by_pieces(AttentionTrace.from_arrays(**given), next(iter(given)))
+
+
+def test_a_head_that_is_not_there_has_no_measure():
+    layers = [np.full((heads, 2, 2), 0.5) for heads in (1, 2)]
+    axes = anybodys(encoder_self=layers, source_tokens=["a", "b"])
+    for name in MEASURES:
+        found = measure(axes, "encoder_self", name)
+        np.testing.assert_array_equal(np.isnan(found), [[False, True], [False, False]])
+
+
+def test_the_separator_of_another_tokenizer_is_an_end_token():
+    weights = np.zeros((1, 1, 3, 3))
+    weights[..., 0], weights[..., 1], weights[..., 2] = 0.1, 0.2, 0.7
+    for end, confidence in (("[SEP]", 0.2), ("<|endoftext|>", 0.2), ("[CLS]", 0.7)):
+        axes = anybodys(encoder_self=weights, source_tokens=["a", "b", end])
+        assert measure(axes, "encoder_self", "confidence")[0, 0] == pytest.approx(confidence)
+
+
+def test_the_first_row_counts_where_the_decoder_looks_ahead():
+    weights = np.zeros((1, 1, 2, 2))
+    weights[..., 1] = 1
+    axes = anybodys(decoder_self=weights, decoder_tokens=["a", "b"])
+    assert measure(axes, "decoder_self", "offset")[0, 0] == pytest.approx(0.5)

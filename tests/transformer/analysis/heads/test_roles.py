@@ -13,7 +13,8 @@ from tests.transformer.analysis.planted import (
     axes_of,
     looking_at,
 )
-from transformer.analysis.axes import LabelledWeights, without_special
+from transformer import AttentionTrace
+from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
@@ -79,3 +80,28 @@ def test_one_token_alone_has_measures_and_no_name():
         assert head_roles(one, kind) == [["", ""]]
         for name in ("entropy", "offset", "diagonal"):
             assert measure(one, kind, name).tolist() == [[0, 0]]
+
+
+def roles_of(kind, heads, tokens):
+    """The roles of heads that somebody gave, each layer a list of its own."""
+    side = "source_tokens" if kind == "encoder_self" else "decoder_tokens"
+    trace = AttentionTrace.from_arrays(**{kind: heads, side: tokens})
+    return head_roles(by_pieces(trace, kind), kind)
+
+
+def test_the_roles_of_a_model_that_is_an_encoder_alone():
+    tokens = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
+    rows = np.arange(9)
+    ends, first, back = np.zeros((3, 9, 9))
+    ends[rows, np.where(rows < 5, 4, 8)] = 1
+    first[:, 0] = 1
+    back[rows, np.maximum(rows - 1, 0)] = 1
+    words = np.eye(9)[[0, 1, 3, 2, 4, 5, 7, 6, 8]]
+    found = roles_of("encoder_self", [np.stack([ends, words]), back[None], first[None]], tokens)
+    assert found == [["end token", "same word"], ["previous", ""], ["first", ""]]
+
+
+def test_a_decoder_that_may_look_ahead_does():
+    on = np.zeros((1, 1, 6, 6))
+    on[0, 0, np.arange(6), np.minimum(np.arange(6) + 1, 5)] = 1
+    assert roles_of("decoder_self", on, [*"abcdef"]) == [["next"]]

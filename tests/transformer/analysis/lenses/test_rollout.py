@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis.lens_cases import Case, case
-from transformer import KINDS
-from transformer.analysis.lenses.rollout import rollout
+from tests.transformer.huggingface.made_outputs import rows
+from transformer import KINDS, AttentionTrace, InputError
+from transformer.analysis.lenses.rollout import rollout, rollout_of_weights
 
 __all__ = ["case"]
 
@@ -63,3 +64,56 @@ def test_cross_attention_is_what_all_paths_bring_from_the_source(case: Case) -> 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_sum_to_1(translator, trace, kind) -> None:
     np.testing.assert_allclose(rollout(translator.model, trace, kind).sum(-1), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_alone_give_the_same_as_the_model(case: Case, kind) -> None:
+    steps: list[tuple[int, int]] = []
+    found = rollout_of_weights(case.trace, kind, progress=lambda *step: steps.append(step))
+    np.testing.assert_allclose(found, rollout(case.model, case.trace, kind), rtol=1e-5, atol=1e-7)
+    assert steps == [(n + 1, len(found)) for n in range(len(found))]
+
+
+def test_the_mean_is_over_the_heads_that_a_layer_has() -> None:
+    layers = [rows(1, heads, 4, 4, seed=heads)[0] for heads in (3, 1)]
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=[*"abcd"])
+    expected = half(layers[1]) @ half(layers[0])
+    np.testing.assert_allclose(rollout_of_weights(trace, "encoder_self")[1], expected, rtol=1e-6)
+
+
+def given(**kinds):
+    tokens = {"source_tokens": [*"abcd"], "decoder_tokens": [*"xyz"]}
+    return AttentionTrace.from_arrays(**kinds, **tokens)
+
+
+def test_an_encoder_may_have_other_layers_than_the_decoder() -> None:
+    encoder, own, cross = (
+        rows(5, 2, 4, 4, seed=1),
+        rows(2, 3, 3, 3, seed=2),
+        rows(2, 1, 3, 4, seed=3),
+    )
+    trace = given(encoder_self=encoder, decoder_self=own, cross=cross)
+    memory = np.linalg.multi_dot([half(layer) for layer in encoder[::-1]])
+    first = cross[0, 0] @ memory / 2
+    second = cross[1, 0] @ memory / 2 + half(own[1]) @ first / 2
+    found = rollout_of_weights(trace, "cross")
+    np.testing.assert_allclose(found[1], second / second.sum(-1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        (lambda: given(cross=rows(1, 1, 3, 4, seed=1)), r"no encoder_self and no decoder_self"),
+        (
+            lambda: given(
+                cross=rows(1, 1, 3, 4, seed=1),
+                encoder_self=rows(1, 1, 4, 4, seed=1),
+                decoder_self=rows(2, 1, 3, 3, seed=1),
+            ),
+            r"2 layers of its own and 1 of cross",
+        ),
+    ],
+)
+def test_what_cannot_be_followed_is_said(trace, said) -> None:
+    with pytest.raises(InputError, match=said):
+        rollout_of_weights(trace(), "cross")

@@ -1,0 +1,132 @@
+"""Outputs in the layout of transformers, made by hand from maps that are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+HOT = 0.9125
+PAD, BOS, EOS, UNK = range(4)
+FIRST = 10  # of the ids that stand for text; each stands once in a sentence
+
+
+class MadeTokenizer:
+    """What is asked of a tokenizer of transformers, and nothing else."""
+
+    all_special_tokens = ("<s>", "</s>", "<pad>", "<unk>")
+    pad_token, bos_token, eos_token, unk_token = "<pad>", "<s>", "</s>", "<unk>"
+    pad_token_id, bos_token_id, eos_token_id = PAD, BOS, EOS
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
+        names = {PAD: "<pad>", BOS: "<s>", EOS: "</s>", UNK: "<unk>"}
+        return [names.get(i, f"▁t{i}" if i >= FIRST else None) for i in ids]
+
+
+def rows(
+    layers: int, heads: int, queries: int, keys: int, *, seed: int, causal: bool = False
+) -> np.ndarray:
+    """`[layer, head, query, key]`, no two values alike, rows that sum to 1."""
+    values = np.random.default_rng(seed).random((layers, heads, queries, keys)) + 0.05
+    values = np.tril(values) if causal else values
+    return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def plant(maps: np.ndarray, at: tuple[int, int, int, int]) -> np.ndarray:
+    """The same with one cell that has more of its row than any other cell of any row."""
+    layer, head, query, key = at
+    maps = maps * np.float32(0.5)  # so no first row, which sees one key alone, has 1
+    maps[layer, head, query] = 0
+    maps[layer, head, query, key] = HOT
+    return maps
+
+
+def per_layer(sentences: list[np.ndarray]) -> tuple[torch.Tensor, ...]:
+    """`[layer, head, query, key]` of each sentence as a forward pass returns them."""
+    return tuple(torch.tensor(np.stack(of)) for of in zip(*sentences, strict=True))
+
+
+@dataclass
+class Sequence:
+    """One sequence that was generated, and where each of its positions looked.
+
+    Args:
+        ids: the prompt, then what was written; position i reads ids[i] and writes ids[i + 1].
+        prompt: tokens of the prompt.
+        own: `[layer, head, position, position]` of all positions that were read.
+        cross: `[layer, head, position, source]`; None of a decoder alone.
+    """
+
+    ids: list[int]
+    prompt: int
+    own: np.ndarray
+    cross: np.ndarray | None = None
+
+
+def generated(
+    sequences: list[Sequence],
+    *,
+    beams: list[list[int]] | None = None,
+    size: int = 0,
+    style: str = "cache",
+    window: int = 0,
+) -> SimpleNamespace:
+    """What `generate` returns: for each step, each layer and each row what that step looked at.
+
+    Args:
+        beams: the row of each step that each sequence came through; its number unless given.
+        size: rows of a step; where no sequence came through, they hold what is nobody's.
+        style: `cache` gives a row for the new token alone, `whole` gives rows for all, `static`
+            has keys for positions that are not there yet, `window` has the last keys alone.
+    """
+    prompt = sequences[0].prompt
+    longest = max(len(one.ids) for one in sequences)
+    steps = [
+        [
+            _rows_of_step(sequences, beams, size or len(sequences), step, style, window, name)
+            for name in ("own", "cross")
+        ]
+        for step in range(longest - prompt)
+    ]
+    own, cross = (tuple(step[n] for step in steps) for n in range(2))
+    found: dict[str, Any] = {
+        "sequences": torch.tensor([one.ids + [PAD] * (longest - len(one.ids)) for one in sequences])
+    }
+    if beams is not None:
+        longest_beam = max(map(len, beams))
+        found["beam_indices"] = torch.tensor([b + [-1] * (longest_beam - len(b)) for b in beams])
+    if sequences[0].cross is None:
+        return SimpleNamespace(**found, attentions=own)
+    return SimpleNamespace(**found, decoder_attentions=own, cross_attentions=cross)
+
+
+def _rows_of_step(
+    sequences: list[Sequence],
+    beams: list[list[int]] | None,
+    size: int,
+    step: int,
+    style: str,
+    window: int,
+    name: str,
+) -> tuple[torch.Tensor, ...]:
+    truth = getattr(sequences[0], name)
+    if truth is None:
+        return ()
+    end = sequences[0].prompt + step
+    first = 0 if step == 0 or style == "whole" else end - 1
+    keys = end if name == "own" else truth.shape[-1]
+    found = np.full((size, *truth.shape[:2], end - first, keys), 1 / keys, np.float32)
+    for number, one in enumerate(sequences):
+        maps = getattr(one, name)
+        came = number if beams is None else (*beams[number], *[-1] * size * 99)[step]
+        if came >= 0 and end <= maps.shape[2]:
+            found[came] = maps[:, :, first:end, : end if name == "own" else None]
+    if name == "own" and style == "static":
+        longest = max(len(one.ids) for one in sequences)
+        found = np.pad(found, [(0, 0)] * 4 + [(0, longest - end)])
+    if name == "own" and style == "window" and step:
+        found = found[..., -window:]
+    return tuple(torch.tensor(found[:, layer]) for layer in range(found.shape[1]))

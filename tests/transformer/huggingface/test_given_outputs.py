@@ -1,0 +1,366 @@
+"""A weight that was planted between two tokens is read back between the same, from every layout."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.huggingface.made_outputs import (
+    BOS,
+    EOS,
+    HOT,
+    PAD,
+    MadeTokenizer,
+    Sequence,
+    generated,
+    per_layer,
+    plant,
+    rows,
+)
+from tests.transformer.reference import is_one_sentence
+from transformer import AttentionTrace, InputError, Kind
+
+TOKENIZER = MadeTokenizer()
+SOURCES = torch.tensor([[11, 12, 13, 14, EOS], [21, 22, EOS, PAD, PAD]])
+SOURCE_MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+DECODERS = torch.tensor([[BOS, 31, 32, 33], [BOS, 41, 42, PAD]])
+DECODER_MASK = [[1, 1, 1, 1], [1, 1, 1, 0]]
+INPUTS = {"input_ids": SOURCES, "attention_mask": SOURCE_MASK}
+
+
+def read_back(trace: AttentionTrace, kind: Kind) -> tuple[int, int, str, str]:
+    """Layer, head and tokens of the largest weight, from the frame; the labels say the same."""
+    frame = trace.to_frame()
+    row = frame.loc[frame.loc[frame.kind == kind, "weight"].idxmax()]
+    assert row.weight == np.float32(HOT)
+    layer, head, query, key = (int(row[name]) for name in ("layer", "head", "query", "key"))
+    labels = trace.labels(kind)
+    assert trace.weights(kind)[layer, head, query, key] == np.float32(HOT)
+    assert (labels.queries[query], labels.keys[key]) == (row.query_token, row.key_token)
+    return layer, head, row.query_token, row.key_token
+
+
+def seq2seq() -> SimpleNamespace:
+    """A forward pass over two sentences; something is planted in the second, at its last tokens."""
+    other = (
+        rows(2, 3, 5, 5, seed=1),
+        rows(4, 2, 4, 4, seed=2, causal=True),
+        rows(4, 2, 4, 5, seed=3),
+    )
+    mine = (
+        plant(rows(2, 3, 5, 5, seed=4), (1, 2, 0, 1)),
+        plant(rows(4, 2, 4, 4, seed=5, causal=True), (3, 1, 2, 1)),
+        plant(rows(4, 2, 4, 5, seed=6), (2, 0, 2, 0)),
+    )
+    encoder, decoder, cross = (per_layer([a, b]) for a, b in zip(other, mine, strict=True))
+    return SimpleNamespace(
+        encoder_attentions=encoder, decoder_attentions=decoder, cross_attentions=cross
+    )
+
+
+def as_tuple(outputs: SimpleNamespace) -> tuple[Any, ...]:
+    """In the order of `to_tuple`: logits, a cache, decoder, cross, hidden states, encoder."""
+    logits, hidden = torch.zeros(2, 4, 9), (torch.zeros(2, 4, 6),) * 3
+    return (
+        logits,
+        object(),
+        hidden,
+        outputs.decoder_attentions,
+        outputs.cross_attentions,
+        torch.zeros(2, 5, 6),
+        hidden,
+        outputs.encoder_attentions,
+    )
+
+
+@pytest.mark.parametrize(
+    "form", [lambda made: made, lambda made: OrderedDict(vars(made)), as_tuple]
+)
+def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
+    """T5, BART, mBART, NLLB, Marian."""
+    found = AttentionTrace.from_huggingface(
+        form(seq2seq()),
+        INPUTS,
+        DECODERS,
+        tokenizer=TOKENIZER,
+        decoder_attention_mask=DECODER_MASK,
+        index=1,
+    )
+    assert found.kinds == ("encoder_self", "decoder_self", "cross")
+    assert found.source_tokens == ("▁t21", "▁t22", "</s>")  # the padding is gone
+    assert found.decoder_tokens == ("<s>", "▁t41", "▁t42")
+    assert read_back(found, "encoder_self") == (1, 2, "▁t21", "▁t22")
+    assert read_back(found, "decoder_self") == (3, 1, "▁t42", "▁t41")
+    assert read_back(found, "cross") == (2, 0, "▁t42", "▁t21")
+    assert not found.writes_known
+    assert found.labels("cross").queries == found.decoder_tokens
+
+
+def test_what_a_pass_writes_may_be_said() -> None:
+    labels = [["▁a", "▁b", "▁c", "</s>"], ["▁d", "▁e", "</s>", "<pad>"]]
+    found = AttentionTrace.from_huggingface(
+        seq2seq(),
+        INPUTS,
+        DECODERS,
+        tokenizer=TOKENIZER,
+        target_tokens=labels,
+        decoder_attention_mask=DECODER_MASK,
+        index=1,
+    )
+    assert read_back(found, "cross") == (2, 0, "</s>", "▁t21")
+    assert found.labels("cross", "reads").queries == ("<s>", "▁t41", "▁t42")
+
+
+def test_only_the_kinds_that_are_asked_for_are_read() -> None:
+    made = seq2seq()
+    made.encoder_attentions = tuple(layer * np.nan for layer in made.encoder_attentions)
+    found = AttentionTrace.from_huggingface(
+        made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["cross"]
+    )
+    assert found.kinds == ("cross",)
+    assert found.encoder_self.shape == (0, 0, 5, 5)
+
+
+def test_frames_of_sound_are_numbered() -> None:
+    """Whisper: the mask of its inputs is that of other frames."""
+    features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
+    found = AttentionTrace.from_huggingface(
+        seq2seq(), features, DECODERS, tokenizer=TOKENIZER, index=1
+    )
+    assert found.source_tokens == ("1", "2", "3", "4", "5")
+    assert read_back(found, "cross") == (2, 0, "▁t42", "1")
+    assert found.source == ""
+
+
+PAIR = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
+
+
+@pytest.mark.parametrize("form", ["named", "tuple", "bare"])
+def test_an_encoder_alone_with_a_pair_of_sentences(form) -> None:
+    """BERT."""
+    maps = per_layer([plant(rows(3, 2, 9, 9, seed=1), (2, 1, 7, 3))])
+    outputs: Any = {
+        "named": {"last_hidden_state": torch.zeros(1, 9, 4), "attentions": maps},
+        "tuple": (torch.zeros(1, 9, 4), torch.zeros(1, 4), maps, ()),
+        "bare": maps,
+    }[form]
+    found = AttentionTrace.from_huggingface(outputs, PAIR)
+    assert found.kinds == ("encoder_self",)
+    assert read_back(found, "encoder_self") == (2, 1, "ies", "bee")
+    assert found.source == "the frisbee | it flies"
+    assert found.special.tokens == {"[CLS]", "[SEP]"}
+    assert found.special.ends == {"[SEP]"}
+    assert [piece.word for piece in found.source_pieces] == [0, 1, 2, 2, 3, 4, 5, 5, 6]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_decoder_alone_in_a_forward_pass(named) -> None:
+    """GPT, Llama: one map for each query head; no position sees a later one."""
+    maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
+    outputs = (
+        {"attentions": maps, "cross_attentions": ()} if named else (torch.zeros(1, 4, 9), maps)
+    )
+    found = AttentionTrace.from_huggingface(outputs, [11, 12, 13, 14], tokenizer=TOKENIZER)
+    assert found.kinds == ("decoder_self",)
+    assert found.causal
+    assert found.source_pieces == ()
+    assert read_back(found, "decoder_self") == (1, 3, "▁t13", "▁t12")
+
+
+def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
+    own = per_layer([plant(rows(2, 2, 3, 3, seed=3, causal=True), (1, 0, 2, 1))])
+    cross = per_layer([plant(rows(2, 2, 3, 4, seed=4), (0, 1, 1, 3))])
+    for outputs in (
+        {"attentions": own, "cross_attentions": cross},
+        (torch.zeros(1, 3, 9), own, cross),
+    ):
+        found = AttentionTrace.from_huggingface(outputs, ["a", "b", "c", "d"], ["x", "y", "z"])
+        assert found.kinds == ("decoder_self", "cross")
+        assert read_back(found, "cross") == (0, 1, "y", "d")
+        assert read_back(found, "decoder_self") == (1, 0, "z", "y")
+
+
+def sequence(ids: list[int], prompt: int, seed: int, source: int = 0) -> Sequence:
+    """Its own map has the row of the last position at the first, and cross the same at key 1."""
+    read = len(ids) - 1
+    own = plant(rows(2, 4, read, read, seed=seed, causal=True), (1, 2, read - 1, 0))
+    cross = rows(2, 3, read, source, seed=seed + 50) if source else None
+    return Sequence(ids, prompt, own, None if cross is None else plant(cross, (0, 1, read - 1, 1)))
+
+
+@pytest.mark.parametrize("style", ["cache", "whole", "static", "window"])
+@pytest.mark.parametrize("prompt", [1, 3])
+def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
+    sequences = [
+        sequence([BOS, 31, 32, 33, 34, EOS], prompt, seed=1, source=5),
+        sequence([BOS, 41, 42, 43, EOS], prompt, seed=2, source=5),
+    ]
+    window = 3
+    if style == "window":
+        for one in sequences:  # nobody looks further back, but the prompt
+            far = np.tril(np.ones(one.own.shape[2:]), -window)
+            far[:prompt] = 0
+            one.own[:, :, far > 0] = 0
+            one.own[1, 2, -1, -2] = HOT
+    made = generated(sequences, style=style, window=window)
+    made.encoder_attentions = per_layer([rows(2, 3, 5, 5, seed=seed) for seed in (8, 9)])
+    for index, (reads, writes) in enumerate(
+        [
+            (["<s>", "▁t31", "▁t32", "▁t33", "▁t34"], ["▁t31", "▁t32", "▁t33", "▁t34", "</s>"]),
+            (["<s>", "▁t41", "▁t42", "▁t43"], ["▁t41", "▁t42", "▁t43", "</s>"]),
+        ]
+    ):
+        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+        assert found.decoder_tokens == tuple(reads)
+        assert found.target_tokens == tuple(writes)
+        np.testing.assert_array_equal(found.decoder_self, sequences[index].own)
+        keys = int(SOURCE_MASK[index].sum())
+        np.testing.assert_array_equal(found.cross, sequences[index].cross[..., :keys])
+        last = reads[-2] if style == "window" else "<s>"
+        assert read_back(found, "decoder_self") == (1, 2, reads[-1], last)
+        assert read_back(found, "cross") == (0, 1, "</s>", ["▁t12", "▁t22"][index])
+
+
+def test_a_beam_is_followed_from_row_to_row() -> None:
+    """Three beams of two sentences, two sequences of each: the rows of a step are six."""
+    sequences = [
+        sequence([BOS, 31, 32, 33, EOS], 1, seed=1, source=5),
+        sequence([BOS, 34, EOS], 1, seed=2, source=5),
+        sequence([BOS, 41, 42, 43, EOS], 1, seed=3, source=5),
+        sequence([BOS, 44, 45, EOS], 1, seed=4, source=5),
+    ]
+    beams = [[0, 2, 1, 0], [1, 0], [5, 3, 3, 4], [4, 5, 5]]
+    made = generated(sequences, beams=beams, size=6)
+    encoder = [plant(rows(2, 3, 5, 5, seed=seed), (1, 1, seed, 0)) for seed in (1, 2)]
+    made.encoder_attentions = per_layer(encoder)
+    for index, one in enumerate(sequences):
+        found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
+        keys = 5 if index < 2 else 3
+        np.testing.assert_array_equal(found.decoder_self, one.own)
+        np.testing.assert_array_equal(found.cross, one.cross[..., :keys])
+        assert found.target_tokens == tuple(TOKENIZER.convert_ids_to_tokens(one.ids[1:]))
+        query, key = [("▁t12", "▁t11"), ("</s>", "▁t21")][index // 2]
+        assert read_back(found, "encoder_self") == (1, 1, query, key)
+
+
+def test_several_samples_of_one_sentence_have_one_encoder() -> None:
+    sequences = [sequence([BOS, 31 + n, EOS], 1, seed=n, source=5) for n in range(4)]
+    made = generated(sequences)
+    made.encoder_attentions = per_layer([rows(1, 1, 5, 5, seed=seed) for seed in (1, 2)])
+    found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=2)
+    assert found.source_tokens == ("▁t21", "▁t22", "</s>")
+    np.testing.assert_array_equal(found.encoder_self[0, 0], rows(1, 1, 5, 5, seed=2)[0, 0, :3, :3])
+    np.testing.assert_array_equal(found.cross, sequences[2].cross[..., :3])
+
+
+@pytest.mark.parametrize("style", ["cache", "whole", "static"])
+def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None:
+    """GPT, Llama: the prompts of a batch end together, so the shorter one begins with padding."""
+    sequences = [
+        sequence([11, 12, 13, 14, 15, EOS], 3, seed=1),
+        sequence([PAD, 22, 23, 24, EOS], 3, seed=2),
+    ]
+    sequences[1].own[:, :, :, 0] = 0
+    sequences[1].own[:, :, 0] = 1 / 9  # padding looks at everything, and says nothing
+    sequences[1].own[1, 2, -1, 1] = HOT
+    mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
+    made = generated(sequences, style=style)
+    prompts = {"input_ids": torch.tensor([[11, 12, 13], [PAD, 22, 23]]), "attention_mask": mask}
+    found = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
+    assert found.kinds == ("decoder_self",)
+    assert found.decoder_tokens == ("▁t22", "▁t23", "▁t24")
+    assert found.target_tokens == ("▁t23", "▁t24", "</s>")
+    np.testing.assert_array_equal(found.decoder_self, sequences[1].own[:, :, 1:, 1:])
+    assert read_back(found, "decoder_self") == (1, 2, "▁t24", "▁t22")
+    assert found.target == "t22 t23 t24"
+
+
+def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
+    made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
+    texts = ["Hel", "lo", "Ġworld", "Ġagain"]
+    found = AttentionTrace.from_huggingface(made, texts)
+    assert found.decoder_tokens == ("▁Hel", "lo", "▁world")
+    assert found.target_tokens == ("lo", "▁world", "▁again")
+    assert found.target == "Hello world again"
+    assert [piece.word for piece in found.target_pieces] == [0, 1, 2]
+
+
+def _given(**changes: Any) -> dict[str, Any]:
+    return {
+        "outputs": seq2seq(),
+        "tokens": INPUTS,
+        "decoder_tokens": DECODERS,
+        "tokenizer": TOKENIZER,
+        "index": 0,
+    } | changes
+
+
+def beam_without_rows() -> SimpleNamespace:
+    """As Whisper's generate returns them: of each step the first row of a sentence alone."""
+    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 2, 0]], size=3)
+    for name in ("decoder_attentions", "cross_attentions"):
+        kept = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
+        setattr(made, name, kept)
+    return made
+
+
+def prefix_in_the_cache() -> SimpleNamespace:
+    made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
+    made.attentions[0][0].requires_grad_()  # a tensor of a model that is trained
+    first = tuple(torch.cat([layer, layer], -1) for layer in made.attentions[0])
+    made.attentions = (first, *made.attentions[1:])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"index": None}, r"2 sentences in this batch: choose one with index="),
+        ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
+        ({"index": -1}, r"no index -1"),
+        ({"index": "0"}, r"no index '0'"),
+        ({"outputs": SimpleNamespace(attentions=None)}, r'attn_implementation="eager"'),
+        ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
+        ({"outputs": {"attentions": ()}}, r"fused attention"),
+        ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
+        ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3, dtype=int),
+                                     attentions=((None,), (None,)))}, r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), None)}}, r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), torch.zeros(2, 2, 2))}},
+         r"of layer 2 has 3 axes, \[2, 2, 2\], and not 4"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 1, 2, 2),)}}, r"has 5 axes"),
+        ({"tokenizer": None}, r"tokens of the decoder are ids, and there is no tokenizer"),
+        ({"tokenizer": object()}, r"no convert_ids_to_tokens"),
+        ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
+        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* 4 tokens"),
+        ({"tokens": ["a", "b", 3.5, "c", "d"]}, r"Token 3 of the source is 3.5 and no string"),
+        ({"tokens": [["a"] * 5] * 3}, r"3 rows of tokens or of a mask for a batch of 2"),
+        ({"tokens": "abcde"}, r"one text"),
+        ({"attention_mask": [[1] * 4] * 2}, r"5 tokens of the source and 4 positions in its mask"),
+        ({"attention_mask": [[0] * 5] * 2}, r"hides every token"),
+        ({"attention_mask": "1111"}, r"no \[batch, token\] of 0 and 1"),
+        ({"decoder_attention_mask": [[1] * 9] * 2}, r"9 positions"),
+        ({"decoder_tokens": None}, r"give decoder_tokens"),
+        ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
+        ({"kinds": "cross"}, r"give a list of"),
+        ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
+         r"2 sequences and 6 rows .* output_scores=True"),
+        ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
+         r"row 2 of the beam, and the outputs hold 1 of its rows"),
+        ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
+         r"4 keys where 2 positions had been read"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},
+         r"has 2 tokens, and the model read 2 in its first step"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,
+          "decoder_tokens": None, "attention_mask": [[1]]}, r"mask has 1 position"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_one_sentence(given, said) -> None:
+    with pytest.raises(InputError, match=r"(?i)" + said) as caught:
+        AttentionTrace.from_huggingface(**_given(**given))
+    assert is_one_sentence(str(caught.value))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.app import address, first_page, navigation, sentence_bar
+from viz.app import address, first_page, models, navigation, sentence_bar
 from viz.pages import (
     architecture,
     heads,
@@ -41,9 +41,13 @@ def main() -> None:
     path = page.url_path or "translate"
     address.prepare(path)
     heading = st.container(key="page-name")
-    sentence_bar.show(path)
-    navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
-    page.run()
+    with models.kept_for_run():
+        try:
+            sentence_bar.show(path)
+            navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
+            page.run()
+        finally:
+            sentence_bar.let_go()
     address.name_shown(heading, page.url_path)
 
 

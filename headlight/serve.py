@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from transformer.arguments import Parser, whole_number
@@ -13,6 +14,8 @@ PORT = "8501"
 def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C; Streamlit reads `.streamlit/config.toml` beside the app's script."""
     options, for_streamlit = _parser().parse_known_args(arguments)
+    if options.models is not None:
+        os.environ["HEADLIGHT_MODELS"] = options.models  # which the app reads
     from streamlit.web.cli import main as streamlit  # takes a second, which --help does not wait
 
     streamlit(
@@ -35,4 +38,17 @@ def _parser() -> Parser:
         default=os.environ.get("PORT", PORT),
         help=f"port to listen on; the variable PORT, or {PORT}, unless given",
     )
+    parser.add_argument(
+        "--models",
+        type=_folder,
+        metavar="DIR",
+        help="a folder of model folders, ours and those of MarianMT, for the menu of models; the "
+        "variable HEADLIGHT_MODELS unless given",
+    )
     return parser
+
+
+def _folder(path: str) -> str:
+    if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112
+        raise argparse.ArgumentTypeError(f"'{path}' is no folder")
+    return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111

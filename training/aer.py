@@ -26,8 +26,10 @@ def add_arguments(commands: Any) -> None:
     parser = commands.add_parser("aer", help="alignment error rate of every map against gold links")
     parser.set_defaults(run=run)
     parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
-    parser.add_argument("--tgt", type=Path, required=True, help="German, one sentence a line")
+    parser.add_argument(
+        "--src", type=Path, required=True, help="what is translated, one sentence a line"
+    )
+    parser.add_argument("--tgt", type=Path, required=True, help="its translation, line by line")
     parser.add_argument(
         "--gold",
         type=Path,

@@ -27,8 +27,12 @@ def add_arguments(commands: Any) -> None:
     parser = commands.add_parser("bleu", help="sacreBLEU (13a, cased), chrF, loss, perplexity")
     parser.set_defaults(run=run)
     parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
-    parser.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
+    parser.add_argument(
+        "--src", type=Path, required=True, help="what is translated, one sentence a line"
+    )
+    parser.add_argument(
+        "--ref", type=Path, required=True, help="its translation by people, line by line"
+    )
     parser.add_argument(
         "--beam",
         type=whole_number(1, MAX_BEAM_SIZE),
@@ -75,8 +79,8 @@ def bleu(
 
     Args:
         folder: the checkpoint, the bundled one if None.
-        src: English, one sentence a line.
-        ref: German, one sentence a line.
+        src: what is translated, one sentence a line.
+        ref: its translation by people, line by line.
         beam_size: of the search.
         alpha: of the length penalty.
         multi30k: also give the BLEU that papers on Multi30k report.

@@ -20,7 +20,9 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
     """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
-    parser.add_argument("--src", type=Path, required=True, help="English, one sentence a line")
+    parser.add_argument(
+        "--src", type=Path, required=True, help="what is translated, one sentence a line"
+    )
     parser.add_argument(
         "--out", type=Path, help="write the report here, and not beside the checkpoint"
     )

@@ -66,16 +66,16 @@ def add_arguments(commands: Any) -> None:
         parents=[corpus_options(SENTENCES)],
     )
     parser.set_defaults(run=run)
-    parser.add_argument("--ref", type=Path, required=True, help="German, one sentence a line")
+    parser.add_argument(
+        "--ref", type=Path, required=True, help="its translation by people, line by line"
+    )
     parser.add_argument(
         "--bleu-sentences",
         type=whole_number(1),
         default=BLEU_SENTENCES,
         help=f"how many of them are translated for BLEU; {BLEU_SENTENCES} unless given",
     )
-    parser.add_argument(
-        "--examples", type=Path, help="English sentences, of which each head gets three"
-    )
+    parser.add_argument("--examples", type=Path, help="sentences, of which each head gets three")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -156,7 +156,12 @@ def _translate_lines(
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m transformer", description=__doc__, epilog=EPILOG)
-    parser.add_argument("text", nargs="?", help="English text; standard input unless given")
+    parser.add_argument(
+        "text",
+        nargs="?",
+        help="text in the language that the model reads, the bundled one English; standard input "
+        "unless given",
+    )
     parser.add_argument(
         "--checkpoint",
         type=Path,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from transformer.errors import InputError, shortened
@@ -87,21 +87,6 @@ class Languages:
         known = self.source if side == "source" else self.target
         return self.one(side, "sentence") if known else "a sentence"
 
-    def for_text(self, text: str) -> Languages:
-        """The same, written into the language alone that a text asks for.
-
-        Where it asks for none that the model has, nothing changes. A code without a name stands
-        for itself, unless it has letters that would be markup in a text.
-        """
-        try:
-            code = self.code_of(text)
-        except InputError:
-            return self
-        if code is None:
-            return self
-        plain = code if re.fullmatch(r"[^\W_]+(?:[-_][^\W_]+)*", code) else ""
-        return replace(self, target=name_of(code) or plain)
-
     def code_of(self, text: str) -> str | None:
         """The code that a text begins with, if this is a model that reads codes.
 
@@ -123,9 +108,19 @@ class Languages:
         return self.name("target") if code is None else (name_of(code) or code)
 
     def of_text(self, text: str) -> Languages:
-        """The two languages of one text: of several targets, the one that it asks for."""
+        """The two languages of one text: of several targets, the one that it asks for.
+
+        A code without a name stands for itself, unless it has letters that a page could take for
+        markup.
+
+        Raises:
+            InputError: if the model has no such language.
+        """
         code = self.code_of(text)
-        return self if code is None else Languages(self.source, name_of(code) or code)
+        if code is None:
+            return self
+        plain = code if re.fullmatch(r"[^\W_]+(?:[-_][^\W_]+)*", code) else ""
+        return Languages(self.source, name_of(code) or plain)
 
     def asking_for(self, code: str, text: str) -> str:
         """The text with a code in front, in the place of one that it has.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from transformer.analysis.lenses import NAMES, OF_WEIGHTS_ALONE, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
@@ -114,8 +116,8 @@ def explore(
         head,
         words=words,
         special=special,
-        kinds=None if kinds is None else tuple(kinds),
-        layers=None if layers is None else tuple(layers),
+        kinds=_several(kinds, "kinds"),
+        layers=_several(layers, "layers"),
         sort=sort,
         lens=lens,
     )
@@ -133,13 +135,20 @@ def _triple(selected: object) -> tuple[Any, Any, Any]:
     return selected[0], selected[1], selected[2]
 
 
+def _several(given: Any, name: str) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{name}={quoted(given)} is no list: put brackets around what is shown.")
+    return tuple(given)
+
+
 def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace) -> AttentionTrace:
-    if lens == "weights":
-        return trace
-    if translator is None:
+    needs_model = lens in [*NAMES, *VARIANTS] and lens not in OF_WEIGHTS_ALONE
+    if needs_model and translator is None:
         raise InputError(
-            f"The lens {lens} runs the model, and a trace holds none: "
-            f"give explore() the translator too."
+            f"The lens {lens} runs the model, and a trace holds none: give explore() the "
+            f"translator that made it, or take one of {', '.join(sorted(OF_WEIGHTS_ALONE))}."
         )
     return lensed(lens, translator, trace)
 

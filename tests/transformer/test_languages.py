@@ -29,15 +29,14 @@ def test_one_thing_of_a_language_has_its_article(languages: Languages, said: str
         (SEVERAL, ">>ukr<< A dog.", "Ukrainian"),
         (SEVERAL, ">>qqq<< A dog.", "qqq"),
         (SEVERAL, "A dog.", "target"),
-        (SEVERAL, ">>fin<< A dog.", "target"),  # which a translation refuses
+        (Languages("English", "", ("fra", "*x*")), ">>*x*<< A dog.", "target"),  # no markup
     ],
 )
 def test_a_text_chooses_the_language_that_is_written(
     languages: Languages, text: str, target: str
 ) -> None:
-    chosen = languages.for_text(text)
+    chosen = languages.of_text(text)
     assert (chosen.name("target"), chosen.source) == (target, "English")
-    assert chosen.codes == languages.codes
 
 
 def test_each_name_has_the_code_that_a_page_is_marked_with() -> None:

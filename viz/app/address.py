@@ -19,9 +19,12 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FREE_TEXTS = frozenset(
-    {"text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "versus_prefix"}
+    {
+        *("text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "versus_prefix"),
+        *("model", "model2", "versus_model"),
+    }
 )
-"""Names under which anything may be typed, “Infinity” too."""
+"""Names under which anything may stand, “Infinity” too."""
 
 LARGEST = 2.0**53
 """Above it a browser no longer tells whole numbers apart."""

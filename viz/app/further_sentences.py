@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
+from transformer.languages import OURS
 from viz.app import sentence_bar, serving
 
 MORE = "more"
@@ -16,7 +17,8 @@ MAX_SENTENCES = 3
 MAX_CHARACTERS = 600
 """Of all further sentences: they share a link with the one in the bar."""
 
-_FIRST = "The old man is sleeping.\nA dog barks."
+_LANGUAGE, _FIRST = "English", "The old man is sleeping.\nA dog barks."
+"""Sentences to begin with, and what a model must read for them."""
 
 
 def traces() -> list[AttentionTrace]:
@@ -25,17 +27,19 @@ def traces() -> list[AttentionTrace]:
     Empty after the page has said why there is no picture. A line that cannot be translated is
     named on the page and left out.
     """
+    found = sentence_bar.translated()
+    languages = OURS if found is None else found[0].languages
     typed = st.text_area(
         "Further sentences of the batch, one on each line",
-        _FIRST,
+        _FIRST if languages.source == _LANGUAGE else "",
         key=MORE,
         bind="query-params",
         height=90,
         max_chars=MAX_CHARACTERS,
+        placeholder=f"Type {languages.sentence('source')} on each line",
     )
     if (first := sentence_bar.trace()) is None:
         return []
-    found = sentence_bar.translated()
     assert found is not None  # there is a trace
     translator, _ = found
     lines = [

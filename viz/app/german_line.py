@@ -24,10 +24,11 @@ class GermanLine:
 
     Args:
         before: the last translation.
+        label: what stands before it: the language.
     """
 
-    def __init__(self, before: str) -> None:
-        self._before = before
+    def __init__(self, before: str, label: str) -> None:
+        self._before, self._label = before, label
         self._next = time.monotonic() + CALM
         self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
 
@@ -69,13 +70,13 @@ class GermanLine:
 
     def say(self, problem: str) -> None:
         """Why there is no translation."""
-        row = _row()
+        row = self._row()
         row.container(key="problem").text(problem)
 
     def _write(self, text: str, figures: str, *, is_html: bool = False) -> DeltaGenerator:
         """Write both texts, and return the row that they stand in."""
         if self._places is None:
-            row = _row()
+            row = self._row()
             translation = row.container(key="translation")
             written = translation.html(text) if is_html else translation.text(text)
             beside = row.container(key="figures", width="content").text(figures)
@@ -90,9 +91,8 @@ class GermanLine:
         beside.text(figures)
         return row
 
-
-def _row() -> DeltaGenerator:
-    # st.text, never Markdown: what a person types is shown as it is
-    row = st.container(key="german-line", horizontal=True, gap="small")
-    row.container(key="german-label", width="content").text("German")
-    return row
+    def _row(self) -> DeltaGenerator:
+        # st.text, never Markdown: what a person types is shown as it is
+        row = st.container(key="german-line", horizontal=True, gap="small")
+        row.container(key="german-label", width="content").text(self._label)
+        return row

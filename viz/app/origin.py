@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer import AttentionTrace
-from transformer.languages import Languages
 from viz.app import sentence_bar
 from viz.draw.caption import Origin
 
@@ -15,13 +14,6 @@ def origin_of(trace: AttentionTrace) -> Origin:
     found = sentence_bar.translated()
     assert found is not None  # there is a trace
     return Origin.of(found[0], trace.source, trace.target)
-
-
-def languages_of(trace: AttentionTrace) -> Languages:
-    """The languages of a trace that the sentence bar's model made, as its text asks for them."""
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    return found[0].languages.for_text(trace.source)
 
 
 def batch_caption(traces: Sequence[AttentionTrace], *what: str) -> list[str]:

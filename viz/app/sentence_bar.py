@@ -1,16 +1,27 @@
-"""The two lines that stay on every page: the English sentence and its translation."""
+"""The two lines that stay on every page: the sentence and its translation."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding import BEAM_SIZE
+from transformer.languages import OURS, Languages
 from transformer.search_settings import SearchSettings
-from viz.app import serving, steered, steering, steering_fields
+from viz.app import (
+    model_folders,
+    models,
+    serving,
+    source_box,
+    steered,
+    steering,
+    steering_fields,
+)
 from viz.app.german_line import GermanLine
 from viz.app.steering import Asked
 
@@ -24,7 +35,8 @@ _ASKED = "sentence_bar.asked"
 _FOUND = "sentence_bar.found"
 _IN_LINK = "sentence_bar.in_link"
 _PAGE = "sentence_bar.page"
-
+_BEFORE = "sentence_bar.before"
+_LANGUAGES = "sentence_bar.languages"
 
 EDITS = "translate"
 """The page where the German is edited: it has the notices below, so that nothing moves the line in
@@ -47,6 +59,18 @@ class Found(NamedTuple):
     notices: tuple[str, ...]
 
 
+class _Loaded(NamedTuple):
+    """The model of the bar, or why there is none.
+
+    Args:
+        languages: of the last one, where there is none.
+    """
+
+    translator: Translator | None
+    languages: Languages
+    problem: str
+
+
 def show(page: str) -> None:
     """Draw the bar, translate what stands in it, and store the result for the page below.
 
@@ -55,20 +79,34 @@ def show(page: str) -> None:
     """
     _carry_to_page(page)
     # what the last run found must not be drawn for a text that now fails
-    before: Found | None = st.session_state.get(_FOUND)
     st.session_state[_FOUND] = None
-    wrong = " ".join(steering.problems_of_link())
-    steering.release_with_sentence()
+    offered = model_folders.offered()
+    wrong = " ".join(filter(None, [*steering.problems_of_link(), models.problem(offered)]))
     with st.container(key="sentence-bar", gap="small"):
-        asked = _inputs()
+        inputs = st.container(
+            key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
+        )
+        answer = st.container(key="answer", gap=None)
+        with inputs:
+            sentence = st.container()
+            name = models.menu(offered)
+        loaded = _load(offered.folders[name], answer)
+        steering.release_outdated()
+        with inputs:
+            asked = _inputs(sentence, loaded.languages, name)
         steering.see(asked, wrong)
-        with st.container(key="answer", gap=None):
-            _answer(asked, before.translation.text if before else "")
+        with answer:
+            _answer(loaded, asked, offered.problem)
             if page != EDITS:
                 show_notices()
         if not st.session_state[_IN_LINK]:
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
+
+
+def let_go() -> None:
+    """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
+    st.session_state[_FOUND] = None
 
 
 def found() -> Found | None:
@@ -119,7 +157,18 @@ def _carry_to_page(page: str) -> None:
         steering.carry(asked)
 
 
-def _inputs() -> Asked:
+def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
+    with place:
+        try:
+            translator = models.load(folder)
+        except HeadlightError as error:
+            # the box stays as it is, so that nothing that was typed is lost
+            return _Loaded(None, st.session_state.get(_LANGUAGES, OURS), str(error))
+    st.session_state[_LANGUAGES] = translator.languages
+    return _Loaded(translator, translator.languages, "")
+
+
+def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Asked:
     # sentences that would make the URL too long for a reload stay out of it
     text = st.session_state.get(TEXT)
     typed_texts = f"{text or ''}{st.session_state.get(steering.GERMAN, '')}"
@@ -127,48 +176,40 @@ def _inputs() -> Asked:
     if in_link and not st.session_state.get(_IN_LINK, True):
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = in_link
-    with st.container(key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"):
-        typed = st.text_area(
-            "English",
-            serving.EXAMPLES[0],
-            key=TEXT,
-            height="content",
-            bind="query-params" if in_link else None,
-            placeholder="Type an English sentence",
-        )
-        st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)
-        beam_size = st.selectbox(
-            "Beam",
-            steering.BEAMS,
-            index=steering.BEAMS.index(BEAM_SIZE),
-            key=BEAM,
-            bind="query-params",
-            width=120,
-        )
-        alpha, forbid = steering_fields.settings()
+    with sentence, st.container(key=source_box.container_key(languages)):
+        typed = source_box.show(languages, in_link=in_link)
+    beam_size = st.selectbox(
+        "Beam",
+        steering.BEAMS,
+        index=steering.BEAMS.index(BEAM_SIZE),
+        key=BEAM,
+        bind="query-params",
+        width=120,
+    )
+    alpha, forbid = steering_fields.settings()
     prefix, german = steering_fields.unseen(in_link)
-    return Asked(typed or "", beam_size, alpha, prefix, forbid, german)
+    return Asked(typed, beam_size, alpha, prefix, forbid, german, model)
 
 
-def _take_example() -> None:
-    st.session_state[TEXT] = st.session_state["example"]
-
-
-def _answer(asked: Asked, before: str) -> None:
-    """The German line: a translation, or the one sentence that says why there is none.
-
-    Args:
-        before: the last translation, whose end stays in sight until the new one is found.
-    """
-    line = GermanLine(before)
+def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
+    """The German line: a translation, or the one sentence that says why there is none."""
+    # the end of the last translation stays in sight until the new one is found
+    label = source_box.label(loaded.languages, "target", asked.text)
+    line = GermanLine(st.session_state.pop(_BEFORE, ""), label)
+    if loaded.translator is None:
+        line.say(loaded.problem)
+        return
     try:
         # comes after half a second; what stood here stays until then (style.css takes it away)
         with st.spinner("Translating…"):
-            translator = serving.load()
-            translation, used, problem = steered.translate(translator, asked, line.write_part)
+            translation, used, problem = steered.translate(
+                loaded.translator, asked, line.write_part
+            )
     except HeadlightError as error:
         line.say(str(error))
         return
-    notices = (*filter(None, [problem]), *steering.notices(), *translation.notices)
-    st.session_state[_FOUND] = Found(translator, translation, asked, used, notices)
+    of_server = (problem_of_models, models.limit_problem())
+    notices = (*filter(None, [problem, *steering.notices(), *of_server]), *translation.notices)
+    st.session_state[_FOUND] = Found(loaded.translator, translation, asked, used, notices)
+    st.session_state[_BEFORE] = translation.text
     line.write(translation, used)

@@ -1,32 +1,20 @@
-"""One translator for everybody, and what it found for a sentence."""
+"""What a model finds for a sentence, computed once for everybody."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
-
-import streamlit as st
-import torch
 
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
 from transformer.score import Scored
 from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.translation import Partial
-from transformer.translator import BUNDLED
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
-
-CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
-"""Environment variable that names another checkpoint folder than the bundled one.
-
-It may name several, as PATH does: the first one translates, the others can be compared with it.
-"""
-SEPARATOR = os.pathsep
+from viz.app.model_folders import CHECKPOINT_VARIABLE as CHECKPOINT_VARIABLE
 
 EXAMPLES = (
     "Two black dogs are running through the snow.",
@@ -56,50 +44,6 @@ class Budget:
     def __call__(self) -> bool:
         end_if_unwanted()
         return time.thread_time() > self._end
-
-
-def load() -> Translator:
-    """The translator of this server.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
-    return load_folder(next(iter(_named_folders().values()), BUNDLED))
-
-
-def further_checkpoints() -> dict[str, Path]:
-    """The further checkpoints of this server, by a short name; the bundled one is always there."""
-    named = _named_folders()
-    first = next(iter(named.values()), BUNDLED)
-    every = {**named, "bundled": BUNDLED}
-    return {name: folder for name, folder in every.items() if folder != first}
-
-
-def load_folder(folder: Path) -> Translator:
-    """The translator of one folder.
-
-    Raises:
-        CheckpointError: naming the file and what is wrong with it.
-    """
-    return _load(str(folder))
-
-
-def _named_folders() -> dict[str, Path]:
-    """The folders that the environment names, by their last parts, longer where two are alike."""
-    paths = os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
-    folders = [Path(path.strip()).expanduser() for path in paths if path.strip()]
-    names = [folder.name for folder in folders]
-    return {
-        folder.name if names.count(folder.name) == 1 else str(folder): folder for folder in folders
-    }
-
-
-# an exception is not cached: a folder that is mended loads at the next run of the page
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _load(folder: str) -> Translator:
-    # two threads on one sentence wait for each other; the cores are better used by two people
-    torch.set_num_threads(1)
-    return Translator.load(folder)
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:

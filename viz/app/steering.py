@@ -17,11 +17,12 @@ from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from transformer.tokenizer import WORD_START
 from viz.app import address
+from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History
 from viz.draw.labels import quoted
 
 TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN = "text", "beam", "alpha", "prefix", "forbid", "german"
-NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN)
+NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN, MODEL)
 """Of the fields of `Asked` in the URL, in their order."""
 
 BEAMS = (1, 2, 4, 8)
@@ -45,6 +46,7 @@ class Asked(NamedTuple):
         forbid: words that the translation must not contain, as they were typed.
         german: the translation as a person wrote it, a blank where all of it was deleted; ""
             for the model's own.
+        model: the name of the one that translates.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Asked(NamedTuple):
     prefix: str = ""
     forbid: str = ""
     german: str = ""
+    model: str = ""
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -107,7 +110,9 @@ def release() -> None:
 def ask(asked: Asked) -> None:
     """Let the next run ask all of this."""
     st.session_state.update(zip(NAMES, asked, strict=True))
-    st.session_state.pop(_RELEASED, None)
+    st.session_state[_SEEN] = asked  # nothing of it belongs to what was there before
+    for said in (_RELEASED, _WRONG):
+        st.session_state.pop(said, None)
 
 
 def undo() -> None:
@@ -177,12 +182,18 @@ def _is_alpha(value: str) -> bool:
 _READ: dict[str, Callable[[str], object]] = {**dict.fromkeys(NAMES, str), BEAM: int, ALPHA: float}
 
 
-def release_with_sentence() -> None:
-    """Release what belongs to another sentence than is typed now; before the fields are drawn."""
+def release_outdated() -> None:
+    """Release what belongs to another sentence or model than there is now.
+
+    After the menu of models, before the other fields.
+    """
     state = st.session_state
     seen: Asked | None = state.get(_SEEN)
     ctx = get_script_run_ctx()
-    if seen is None or state.get(TEXT) == seen.text:
+    if seen is None:
+        return
+    other_model = state.get(MODEL, seen.model) != seen.model
+    if state.get(TEXT) == seen.text and not other_model:
         return
     said, at = state.pop(_RELEASED, ("", 0.0))
     if ctx is not None and ctx.is_history_navigation:
@@ -196,7 +207,8 @@ def release_with_sentence() -> None:
         what = (
             "The translation edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
         )
-        said = f"{what} belonged to the sentence before; Undo on the Translate page brings it back."
+        to = "model" if other_model else "sentence"
+        said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
         state[_RELEASED] = said, now
 
 
@@ -212,7 +224,8 @@ def see(asked: Asked, wrong: str = "") -> None:
     if seen is not None and asked.text != seen.text:
         typed = TEXT
     elif seen is not None and asked != seen:
-        state.pop(_RELEASED, None)
+        if asked.model == seen.model:  # else it is said of this model
+            state.pop(_RELEASED, None)
         typed = GERMAN if asked.german and asked.german != seen.german else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong

@@ -39,7 +39,11 @@ def ribbon_note(packing: Packing, threshold: float) -> str | None:
     if packing.exact:
         return None
     drawn_from = max(threshold, FAINTEST)
-    return f"Ribbons from {drawn_from:g} up; numbers are steps of {packing.unit:.2g}."
+    return f"Ribbons from {drawn_from:g} up; numbers are steps of {_step(packing)}."
+
+
+def _step(packing: Packing) -> str:
+    return np.format_float_positional(packing.unit, precision=2, fractional=False)
 
 
 def rounding_note(packing: Packing, exact_bytes: int) -> str | None:
@@ -52,7 +56,7 @@ def rounding_note(packing: Packing, exact_bytes: int) -> str | None:
     if packing.exact:
         return None
     return (
-        f"The weights are rounded to steps of {packing.unit:.2g}, 16 bits each: exact ones would "
+        f"The weights are rounded to steps of {_step(packing)}, 16 bits each: exact ones would "
         f"take {exact_bytes / 1e6:,.0f} MB. A page of fewer layers or kinds holds exact ones."
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
-from viz.draw.head_order import LAYER_ORDER
+from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.draw.labels import KIND_TITLES
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 
@@ -70,7 +70,9 @@ def chosen(view: View, trace: AttentionTrace) -> Chosen:
         InputError: if a kind, layer or head is asked for that is not there.
     """
     kinds = trace.kinds if view.kinds is None else view.kinds
-    default: Kind = "cross" if "cross" in kinds or not kinds else kinds[0]
+    if not kinds:
+        raise InputError(f"There is no kind of attention to show: choose of {_listed(trace)}.")
+    default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
     kind = default if view.kind is None else view.kind
     for one in (kind, *kinds):
         _require_kind(one, trace)
@@ -79,19 +81,27 @@ def chosen(view: View, trace: AttentionTrace) -> Chosen:
     for layer in layers:
         if not _is_below(layer, most):
             raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
+    if view.sort not in SORTS:
+        raise InputError(
+            f"Heads cannot be sorted by {quoted(view.sort)}: choose one of {', '.join(SORTS)}."
+        )
     _require_heads(view, kind, trace.head_count(kind))
     return Chosen(kind, kinds, layers)
 
 
-def _require_kind(kind: object, trace: AttentionTrace) -> None:
-    if kind in [*trace.kinds]:
+def _require_kind(kind: Kind, trace: AttentionTrace) -> None:
+    if kind in [*trace.kinds]:  # not in the tuple: a notebook may hand over what has no hash
         return
     if kind not in [*KINDS]:
         raise InputError(
             f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(trace.kinds)}."
         )
     there = " and ".join(KIND_TITLES[one] for one in trace.kinds)
-    raise InputError(f"There is no {kind} in this trace: it has {there}.")
+    raise InputError(f"There is no {KIND_TITLES[kind]} in this trace: it has {there}.")
+
+
+def _listed(trace: AttentionTrace) -> str:
+    return ", ".join(trace.kinds)
 
 
 def _require_heads(view: View, kind: Kind, counts: tuple[int, ...]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from transformer.languages import Languages, Side
+from transformer.special_tokens import looks_special
 from transformer.tokenizer import SPECIAL, WORD_START
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def shown(tokens: Sequence[str]) -> list[str]:
 
 
 def _shown(token: str, pieces: bool) -> str:
-    if token in _SPECIAL_TOKENS:
+    if token in _SPECIAL_TOKENS or looks_special(token):
         return token
     text = token.removeprefix(WORD_START).replace(WORD_START, " ")
     if not text.strip():

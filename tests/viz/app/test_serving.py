@@ -1,14 +1,11 @@
-"""One translator for everybody, and what it remembers."""
+"""What was found for a sentence is remembered, and what is too much is refused."""
 
-import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import streamlit as st
 
-from transformer import CheckpointError, InputError, Translation, Translator
+from transformer import InputError, Translation, Translator
 from transformer.decoding import Hypothesis
 from transformer.search_settings import SearchSettings
 from viz.app import serving
@@ -18,36 +15,6 @@ from viz.app import serving
 def forget():
     """No test sees what another one cached."""
     st.cache_resource.clear()
-
-
-def test_the_variable_names_the_folder(checkpoint_folder: Path, monkeypatch) -> None:
-    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint_folder))
-    assert serving.load().folder == checkpoint_folder
-
-
-def test_without_it_the_bundled_one_is_served(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(serving.CHECKPOINT_VARIABLE, raising=False)
-    monkeypatch.setattr(serving, "BUNDLED", tmp_path / "bundled")
-    with pytest.raises(CheckpointError, match="bundled"):
-        serving.load()
-
-
-def test_everybody_gets_the_same_translator(checkpoint_folder: Path, monkeypatch) -> None:
-    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint_folder))
-    with ThreadPoolExecutor(4) as people:
-        found = {id(translator) for translator in people.map(lambda _: serving.load(), range(8))}
-    assert len(found) == 1
-
-
-def test_a_folder_that_appears_is_loaded_at_the_next_look(
-    checkpoint_folder: Path, monkeypatch, tmp_path: Path
-) -> None:
-    folder = tmp_path / "late"
-    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(folder))
-    with pytest.raises(CheckpointError):
-        serving.load()
-    shutil.copytree(checkpoint_folder, folder)
-    assert serving.load().folder == folder
 
 
 def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:
@@ -147,9 +114,3 @@ def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
             serving.translate(translator, "The dog sleeps.", 4)
     assert len(steps) == 2
     assert serving.translate(translator, "The dog sleeps.", 4).text
-
-
-def test_several_folders_can_be_named(monkeypatch, tmp_path) -> None:
-    first, second = tmp_path / "a" / "model", tmp_path / "b" / "model"
-    monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, f"{first}{serving.SEPARATOR}{second}")
-    assert list(serving.further_checkpoints()) == [str(second), "bundled"]

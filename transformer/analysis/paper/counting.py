@@ -10,7 +10,7 @@ from torch import nn
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
-EMBEDDING = "shared embedding"
+EMBEDDING = "embedding and projection"
 POSITIONS = "learned positions"
 ENCODER_ATTENTION = "encoder self-attention"
 DECODER_ATTENTION = "decoder self-attention"

@@ -4,9 +4,8 @@
 import { adoptStyle } from "./core/style.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
-import { read } from "./explorer/data.js";
+import { read, unzip } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
-import { unzip } from "./explorer/weights.js";
 import { followHost } from "./host.js";
 import { textOf } from "./page_text.js";
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from transformer import Kind
+from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.attention import MultiHeadAttention, attention_scores
+from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
+from transformer.languages import OURS, Languages, Side
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
+from viz.draw.labels import at_head
+from viz.pages.architecture import box_words
 
 Stack = Literal["encoder", "decoder"]
 
@@ -59,12 +63,13 @@ class Box:
         return "{}" in self.value
 
 
-def _foot(stack: Stack, read: str) -> list[Box]:
+def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
+    learned = config.positions == "learned"
     return [
         Box(
             name=f"{stack}.tokens",
-            title="English" if stack == "encoder" else "German, shifted right",
+            title=title,
             heading=f"What the {stack} reads",
             value="",
             module="",
@@ -81,8 +86,7 @@ def _foot(stack: Stack, read: str) -> list[Box]:
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}",
-            text="A row of the table for each token, times √d_model (§3.4). Both embeddings and "
-            "the projection before the softmax are one and the same matrix.",
+            text=box_words.of_embedding(stack, config),
             code=(Embedding.forward,),
         ),
         Box(
@@ -91,10 +95,10 @@ def _foot(stack: Stack, read: str) -> list[Box]:
             heading=f"Positions of the {stack}",
             value=f"{embedding}.hook_positions",
             module=f"{embedding}.positions",
-            equation=r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text="Where each token stands (§3.5): waves of different length, or learnt; without "
-            "them the order of the words would be unknown.",
-            code=(sinusoidal_positions,),
+            equation="P[pos]" if learned
+            else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
+            text=box_words.of_positions(config),
+            code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
         ),
         Box(
@@ -111,7 +115,15 @@ def _foot(stack: Stack, read: str) -> list[Box]:
     ]  # fmt: skip
 
 
-def _attention(stack: Stack, name: str, kind: Kind, title: str, text: str, *pages: str) -> Box:
+def _attention(
+    config: TransformerConfig,
+    stack: Stack,
+    name: str,
+    kind: Kind,
+    title: str,
+    text: str,
+    *pages: str,
+) -> Box:
     module = f"{stack}.layers.{{}}.{name}"
     return Box(
         name=f"{stack}.{name}",
@@ -120,7 +132,7 @@ def _attention(stack: Stack, name: str, kind: Kind, title: str, text: str, *page
         value=f"{module}.hook_pattern",
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
-        text=text,
+        text=f"{text} {box_words.WITH_BIASES}" if config.attention_bias else text,
         code=(attention_scores, MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
         kind=kind,
@@ -143,90 +155,104 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
     )
 
 
-def _feed_forward(stack: Stack) -> Box:
+def _feed_forward(stack: Stack, activation: Activation) -> Box:
     layer = f"{stack}.layers.{{}}"
+    equation, between = box_words.ACTIVATIONS[activation]
     return Box(
         name=f"{stack}.feed_forward",
         title="Feed forward",
         heading=f"Feed forward of the {stack}",
         value=f"{layer}.feed_forward_norm.hook_sublayer",
         module=f"{layer}.feed_forward",
-        equation=r"\max(0,\, xW_1 + b_1)\,W_2 + b_2",
-        text="Two linear maps with a ReLU between them, the same for each position and each "
+        equation=rf"{equation}\,W_2 + b_2",
+        text=f"Two linear maps with {between} between them, the same for each position and each "
         "position by itself (§3.3, equation 2).",
         code=(FeedForward.forward,),
         inside=(("hidden", f"{layer}.feed_forward.hook_hidden"),),
     )
 
 
-BOXES: tuple[Box, ...] = (
-    *_foot(
-        "encoder",
-        "The sentence as pieces of the joint vocabulary (§5.1), with `</s>` at its end.",
-    ),
-    _attention(
-        "encoder",
-        "self_attention",
-        "encoder_self",
-        "Self-attention",
-        "Each English token looks at all English tokens (§3.2.3), in several heads at once "
-        "(§3.2.2); the small maps are the heads, in their order.",
-    ),
-    _norm("encoder", "self_attention", "self-attention"),
-    _feed_forward("encoder"),
-    _norm("encoder", "feed_forward", "feed forward"),
-    *_foot(
-        "decoder",
-        "The translation one step late: each position reads what was written before it and is "
-        "to write the next piece (§3.1).",
-    ),
-    _attention(
-        "decoder",
-        "self_attention",
-        "decoder_self",
-        "Masked self-attention",
-        "Each German position looks at itself and at those before it; later ones are masked with "
-        "−∞ before the softmax (§3.2.3).",
-        "masks",
-    ),
-    _norm("decoder", "self_attention", "masked self-attention"),
-    _attention(
-        "decoder",
-        "cross_attention",
-        "cross",
-        "Cross-attention",
-        "Queries come from the decoder, keys and values from the encoder's last layer, so every "
-        "German position can look at all English tokens (§3.2.3).",
-    ),
-    _norm("decoder", "cross_attention", "cross-attention"),
-    _feed_forward("decoder"),
-    _norm("decoder", "feed_forward", "feed forward"),
-    Box(
-        name="decoder.linear",
-        title="Linear",
-        heading="Linear",
-        value=LOGITS,
-        module="shared_embedding",
-        equation=r"xE^\top",
-        text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
-        "pieces that the translation is made of. The matrix is that of the embeddings.",
-        code=(Transformer.logits,),
-        pages=("training",),
-    ),
-    Box(
-        name="decoder.softmax",
-        title="Softmax",
-        heading="Softmax",
-        value=PROBABILITIES,
-        module="",
-        equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
-        text="The probability of each piece to come next (§3.4); drawn are the columns of the "
-        "pieces that the translation is made of, which the search chose among all.",
-        code=(Transformer.logits,),
-        pages=("translate",),
-    ),
-)
-"""Encoder and then decoder, each from its foot up."""
+def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]:
+    """Encoder and then decoder, each from its foot up; names and headings are any model's."""
+    source, target = (languages.name(side) for side in get_args(Side))
+    return (
+        *_foot(
+            "encoder",
+            at_head(source),
+            box_words.of_vocabulary(config),
+            config,
+        ),
+        _attention(
+            config,
+            "encoder",
+            "self_attention",
+            "encoder_self",
+            "Self-attention",
+            f"Each {source} token looks at all {source} tokens (§3.2.3), in several heads at once "
+            "(§3.2.2); the small maps are the heads, in their order.",
+        ),
+        _norm("encoder", "self_attention", "self-attention"),
+        _feed_forward("encoder", config.activation),
+        _norm("encoder", "feed_forward", "feed forward"),
+        *_foot(
+            "decoder",
+            f"{at_head(target)}, shifted right",
+            "The translation one step late: each position reads what was written before it and is "
+            "to write the next piece (§3.1).",
+            config,
+        ),
+        _attention(
+            config,
+            "decoder",
+            "self_attention",
+            "decoder_self",
+            "Masked self-attention",
+            f"Each {target} position looks at itself and at those before it; later ones are masked "
+            "with −∞ before the softmax (§3.2.3).",
+            "masks",
+        ),
+        _norm("decoder", "self_attention", "masked self-attention"),
+        _attention(
+            config,
+            "decoder",
+            "cross_attention",
+            "cross",
+            "Cross-attention",
+            "Queries come from the decoder, keys and values from the encoder's last layer, so "
+            f"every {target} position can look at all {source} tokens (§3.2.3).",
+        ),
+        _norm("decoder", "cross_attention", "cross-attention"),
+        _feed_forward("decoder", config.activation),
+        _norm("decoder", "feed_forward", "feed forward"),
+        Box(
+            name="decoder.linear",
+            title="Linear",
+            heading="Linear",
+            value=LOGITS,
+            module="shared_embedding",
+            equation=r"xE^\top + b" if config.output_bias else r"xE^\top",
+            text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
+            f"pieces that the translation is made of. {box_words.of_projection(config)}",
+            code=(Transformer.logits,),
+            pages=("training",),
+        ),
+        Box(
+            name="decoder.softmax",
+            title="Softmax",
+            heading="Softmax",
+            value=PROBABILITIES,
+            module="",
+            equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
+            text="The probability of each piece to come next (§3.4); drawn are the columns of the "
+            "pieces that the translation is made of, which the search chose among all.",
+            code=(Transformer.logits,),
+            pages=("translate",),
+        ),
+    )
+
+
+BOXES = boxes_of(TransformerConfig.base(), OURS)
+"""Of the paper's model, for names and headings."""
 
 BY_NAME: dict[str, Box] = {box.name: box for box in BOXES}
 BY_HEADING: dict[str, Box] = {box.heading: box for box in BOXES}

@@ -17,11 +17,11 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import architecture, attention_map, tensor_strip
-from viz.app.origin import languages_of, origin_of
+from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox
 from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, shown
-from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box
+from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
 BOX = "arch_box"
@@ -39,12 +39,14 @@ _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None:
     """Draw the view; its controls go into the row that is given."""
     found = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
+    boxes = {one.name: one for one in boxes_of(model.config, trace.languages)}
     with row:
-        layer, box = _controls(model.config.N)
+        layer, opened = _controls(model.config.N)
+    box = boxes[opened]
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         architecture(
-            [_drawn(one, found, trace, layer) for one in BOXES],
+            [_drawn(one, found, trace, layer) for one in boxes.values()],
             layers=model.config.N,
             layer=layer,
             selected=box.name,
@@ -63,8 +65,8 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
     )
 
 
-def _controls(layers: int) -> tuple[int, Box]:
-    """Which layer is drawn, from 0, and which box is open."""
+def _controls(layers: int) -> tuple[int, str]:
+    """Which layer is drawn, from 0, and the name of the box that is open."""
     layer = pick_layer(LAYER, layers)
     heading = st.selectbox(
         "Open box",
@@ -74,7 +76,7 @@ def _controls(layers: int) -> tuple[int, Box]:
         bind="query-params",
         width=380,
     )
-    return layer, BY_HEADING[heading]
+    return layer, BY_HEADING[heading].name
 
 
 def _open(name: str) -> None:
@@ -155,7 +157,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             values.mean(0),
             axes.labels,
             box.kind,
-            languages=languages_of(trace),
+            languages=trace.languages,
             reads=axes.reads,
             writes=axes.writes,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",

@@ -7,13 +7,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import ConfigError, TransformerConfig
+from transformer import ConfigError, TransformerConfig, Translator
 from transformer.analysis.paper.counting import (
     PARTS,
     meta_model,
     parameters_by_formula,
     parameters_of_model,
 )
+from transformer.marian.tokenizer import MarianTokenizer
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo
@@ -67,11 +68,23 @@ def show(row: DeltaGenerator) -> None:
         explain(
             "Each number is counted twice: by formula from the shape alone, and in the real "
             f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
-            f"{code_line(meta_model)}. One matrix serves both embeddings and the projection "
-            "(§3.4), so the vocabulary counts once. With 37,000 pieces, the base model has "
-            "63.05 M parameters where Table 3 says 65 M, the big one 214.2 M where it says 213 M: "
-            "the paper gives its vocabulary as “about 37,000” and rounds."
+            f"{code_line(meta_model)}. {_vocabulary(config)} With 37,000 pieces, the base model "
+            "has 63.05 M parameters where Table 3 says 65 M, the big one 214.2 M where it says "
+            "213 M: the paper gives its vocabulary as “about 37,000” and rounds."
         )
+
+
+def _vocabulary(config: TransformerConfig) -> str:
+    """How often the vocabulary counts, in Markdown."""
+    if config.source_vocab_size is None:
+        return (
+            "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
+            "once."
+        )
+    return (
+        "One matrix serves the decoder's embedding and the projection (§3.4), so the target's "
+        "vocabulary, $V$, counts once; the source's, $V_s$, has an embedding of its own."
+    )
 
 
 def _presets() -> dict[str, TransformerConfig]:
@@ -151,6 +164,26 @@ def _total(
     agree = "the same" if real == formula else "which is another number"
     st.text(f"{total:,} by formula; {built:,} in the real modules, {agree}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
+    if config == presets.get(THIS_MODEL) and (added := added_for_start(_translator())):
+        st.text(
+            f"{added:,} of them are no part of its folder: MarianMT has no piece <s>, for which "
+            f"there is a row here."
+        )
+
+
+def added_for_start(translator: Translator) -> int:
+    """Parameters of `<s>` in a model that has none in its folder; 0 of one of ours."""
+    if not isinstance(translator.target_tokenizer, MarianTokenizer):
+        return 0
+    config = translator.model.config
+    tables = 1 if config.source_vocab_size is None else 2
+    return tables * config.d_model + 1  # and its bias before the softmax
+
+
+def _translator() -> Translator:
+    found = sentence_bar.translated()
+    assert found is not None  # it has made the preset
+    return found[0]
 
 
 def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
@@ -179,7 +212,7 @@ def formulas_of(config: TransformerConfig) -> dict[str, str]:
     if config.output_bias:
         embedding += " + V"
     return {
-        "shared embedding": f"${embedding}$",
+        "embedding and projection": f"${embedding}$",
         "learned positions": r"$2\,L\,d$",
         "encoder self-attention": f"${attention}$",
         "decoder self-attention": f"${attention}$",

@@ -12,7 +12,7 @@ from viz.figures.axes import tick_label
 from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
 
 COLORS = {
-    "shared embedding": VIOLET,
+    "embedding and projection": VIOLET,
     "learned positions": PINK,
     "encoder self-attention": COLOR["encoder_self"],
     "decoder self-attention": COLOR["decoder_self"],

@@ -1,4 +1,4 @@
-"""A second map beside the open one: of another head, lens, sentence or checkpoint."""
+"""A second map beside the open one: of another head, lens, sentence or model."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translator
+from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
+from transformer.languages import Languages
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import UrlNames
+from viz.app.memory import memo
 from viz.app.origin import origin_of
+from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, of_head
 from viz.draw.open_head import Heads, OpenMap, heads, open_map
 from viz.pages.heads.controls import Controls, pick_head
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
 
-ComparedWith = Literal["another head", "another lens", "another sentence", "another checkpoint"]
+ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
 SECOND = UrlNames("layer2", "head2")
-OTHER_TEXT = "text2"
+OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 """Names in the URL."""
 
 
 class Second(NamedTuple):
-    """A map, what it was made from, and the heads that it is one of."""
+    """A map, what it was made from, the heads that it is one of, and its languages."""
 
     shown: OpenMap
     caption: list[str]
     of: Heads
+    languages: Languages
 
 
 def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
@@ -49,7 +53,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
                 return _another_lens(controls, trace)
             if other == "another sentence":
                 return _another_sentence(controls)
-            return _another_checkpoint(controls, trace)
+            return _another_model(controls, trace)
         except HeadlightError as error:
             st.text(str(error))
             return None
@@ -69,15 +73,16 @@ def _another_lens(controls: Controls, trace: AttentionTrace) -> Second:
 
 
 def _another_sentence(controls: Controls) -> Second:
+    translator = translator_of_bar()
+    languages = translator.languages
     text = st.text_input(
-        "Second English sentence",
-        serving.EXAMPLES[1],
+        f"Second {languages.source} sentence" if languages.source else "Second sentence",
+        serving.EXAMPLES[1] if languages.source == "English" else "",
         key=OTHER_TEXT,
         live="250ms",
         bind="query-params",
         autocomplete="off",
     )
-    translator = translator_of_bar()
     translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
     st.text(translation.text)
     other = serving.trace(translator, translation)
@@ -85,22 +90,25 @@ def _another_sentence(controls: Controls) -> Second:
     return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
 
 
-def _another_checkpoint(controls: Controls, trace: AttentionTrace) -> Second | None:
-    folders = serving.further_checkpoints()
-    if not folders:
-        st.text(
-            f"This server knows one checkpoint. Name several folders in "
-            f"{serving.CHECKPOINT_VARIABLE}, with {serving.SEPARATOR} between them."
-        )
+def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
+    found = sentence_bar.found()
+    assert found is not None  # there is a trace
+    if (picked := pick_other(found, OTHER_MODEL)) is None:
         return None
-    name = st.selectbox("Checkpoint", list(folders), key="model2", bind="query-params", width=320)
-    translator: Translator = serving.load_folder(folders[name])
+    translator = picked.translator
     layers, count = translator.model.config.N, translator.model.config.h
     layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
-    # the same translation, so that both look at the same words
-    other = translator.trace(trace.source, target=trace.target)
+    if picked.same_target:
+        # the same translation, so that both look at the same words
+        key = ("trace of a pair", translator.checksum, picked.text, trace.target)
+        other = memo(key, lambda: translator.trace(picked.text, target=trace.target))
+    else:
+        beam_size = st.session_state[sentence_bar.BEAM]
+        translation = serving.translate(translator, picked.text, beam_size)
+        st.text(translation.text)
+        other = serving.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
-    origin = Origin.of(translator, trace.source, trace.target)
+    origin = Origin.of(translator, other.source, other.target)
     return _second(controls, seen, controls.lens, layer, head, origin)
 
 
@@ -114,4 +122,4 @@ def _second(
 ) -> Second:
     of = heads(trace, controls.kind, words=controls.words, special=controls.special, lens=lens)
     caption = origin.caption(of_head(controls.kind, layer, head, lens))
-    return Second(open_map(of, layer, head), caption, of)
+    return Second(open_map(of, layer, head), caption, of, trace.languages)

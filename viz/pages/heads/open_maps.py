@@ -14,7 +14,7 @@ from transformer.languages import Languages
 from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.app.mounts import attention_map, head_view
-from viz.app.origin import languages_of, origin_of
+from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
@@ -29,7 +29,7 @@ def show_open(
 ) -> list[tuple[int, int]]:
     """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
     caption = _caption(trace, controls)
-    _map(controls, now, languages_of(trace), caption, key="heads-map")
+    _map(controls, now, trace.languages, caption, key="heads-map")
     show_numbers(controls, of, now)
     if controls.layer is not None and controls.head is not None:
         one = in_link(controls.kind, controls.layer, controls.head)
@@ -46,7 +46,7 @@ def show_open(
         + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
         now.labels,
         of.kind,
-        languages=languages_of(trace),
+        languages=trace.languages,
         threshold=controls.threshold,
         reads=now.reads,
         writes=now.writes,
@@ -82,12 +82,12 @@ def show_compared(
     if found is None:
         return None
     second, caption = found.shown, found.caption
-    own, languages = _caption(trace, controls), languages_of(trace)
+    own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
-        _map(controls, first, languages, own, beside_difference=True, key="heads-first")
+        _map(controls, first, trace.languages, own, beside_difference=True, key="heads-first")
     with columns[1]:
-        _map(controls, second, languages, caption, beside_difference=True, key="heads-second")
+        _map(controls, second, found.languages, caption, beside_difference=True, key="heads-second")
     with columns[2]:
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
@@ -97,7 +97,7 @@ def show_compared(
             first.labels,
             controls.kind,
             title="first minus second",
-            languages=languages,
+            languages=trace.languages,
             reads=first.reads,
             writes=first.writes,
             signed=True,

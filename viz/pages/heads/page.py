@@ -15,7 +15,7 @@ from viz.app.explanations import explain, lead
 from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import head_grid
-from viz.app.origin import languages_of, origin_of
+from viz.app.origin import origin_of
 from viz.draw.caption import through
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
@@ -41,7 +41,7 @@ def show_trace(trace: AttentionTrace) -> None:
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
-    lead(_lead(controls, languages_of(trace).name("source")))
+    lead(_lead(controls, trace.languages.name("source")))
     try:
         seen = through_lens(controls.lens, trace)
         screen = _show(trace, seen, controls)

@@ -24,7 +24,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, in_link, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
-from viz.app.origin import languages_of, origin_of
+from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.labels import SCREEN_NAMES, head_name, row_names, shown
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
@@ -142,7 +142,7 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
         # menu and address have the name, which is another one for another kind or sentence
         st.session_state[WORD] = min(row, len(names) - 1)
     rows: dict[Kind, str] = {
-        "encoder_self": f"Row of {languages_of(trace).source or 'the source'}",
+        "encoder_self": f"Row of {trace.languages.source or 'the source'}",
         "decoder_self": "Row that reads",
         "cross": "Row that writes",
     }

@@ -18,7 +18,7 @@ from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
-from viz.app.origin import batch_caption, languages_of
+from viz.app.origin import batch_caption
 from viz.draw.labels import SCREEN_NAMES, at_head, row_names, shown
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
@@ -164,7 +164,7 @@ def _grids(
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
-        _explain_grids(kind, languages_of(traces[0]))
+        _explain_grids(kind, traces[0].languages)
 
 
 def _row_names(made: TraceBatch, kind: Kind, sentence: int) -> list[str]:

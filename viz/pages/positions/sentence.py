@@ -24,7 +24,6 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
-from viz.app.origin import languages_of
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair
@@ -153,7 +152,7 @@ def without() -> None:
         "both removed": Edit("removed", ("encoder", "decoder")),
     }
     found = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
-    languages = languages_of(trace)
+    languages = trace.languages
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         st.altair_chart(

@@ -23,7 +23,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
 from viz.app.head_picker import HEAD, KIND, choose
 from viz.app.mounts import attention_map, head_grid
-from viz.app.origin import languages_of, origin_of
+from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
@@ -175,7 +175,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         axes.labels,
         kind,
         title=f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}",
-        languages=languages_of(effect.before),
+        languages=effect.before.languages,
         reads=axes.reads,
         writes=axes.writes,
         signed=signed,

@@ -16,7 +16,7 @@ from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
-from transformer.languages import OURS
+from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.memory import memo_per_trace
@@ -157,7 +157,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         )
     with picture:
         one = open_map(heads(traces[step], kind, words=False, special=True), layer, head)
-        _large(one, kind, origin.caption(of_head(kind, layer, head)))
+        _large(one, kind, drawn.languages, origin.caption(of_head(kind, layer, head)))
         name = _measure_name()
         st.altair_chart(
             measure_chart(
@@ -268,13 +268,13 @@ def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     return GridPart(kind, axes.weights, axes.labels, head_roles(axes, kind))
 
 
-def _large(one: OpenMap, kind: Kind, caption: Sequence[str]) -> None:
+def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:
     attention_map(
         one.weights,
         one.labels,
         kind,
         title=one.title,
-        languages=OURS,  # a run is one of ours, whatever the bar's model reads and writes
+        languages=languages,
         reads=one.reads,
         key="forming-map",
         caption=caption,

@@ -41,7 +41,7 @@ def show_editor(found: Found) -> None:
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if asked.german else min(len(found.translation.prefix), len(pieces)),
         by_hand=bool(asked.german),
-        languages=translator.languages.for_text(asked.text),
+        languages=translator.languages.of_text(asked.text),
         on_change=changed,
         key="translate-editor",
     )

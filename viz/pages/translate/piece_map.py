@@ -50,7 +50,7 @@ def note(languages: Languages, *, by_read: bool) -> str:
 def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: str) -> None:
     """Draw the map, its rows named as the links between words are read from it."""
     layer, head = place
-    languages = translator.languages.for_text(trace.source)
+    languages = trace.languages
     alignment = translator.alignment
     # where the links are taken from the row that reads a word, their map is named by what it reads
     by_read = place == (alignment.layer, alignment.head) and alignment.row == "reads"

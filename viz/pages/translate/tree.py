@@ -35,7 +35,7 @@ def show_tree(found: Found) -> None:
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
-        languages=found.translator.languages.for_text(translation.source),
+        languages=found.translator.languages.of_text(translation.source),
         on_pick=picked,
         key="translate-tree",
         caption=Origin.of(found.translator, translation.source, translation.text).caption(

@@ -4,34 +4,53 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import HeadlightError, Translation
+from transformer import HeadlightError, Translation, Translator
 from transformer.search_settings import SearchSettings
 from viz.app import serving, steered, steering
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.other_model import pick_other
 from viz.app.sentence_bar import Found
+from viz.app.steering import Asked
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
 from viz.pages.translate.piece_map import Place, draw_map
 
-VERSUS, BEAM, ALPHA, PREFIX, MAPS = (
+VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
     "versus",
     "versus_beam",
     "versus_alpha",
     "versus_prefix",
+    "versus_model",
     "versus_maps",
 )
 """Names in the URL."""
 
-NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX = (
+NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = (
     "nothing",
     "greedy search",
     "another beam",
     "another α",
     "another prefix",
+    "another model",
 )
+
+
+class Other(NamedTuple):
+    """The other decoding before it is found.
+
+    Args:
+        translator: that finds it, called `model` in the menu of models.
+        text: as this model is asked.
+    """
+
+    translator: Translator
+    model: str
+    text: str
+    settings: SearchSettings
 
 
 def show_versus(found: Found, place: Place) -> None:
@@ -41,11 +60,15 @@ def show_versus(found: Found, place: Place) -> None:
         place: which map is drawn of both.
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
-        settings = _settings(found)
-    if settings is None:
+        try:
+            asked = _asked(found)
+        except HeadlightError as error:
+            st.text(str(error))
+            return
+    if asked is None:
         return
     try:
-        other = serving.search(found.translator, found.used.text, settings)
+        other = serving.search(asked.translator, asked.text, asked.settings)
     except HeadlightError as error:
         st.text(str(error))
         return
@@ -63,7 +86,7 @@ def show_versus(found: Found, place: Place) -> None:
         show_candidate(
             other.text,
             ours.text,
-            f"{_settings_in_words(other.settings)} · {figures(other.best)}{same}",
+            f"{_other_in_words(found, asked)} · {figures(other.best)}{same}",
             title="The other decoding",
         )
         st.button(
@@ -71,7 +94,7 @@ def show_versus(found: Found, place: Place) -> None:
             key="versus-take",
             type="tertiary",
             on_click=_take,
-            args=(found, other),
+            args=(found.asked, asked.model, other),
             help="Makes it the translation, on all pages; Undo takes it back",
         )
     st.caption(
@@ -79,14 +102,18 @@ def show_versus(found: Found, place: Place) -> None:
         f"alone compares them."
     )
     if st.session_state.get(MAPS):
-        _maps(found, other, place)
+        _maps(found, asked, other, place)
 
 
-def _settings(found: Found) -> SearchSettings | None:
-    """Draw the menus; the settings of the other search, or None where there is none."""
+def _asked(found: Found) -> Other | None:
+    """Draw the menus; what the other search is asked for, or None where there is none.
+
+    Raises:
+        CheckpointError: if the model that is chosen cannot be loaded.
+    """
     what = st.selectbox(
         "Compare with",
-        [NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX],
+        [NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL],
         key=VERSUS,
         bind="query-params",
         width=260,
@@ -94,7 +121,16 @@ def _settings(found: Found) -> SearchSettings | None:
     if what == NOTHING:
         return None
     settings = steered.settings_of(found.used)
-    if what == GREEDY:
+    other = Other(found.translator, found.asked.model, found.used.text, settings)
+    if what == OTHER_MODEL:
+        if (picked := pick_other(found, MODEL)) is None:
+            return None
+        # its pieces are others, and so are the words of another language
+        prefix = steering.as_text(found.used.pieces) if picked.same_target else ""
+        forbidden = settings.forbidden if picked.same_target else ()
+        settings = replace(settings, prefix=prefix, forbidden=forbidden)
+        other = Other(picked.translator, picked.name, picked.text, settings)
+    elif what == GREEDY:
         settings = replace(settings, beam_size=1)
     elif what == OTHER_BEAM:
         beams = steering.BEAMS
@@ -119,13 +155,19 @@ def _settings(found: Found) -> SearchSettings | None:
         )
         settings = replace(settings, prefix=prefix or "")
     st.checkbox("both maps", key=MAPS, bind="query-params")
-    return settings
+    return other._replace(settings=settings)
 
 
 def _in_words(found: Found) -> str:
     return (
         found.used.steers if found.used.german else _settings_in_words(found.translation.settings)
     )
+
+
+def _other_in_words(found: Found, other: Other) -> str:
+    settings = _settings_in_words(other.settings)
+    same = other.translator is found.translator
+    return settings if same else f"{escape(quoted(other.model))} · {settings}"
 
 
 def _settings_in_words(settings: SearchSettings) -> str:
@@ -137,27 +179,33 @@ def _settings_in_words(settings: SearchSettings) -> str:
     return f"{beam} · α {settings.alpha:g}{begins}"
 
 
-def _take(found: Found, other: Translation) -> None:
+def _take(asked: Asked, model: str, other: Translation) -> None:
     settings = other.settings
     steering.ask(
-        found.asked._replace(
+        asked._replace(
+            text=other.source if model != asked.model else asked.text,
             beam_size=settings.beam_size,
             alpha=settings.alpha,
             prefix=" ".join(piece.text for piece in other.prefix),
             german="",
+            model=model,
         )
     )
 
 
-def _maps(found: Found, other: Translation, place: Place) -> None:
+def _maps(found: Found, asked: Other, other: Translation, place: Place) -> None:
     columns = st.columns(2, gap="large")
-    for column, translation, key in zip(
-        columns, (found.translation, other), ("versus-map-here", "versus-map-there"), strict=True
+    there = place
+    if asked.translator is not found.translator:  # whose layers and heads are others
+        there = Place(asked.translator.alignment.layer, asked.translator.alignment.head)
+    for column, translator, translation, drawn, key in (
+        (columns[0], found.translator, found.translation, place, "versus-map-here"),
+        (columns[1], asked.translator, other, there, "versus-map-there"),
     ):
         with column:
             try:
-                trace = serving.trace(found.translator, translation)
+                trace = serving.trace(translator, translation)
             except HeadlightError as error:
                 st.text(str(error))
             else:
-                draw_map(found.translator, trace, place, key)
+                draw_map(translator, trace, drawn, key)

@@ -38,7 +38,7 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
         st.caption(NOTHING)
         return
     settings = translator.alignment
-    languages = translator.languages.for_text(trace.source)
+    languages = trace.languages
     lead(how_made(settings, languages))
     word_links(
         source,

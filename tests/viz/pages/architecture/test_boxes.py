@@ -1,13 +1,16 @@
 """Every box is about a place that the model has, and leads to a page that the app has."""
 
+from typing import Any
+
 import pytest
 
-from transformer import Transformer
+from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
+from transformer.languages import Languages
 from viz.app.explanations import code_line
 from viz.app.navigation import TITLES
-from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box
+from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import NAMES
 
 
@@ -35,3 +38,42 @@ def test_no_two_boxes_can_be_taken_for_each_other() -> None:
     assert len(BY_NAME) == len(BY_HEADING) == len(BOXES) == 20
     assert {box.kind for box in BOXES if box.kind} == {"encoder_self", "decoder_self", "cross"}
     assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]
+
+
+def said(languages: Languages, **fields: Any) -> tuple[dict[str, Box], str]:
+    """The boxes of a model by their names, and all that they say."""
+    boxes = boxes_of(TransformerConfig(vocab_size=100, **fields), languages)
+    assert [box.heading for box in boxes] == list(BY_HEADING)
+    return {box.name: box for box in boxes}, " ".join(box.text for box in boxes)
+
+
+def test_of_a_model_with_two_vocabularies_and_biases_nothing_is_said_that_is_the_papers() -> None:
+    boxes, text = said(
+        Languages("French", ""),
+        source_vocab_size=90,
+        activation="swish",
+        attention_bias=True,
+        output_bias=True,
+        positions="learned",
+    )
+    untrue = ("one and the same", "joint", "with a ReLU", "waves", "English", "German")
+    assert [what for what in untrue if what in text] == []
+    titles = boxes["encoder.tokens"].title, boxes["decoder.tokens"].title
+    assert titles == ("French", "Target, shifted right")
+    for name in ("encoder.embedding", "decoder.embedding"):
+        assert "another" in boxes[name].text or "of its own" in boxes[name].text
+    assert r"\text{swish}" in boxes["encoder.feed_forward"].equation
+    assert "z · σ(z)" in boxes["decoder.feed_forward"].text
+    for box in boxes.values():
+        assert ("have biases" in box.text) == bool(box.kind)
+    assert boxes["decoder.linear"].equation.endswith("+ b")
+    assert "a bias" in boxes["decoder.linear"].text
+    assert boxes["encoder.positions"].equation == "P[pos]"
+
+
+def test_of_the_papers_model_all_is_said_that_is_the_papers() -> None:
+    _, text = said(Languages("English", "German"))
+    assert all(what in text for what in ("one and the same", "joint", "with a ReLU", "waves"))
+    assert "bias" not in text
+    assert "Each English token looks at all English tokens" in text
+    assert "every German position" in text

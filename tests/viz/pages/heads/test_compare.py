@@ -14,5 +14,5 @@ def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
 
 
 def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
-    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another checkpoint"})
+    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
     assert app.selectbox(key="model2").options == ["bundled"]

@@ -17,7 +17,7 @@ SENTENCE = "The dog sleeps in the garden."
         {"scale": "by row", "threshold": "0.1", "over": "L1 H2"},
         {"view": "compare", "with": "another head", "layer2": "mean", "head2": "2"},
         {"view": "compare", "with": "another sentence", "text2": "The cat sleeps."},
-        {"view": "compare", "with": "another checkpoint"},
+        {"view": "compare", "with": "another model"},
         {"view": "step by step", "words": "true", "special": "false", "kind": "decoder"},
         {"kinds": "nonsense", "layers": "77", "sort": "colour", "over": "L9 H9", "step": "-1"},
     ],

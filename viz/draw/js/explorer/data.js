@@ -6,6 +6,8 @@ import { read as readGrid } from "../head_grid/data.js";
 import { read as readView } from "../head_view/data.js";
 import { HeadWeights } from "./weights.js";
 
+export { unzip } from "../core/unzip.js"; // a message of this component is packed text
+
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
  * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
 

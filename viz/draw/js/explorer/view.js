@@ -39,7 +39,7 @@ export class Explorer extends View {
     this.watcher = new IntersectionObserver((entries) => {
       this.inSight = entries[entries.length - 1].isIntersecting;
       if (this.inSight) this.showRibbons();
-    }, { rootMargin: "25%" });
+    });
     this.watcher.observe(this.view);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.drawAll(); // a page may follow the system's theme

@@ -1,6 +1,7 @@
 // The weights of the heads: those that came with the message, and those that lie in the page as one
 // text for each head, which is unpacked when the head is opened.
 
+import { unzip } from "../core/unzip.js";
 import { TYPES } from "../core/wire.js";
 
 const KEPT = 24; // heads that stay unpacked; of 512 tokens each is a megabyte
@@ -83,17 +84,4 @@ export async function unpack(text, { dtype, unit }) {
   const numbers = new Type(bytes.buffer, 0, count);
   if (numbers instanceof Float32Array) return numbers;
   return new Float32Array(numbers).map((steps) => steps * unit);
-}
-
-/**
- * Bytes from a page that carries them as text.
- * @param {string} text gzip in base64
- * @returns {Promise<Uint8Array>}
- */
-export async function unzip(text) {
-  const letters = atob(text);
-  const packed = new Uint8Array(letters.length);
-  for (let n = 0; n < packed.length; n++) packed[n] = letters.charCodeAt(n);
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(plain).arrayBuffer());
 }

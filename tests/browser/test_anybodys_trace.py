@@ -1,0 +1,170 @@
+"""The explorer on traces that are none of our own: each planted weight stands under its tokens."""
+
+import numpy as np
+import pytest
+
+from tests.browser.report_page import Opened
+from tests.browser.spy import plain
+from transformer import AttentionTrace
+from viz.draw import explorer, packed_heads
+from viz.notebook import explore
+from viz.report import report
+
+pytestmark = pytest.mark.browser
+
+SOURCE = ("[CLS]", "un", "##do", "it", "now", "[SEP]")
+TARGET = ("<s>", "▁Mach", "▁es", "▁rück", "gängig")
+PIECES = {"un": "un", "##do": "·do", "▁rück": "rück", "gängig": "·gängig"}
+HOT = 0.8762
+
+
+def planted(counts, rows, keys, *, causal=False):
+    """Layers of so many heads; each looks at one cell, with a weight of its own.
+
+    Returns:
+        The layers, and for each head its layer, head, query, key and weight.
+    """
+    layers, places = [], []
+    for layer, heads in enumerate(counts):
+        weights = np.full((heads, rows, keys), 0.001, np.float32)
+        if causal:
+            weights = np.tril(weights)
+        for head in range(heads):
+            number = sum(counts[:layer]) + head
+            query = (2 * number + 1) % rows
+            key = (3 * number + 2) % (query + 1 if causal else keys)
+            weights[head, query, key] = HOT - number / 1000
+            places.append((layer, head, query, key, weights[head, query, key]))
+        layers.append(weights)
+    return layers, places
+
+
+def encoder_alone():
+    layers, places = planted((3, 1, 2), 6, 6)
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE)
+    return trace, "encoder_self", SOURCE, SOURCE, places
+
+
+def decoder_alone():
+    layers, places = planted((2, 2), 5, 5, causal=True)
+    trace = AttentionTrace.from_arrays(decoder_self=layers, decoder_tokens=TARGET)
+    return trace, "decoder_self", TARGET, TARGET, places
+
+
+def cross_alone():
+    layers, places = planted((2, 3), 5, 6)
+    trace = AttentionTrace.from_arrays(cross=layers, source_tokens=SOURCE, decoder_tokens=TARGET)
+    return trace, "cross", TARGET, SOURCE, places
+
+
+def shown(tokens):
+    return [PIECES.get(token, token.strip("▁")) for token in tokens]
+
+
+def check_planted(page, kind, queries, keys, places):
+    """Every head that is there, and no other, has its weight where it was planted."""
+    queries, keys = shown(queries), shown(keys)
+    assert page.cells.count() == len(places)
+    for layer, head, query, key, weight in places:
+        page.select(kind, layer, head)
+        page.root.locator(".hl-explorer-open:not([aria-busy])").wait_for()
+        assert page.title().startswith(f"L{layer + 1} H{head + 1} · ")
+        painted = page.painted()
+        assert [painted["queries"], painted["keys"]] == [queries, keys]
+        told = page.told(query, key)
+        assert told.startswith(f"“{queries[query]}” → “{keys[key]}”{weight:.3f}")
+        described = page.cell(kind, layer, head).get_attribute("aria-description")
+        assert f"“{queries[query]}” to “{keys[key]}”" in plain(described)
+    assert page.faults == []
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "heads apart"])
+@pytest.mark.parametrize("made", [encoder_alone, decoder_alone, cross_alone])
+def test_a_planted_weight_is_told_under_its_tokens(browser, tmp_path, monkeypatch, made, apart):
+    if apart:
+        monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    trace, *expected = made()
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    check_planted(page, *expected)
+    texts = page.page.locator("header").inner_text()
+    assert "log p" not in texts
+    assert "English" not in texts
+    assert all(note in texts for note in trace.notes)
+    page.close()
+
+
+def test_rounded_weights_are_told_to_three_places_and_the_page_says_so(
+    browser, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
+    trace, *expected = encoder_alone()
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    check_planted(page, *expected)
+    texts = page.page.locator("body").inner_text()
+    assert "rounded to steps of 0.000015, 16 bits each" in texts
+    assert "numbers are exact" not in texts
+    page.close()
+
+
+def test_a_head_that_the_page_lost_is_said_and_the_others_open(browser, tmp_path, monkeypatch):
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    trace, kind, *_ = encoder_alone()
+    cut = report(trace).replace('id="encoder_self.2.1"', 'id="gone"')
+    page = Opened(browser, tmp_path / "report.html", cut)
+    page.select(kind, 2, 1)
+    problem = page.root.get_by_role("alert")
+    problem.wait_for()
+    assert "The weights of L3 H2 cannot be read" in problem.inner_text()
+    assert page.title().startswith("L1 H1")
+    page.select(kind, 2, 0)
+    page.root.get_by_role("heading", name="L3 H1").wait_for()
+    assert not problem.is_visible()
+    assert page.faults == []
+    page.close()
+
+
+def test_two_explorers_on_a_dark_page_know_nothing_of_each_other(browser, tmp_path):
+    frames = [
+        explore(encoder_alone()[0], selected=("encoder_self", 1, 0)),
+        explore(cross_alone()[0], theme="light"),
+    ]
+    path = tmp_path / "notebook.html"
+    outputs = "".join(frame._repr_html_() for frame in frames)
+    path.write_text(f"<!doctype html><body style='background:#111'>{outputs}", "utf-8")
+    page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
+    page.goto(path.as_uri())
+    first, second = (page.frame_locator("iframe").nth(n) for n in range(2))
+    second.get_by_role("gridcell", name="cross, layer 2, head 3").click()
+    second.get_by_role("heading", name="L2 H3 · cross-attention").wait_for()
+    assert first.locator(".hl-explorer-open h3").inner_text().startswith("L2 H1 · encoder")
+    papers = [
+        frame.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor")
+        for frame in (first, second)
+    ]
+    assert papers == ["rgb(19, 20, 21)", "rgb(252, 252, 251)"]  # the notebook's; the one asked for
+    for number, frame in enumerate((first, second)):  # as high as what is in it
+        high = page.locator("iframe").nth(number).bounding_box()["height"]
+        assert abs(high - 4 - frame.locator("body").evaluate("(b) => b.scrollHeight")) <= 1
+    # the notebook turns light, and the frame that follows it does
+    page.evaluate("document.body.style.background = '#fff'")
+    first.locator("html[data-theme=light]").wait_for()
+    page.close()
+
+
+def test_the_ribbons_of_a_long_text_are_drawn_when_they_are_in_sight(browser, tmp_path):
+    tokens = [f"▁t{n}" for n in range(150)]
+    layers, _ = planted((2,), 150, 150)
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=tokens)
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    page.page.set_viewport_size({"width": 1440, "height": 700})
+    page.select("encoder_self", 0, 1)
+    page.root.get_by_role("heading", name="L1 H2").wait_for()
+    ribbons = page.root.get_by_role("application", name="Head view")
+    waiting = page.root.get_by_text("The ribbons are drawn in sight only.")
+    assert (ribbons.count(), waiting.count()) == (0, 1)
+    waiting.scroll_into_view_if_needed()
+    ribbons.wait_for()
+    assert page.head() == "L1 H2"
+    assert "blocks of 2 × 2 tokens" in page.root.locator(".hl-explorer-grid").inner_text()
+    page.close()

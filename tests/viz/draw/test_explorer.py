@@ -1,0 +1,138 @@
+"""What a page carries of anybody's trace: the kinds, layers and heads that can be opened."""
+
+import base64
+import gzip
+
+import numpy as np
+import pytest
+
+from benchmarks.made_trace import made_trace
+from tests.transformer.reference import is_one_sentence
+from tests.viz.draw.message import decode
+from tests.viz.draw.test_packed_heads import unpacked
+from transformer import AttentionTrace, InputError
+from viz.draw import explorer, packed_heads
+from viz.draw.explorer import View, encode_apart, encode_explorer
+from viz.draw.packed_heads import Packing
+
+SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
+
+
+def even(*shape):
+    return np.full(shape, 1 / shape[-1], np.float32)
+
+
+def ragged():
+    """An encoder alone, whose three layers have three, one and two heads."""
+    return AttentionTrace.from_arrays(
+        encoder_self=[even(heads, 5, 5) for heads in (3, 1, 2)], source_tokens=SOURCE
+    )
+
+
+def cross_alone(**tokens):
+    return AttentionTrace.from_arrays(cross=even(2, 2, 4, 5), source_tokens=SOURCE, **tokens)
+
+
+def read(text):
+    meta, arrays = decode(gzip.decompress(base64.b64decode(text)))
+    inner = {
+        name: decode(array.tobytes())[0]
+        for name, array in arrays.items()
+        if array.dtype == np.uint8
+    }
+    return meta, arrays, inner
+
+
+def test_a_grid_has_a_cell_for_each_head_that_is_there():
+    meta, _, inner = read(encode_explorer(ragged(), View()))
+    (part,) = inner["grid"]["parts"]
+    assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
+    assert meta["selected"] == ["encoder_self", 0, 0]
+    assert set(inner) == {"grid", "encoder_self.map", "encoder_self.view"}
+    _, _, sorted_inner = read(encode_explorer(ragged(), View(sort="entropy")))
+    assert len(sorted_inner["grid"]["order"]) == 6
+
+
+def test_a_mean_leaves_out_heads_that_are_not_there():
+    meta, arrays, _ = read(encode_explorer(ragged(), View(layer=None, head=None)))
+    assert meta["title"] == "mean of all 6 heads · encoder"
+    np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
+    meta, arrays, _ = read(encode_explorer(ragged(), View(layer=None, head=1)))
+    assert meta["title"] == "head 2 · mean of 2 layers · encoder"
+    np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
+
+
+def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
+    _, _, inner = read(encode_explorer(ragged(), View()))
+    assert inner["encoder_self.map"]["rows"] == "The token that looks"
+    assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
+    _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), View()))
+    for name in ("cross.map", "cross.view"):
+        assert inner[name]["rows"] == "Target: what the row reads"
+        assert inner[name]["columns"] == "Source: where it looks"
+        assert inner[name]["rowNames"] is None
+    _, _, inner = read(encode_explorer(cross_alone(target_tokens=TARGET), View()))
+    assert inner["cross.map"]["rows"] == "Target: what the row writes"
+
+
+def test_no_note_claims_a_sum_that_is_not_there():
+    trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
+    _, _, inner = read(encode_explorer(trace, View()))
+    assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
+    _, _, inner = read(encode_explorer(ragged(), View()))
+    assert "weights sum to 1" in inner["encoder_self.map"]["note"]
+
+
+def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    trace = made_trace(6, 3, 2, 0)
+    view = View("cross", 1, 1, kinds=("cross", "encoder_self"), layers=(0, 2), over=((1, 0),))
+    encoded = encode_apart(trace, view)
+    assert [*encoded.heads][:2] == ["cross.1.1", "cross.1.0"]  # open first, so read first
+    layers = [f"{kind}.{n}.{head}" for kind in view.kinds for n in (0, 2) for head in (0, 1)]
+    assert [*encoded.heads][2:] == layers
+    for name, text in encoded.heads.items():
+        kind, layer, head = name.split(".")
+        expected = trace.weights(kind)[int(layer), int(head)].ravel()
+        assert (unpacked(text, Packing()) == expected).all()
+    assert not any(name.endswith(".weights") for name in read(encoded.message)[1])
+    assert encoded.note is None
+
+
+def test_rounding_is_told(monkeypatch):
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
+    trace = made_trace(6, 1, 2, 0)
+    encoded = encode_apart(trace, View())
+    assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
+    meta, _, _ = read(encoded.message)
+    assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
+    packing = Packing(**meta["packing"])
+    for name, text in encoded.heads.items():
+        kind, layer, head = name.split(".")
+        expected = trace.weights(kind)[int(layer), int(head)].ravel()
+        np.testing.assert_allclose(unpacked(text, packing), expected, atol=packing.unit)
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        (View("cross"), "no cross-attention in this trace: it has encoder self-attention"),
+        (View("nonsense"), "no kind of attention 'nonsense'"),
+        (
+            View(layer=1, head=1),
+            "no layer 2 with a head 2: this model has 3 layers of 1 to 3 heads",
+        ),
+        (View(layer="1"), "no layer '1' with a head 1"),
+        (View(layer=None, head=3), "no layer 1 with a head 4"),
+        (View(over=((1, 2),)), "no layer 2 with a head 3"),
+        (View(layers=(3,)), "no layer 4: the trace has 3"),
+        (View(kinds=("decoder_self",)), "no decoder self-attention"),
+        (View(kinds=()), "no kind of attention to show"),
+        (View(sort="size"), "cannot be sorted by 'size'"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(view, message):
+    with pytest.raises(InputError, match=message) as error:
+        encode_explorer(ragged(), view)
+    assert is_one_sentence(str(error.value))

@@ -1,0 +1,68 @@
+"""Another model beside the one in the bar: the menu, and the same sentence for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.languages import Languages, name_of, without_code
+from viz.app import model_folders, models
+from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
+from viz.app.sentence_bar import Found
+
+
+class OtherModel(NamedTuple):
+    """A model with which the bar's is compared.
+
+    Args:
+        name: in the menu.
+        text: the bar's, as this model is to be asked.
+        same_target: whether both translate it into one language, as far as they say.
+    """
+
+    name: str
+    translator: Translator
+    text: str
+    same_target: bool
+
+
+def pick_other(found: Found, key: str) -> OtherModel | None:
+    """Draw the menu of the other models that read the same language; None if there are none.
+
+    Args:
+        key: in the URL, too.
+
+    Raises:
+        CheckpointError: if the one that is chosen cannot be loaded.
+    """
+    ours = found.translator
+    folders = {
+        name: folder
+        for name, folder in model_folders.offered().folders.items()
+        if name != found.asked.model and models.reads_same_language(ours, folder)
+    }
+    if not folders:
+        st.text(
+            f"This server has no other model that reads {ours.languages.source or 'this language'}"
+            f". Name a folder of models in {MODELS_VARIABLE}, or several models in "
+            f"{CHECKPOINT_VARIABLE}, with {SEPARATOR} between them."
+        )
+        return None
+    name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
+    translator = models.load(folders[name])
+    text = text_for(translator.languages, found.used.text, ours.languages)
+    targets = (
+        ours.languages.target_of(found.used.text),
+        translator.languages.target_of(text),
+    )
+    return OtherModel(name, translator, text, targets[0] == targets[1])
+
+
+def text_for(theirs: Languages, text: str, ours: Languages) -> str:
+    """A text that is written for one model, for another: with its code of the language, or none."""
+    plain = without_code(text) if ours.code_of(text) is not None else text
+    target = ours.target_of(text)
+    code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)
+    return plain if code is None else theirs.asking_for(code, plain)

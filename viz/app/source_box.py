@@ -1,0 +1,105 @@
+"""The box of the source sentence, in the language that the model reads."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from transformer import InputError
+from transformer.languages import Languages, Side, name_of, without_code
+from viz.app import serving
+from viz.app.steering import TEXT
+
+LANGUAGE = "language"
+"""Key of the menu of target languages; the code that is chosen stands in the text."""
+
+LONGEST_LABEL = 8
+"""Letters of a language's name that fit beside the box where it has its usual place."""
+
+_SOURCE = "source_box.source"
+
+
+def label(languages: Languages, side: Side, text: str = "") -> str:
+    """What stands before a line of the bar.
+
+    Args:
+        text: of the source, which may say into which language it is translated.
+    """
+    try:
+        name = languages.name(side) if side == "source" else languages.target_of(text)
+    except InputError:  # which the line itself says
+        name = languages.name(side)
+    return name.capitalize() if name == side else name  # a code without a name stays as it is
+
+
+def container_key(languages: Languages) -> str:
+    """Of the container of the box: the style sheet makes room for the names of languages."""
+    codes = [name_of(code) or code for code in languages.codes]
+    names = [languages.name("source"), languages.name("target"), *codes]
+    return "source-box" if max(map(len, names)) <= LONGEST_LABEL else "source-box-wide"
+
+
+def show(languages: Languages, *, in_link: bool) -> str:
+    """Draw the box, the menu of target languages where there are several, and that of examples.
+
+    Args:
+        in_link: whether the text fits into the address.
+
+    Returns:
+        The text as it was typed.
+    """
+    english = languages.source == "English"
+    default = serving.EXAMPLES[0] if english else ""
+    _fit_example(languages, default)
+    typed = st.text_area(
+        label(languages, "source"),
+        default,
+        key=TEXT,
+        height="content",
+        bind="query-params" if in_link else None,
+        placeholder=f"Type {languages.sentence('source')}",
+    )
+    if languages.codes:
+        _language_menu(languages, typed or "")
+    if english:
+        st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)
+    return typed or ""
+
+
+def _fit_example(languages: Languages, default: str) -> None:
+    """Where nobody typed anything, what stands there follows the language of the model."""
+    state, ctx = st.session_state, get_script_run_ctx()
+    before = state.get(_SOURCE, languages.source)
+    state[_SOURCE] = languages.source
+    if before == languages.source or (ctx is not None and ctx.is_history_navigation):
+        return
+    if state.get(TEXT) in (*serving.EXAMPLES, ""):
+        state[TEXT] = default
+
+
+def _language_menu(languages: Languages, text: str) -> None:
+    try:
+        st.session_state[LANGUAGE] = languages.code_of(text)
+    except InputError:  # a code that the model does not have; the line below says so
+        st.session_state[LANGUAGE] = None
+    names = {code: name_of(code) for code in languages.codes}
+    st.selectbox(
+        "Into",
+        sorted(names, key=lambda code: (names[code] or code).casefold()),
+        None,
+        format_func=lambda code: f"{names[code]} ({code})" if names[code] else code,
+        key=LANGUAGE,
+        placeholder="choose",
+        width=200,
+        on_change=_ask_for_language,
+        args=(languages,),
+    )
+
+
+def _ask_for_language(languages: Languages) -> None:
+    code, text = st.session_state[LANGUAGE], without_code(st.session_state[TEXT] or "")
+    st.session_state[TEXT] = text if code is None else languages.asking_for(code, text)
+
+
+def _take_example() -> None:
+    st.session_state[TEXT] = st.session_state["example"]

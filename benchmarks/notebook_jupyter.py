@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.browser import chromium
+from benchmarks.notebook_hosts import imitated
 from benchmarks.notebook_lab import Notebook, lab, write_notebook
 from transformer import HeadlightError
 
@@ -58,6 +59,7 @@ class Ring(NamedTuple):
         return [[f"{row}{n}", f"{column}{(n + shift) % columns}", "1.000"] for n in range(rows)]
 
 
+FURTHER = "# and further down\n" * 200  # what comes before is out of sight
 ENCODER = Ring(
     "explore(AttentionTrace.from_arrays(encoder_self=ring(2, 4, 12, 12), source_tokens=a)",
     2, 4, ("a", 12), ("a", 12),
@@ -110,6 +112,7 @@ def run(options: argparse.Namespace) -> None:
         look.reopened()
         look.untrusted()
         look.exported()
+        look.elsewhere()
         for theme in ("JupyterLab Light", "JupyterLab Dark"):
             look.themed(theme)
     if checks.failed:
@@ -125,7 +128,7 @@ class _Look:
         self.folder = place / "mine"
         self.folder.mkdir()
         self.path = self.folder / "two.ipynb"
-        write_notebook(self.path, [RINGS, f"{ENCODER.code})", f"{CROSS.code})"])
+        write_notebook(self.path, [RINGS, f"{ENCODER.code})", f"{CROSS.code})", FURTHER])
 
     def opened(
         self, home: str, path: Path, act: Callable[[Notebook], None], **options: Any
@@ -144,7 +147,7 @@ class _Look:
         """Two explorers on one page."""
 
         def act(notebook: Notebook) -> None:
-            notebook.run_all(3)
+            notebook.run_all(4)
             first, second = _ready(notebook, 2)
             self.say("both explorers of one page are drawn", True)
             before = _seen(second)
@@ -186,6 +189,11 @@ class _Look:
             self.say("reopened: both are drawn without running a cell", held)
             _cell(first, ENCODER, 1, 1).click()
             self.say("and heads open in them", _rows(first) == ENCODER.rows(1, 1))
+            notebook.page.locator(".jp-CodeCell").last.get_by_text("further").last.hover()
+            notebook.page.wait_for_timeout(3000)
+            first, _ = _ready(notebook, 2)
+            held = _rows(first) == ENCODER.rows(1, 1)
+            self.say("scrolled far down and back, the same head is open", held)
             self._quiet(notebook)
 
         shutil.rmtree(self.place / "home" / "settings")
@@ -233,6 +241,25 @@ class _Look:
         held = rows == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
         self.say("as HTML by nbconvert, opened offline: both are drawn", held)
         page.close()
+
+    def elsewhere(self) -> None:
+        """The frames that other notebooks put around an output."""
+        names: dict[str, Any] = {}
+        exec(RINGS, names)
+        output = eval(f"{ENCODER.code})", names)._repr_html_()
+        for host, text in imitated(output).items():
+            page = self.browser.new_page(viewport={"width": 1440, "height": 1000})
+            faults: list[str] = []
+            page.on("pageerror", lambda fault, faults=faults: faults.append(str(fault)))
+            path = self.place / "host.html"
+            path.write_text(text, "utf-8")
+            page.goto(path.as_uri())
+            page.wait_for_timeout(2000)
+            frame = page.frames[-1]  # the innermost
+            _cell(frame, ENCODER, 1, 2).click()
+            held = _rows(frame) == ENCODER.rows(1, 2) and not faults
+            self.say(f"imitated, {host}: drawn, and L2 H3 opens {faults or ''}", held)
+            page.close()
 
     def themed(self, theme: Any) -> None:
         """Explorers of each theme in JupyterLab's own."""

@@ -195,6 +195,7 @@ class _Checked:
             **self.given,
             max_new_tokens=WRITTEN,
             do_sample=False,
+            no_repeat_ngram_size=1,  # so that every row has a name of its own
             output_attentions=True,
             return_dict_in_generate=True,
             **options,

@@ -38,7 +38,8 @@ def notes_on(layers: Mapping[Kind, Sequence[Weights]]) -> tuple[str, ...]:
 
 
 def _sums(layers: Sequence[Weights], title: str) -> list[str]:
-    sums = [layer.sum(-1, dtype=np.float64) for layer in layers]  # [head, query] each
+    with np.errstate(over="ignore"):
+        sums = [layer.sum(-1) for layer in layers]  # [head, query] each
     heads = _heads([np.abs(of - 1).max(-1) for of in sums], TOLERANCE)
     if not heads.number:
         return []

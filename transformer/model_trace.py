@@ -20,6 +20,7 @@ def trace(
     target: str,
     source_pieces: list[Piece],
     target_pieces: list[Piece],
+    *,
     languages: Languages = OURS,
 ) -> AttentionTrace:
     """Run the model once over a sentence pair and keep the weights of every head.

@@ -263,7 +263,9 @@ class Translator:
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
         languages = self.languages.of_text(source)
-        traced = trace(self.model, source, target, source_pieces, target_pieces, languages)
+        traced = trace(
+            self.model, source, target, source_pieces, target_pieces, languages=languages
+        )
         self.require_finite(map(float, traced.log_probs))
         return traced
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ READS, WRITES = ["<s>", "▁ein", "▁Sp"], ["▁ein", "▁Sp", "iel"]
 
 
 def every(**changes):
-    given = {
+    given: dict[str, Any] = {
         "encoder_self": plant(rows(1, 2, 4, 4, seed=1), (0, 1, 2, 1)),
         "decoder_self": plant(rows(3, 1, 3, 3, seed=2, causal=True), (2, 0, 2, 1)),
         "cross": plant(rows(3, 4, 3, 4, seed=3), (1, 3, 2, 0)),
@@ -188,6 +190,13 @@ def test_what_does_not_fit_is_said_in_one_sentence(given, said) -> None:
     with pytest.raises(InputError, match=said) as caught:
         every(**given)
     assert is_one_sentence(str(caught.value))
+
+
+def test_values_whose_sum_is_too_large_are_numbers() -> None:
+    found = AttentionTrace.from_arrays(
+        encoder_self=np.full((1, 1, 4, 4), 3e38), source_tokens=SOURCE
+    )
+    assert found.encoder_self.max() == np.float32(3e38)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])

@@ -7,7 +7,7 @@ import sentencepiece
 import torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import KINDS, AttentionTrace, CheckpointError, InputError
+from transformer import KINDS, AttentionTrace, CheckpointError, InputError, Languages
 from transformer.config import BOS, EOS
 from transformer.model_trace import trace
 from transformer.trace import with_end
@@ -333,3 +333,13 @@ def test_a_trace_that_is_larger_than_it_may_be_says_so(found, tmp_path):
         AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size)
     with pytest.raises(CheckpointError, match=rf"it has {size:,} bytes"):
         AttentionTrace.load(tmp_path / "trace.npz", max_bytes=size - 1)
+
+
+def test_a_trace_knows_its_languages(translator):
+    assert translator.trace(ENGLISH, GERMAN).languages == Languages("English", "German")
+
+
+def test_of_several_targets_a_trace_knows_the_one_that_was_asked_for():
+    several = Languages("English", "", ("fra", "deu"))
+    assert several.of_text(">>fra<< The dog.") == Languages("English", "French")
+    assert several.of_text("The dog.") is several

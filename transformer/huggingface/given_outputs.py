@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ def trace_of(
             _decoder(found, given, wanted, sides)
         if found.encoder or found.cross:
             _source(found, given, wanted, sides)
-    return given_arrays.trace_of(
+    made = given_arrays.trace_of(
         {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
         source_tokens=sides.source,
         target_tokens=sides.writes,
@@ -70,6 +70,12 @@ def trace_of(
         ends=given.vocabulary.ends,
         vocabulary=given.vocabulary.every,
     )
+    fused = (
+        f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
+        for stack in found.fused
+        if f"{stack}_self" in wanted
+    )
+    return replace(made, notes=(*made.notes, *fused))
 
 
 @dataclass

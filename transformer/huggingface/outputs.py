@@ -32,6 +32,7 @@ class Outputs:
             forward pass.
         beams: `[sequence, step]`, the row of each step that a sequence came through, -1 after its
             end; None without a beam.
+        fused: stacks of an encoder-decoder that kept no weights while another did.
     """
 
     encoder: Layers = ()
@@ -40,6 +41,7 @@ class Outputs:
     single: Layers = ()
     sequences: list[list[int]] | None = None
     beams: list[list[int]] | None = None
+    fused: tuple[str, ...] = ()
 
     @property
     def batch_size(self) -> int:
@@ -103,6 +105,11 @@ def _of_fields(outputs: Any) -> Outputs:
         )
     }
     layers = {name: _sequence(fields[name]) for name in fields if name.endswith("attentions")}
+    fused = tuple(
+        stack
+        for stack in ("encoder", "decoder")
+        if fields[f"{stack}_attentions"] is not None and not layers[f"{stack}_attentions"]
+    )
     single, decoder = layers["attentions"], layers["decoder_attentions"]
     cross = layers["cross_attentions"]
     if fields["sequences"] is not None:
@@ -114,6 +121,7 @@ def _of_fields(outputs: Any) -> Outputs:
             beams=None
             if fields["beam_indices"] is None
             else rows_of_ids(fields["beam_indices"], "beam_indices"),
+            fused=fused,
         )
     if cross and not decoder:  # a decoder that was given the encoder's output
         decoder, single = single, ()
@@ -122,6 +130,7 @@ def _of_fields(outputs: Any) -> Outputs:
         decoder=(decoder,) if decoder else (),
         cross=(cross,) if cross else (),
         single=single,
+        fused=fused,
     )
 
 

@@ -1,5 +1,7 @@
 """Every number under its own word: from pieces to words by hand, and without the special tokens."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -157,8 +159,12 @@ def test_what_a_row_reads_and_writes_where_both_are_given():
 
 
 def test_what_is_not_known_of_the_decoder_is_left_out():
-    given = {"cross": even(1, 1, 2, 6), "source_tokens": PAIR}
-    for tokens in ({"decoder_tokens": ["▁a", "b"]}, {"target_tokens": ["▁a", "b"]}):
+    given: dict[str, Any] = {"cross": even(1, 1, 2, 6), "source_tokens": PAIR}
+    sides: list[dict[str, Any]] = [
+        {"decoder_tokens": ["▁a", "b"]},
+        {"target_tokens": ["▁a", "b"]},
+    ]
+    for tokens in sides:
         trace = AttentionTrace.from_arrays(**given, **tokens)
         assert by_pieces(trace, "cross").reads is None
         assert by_words(trace, "cross").reads is None
@@ -168,7 +174,7 @@ def test_what_is_not_known_of_the_decoder_is_left_out():
 
 
 def test_the_mean_over_heads_is_that_of_the_heads_that_are_there():
-    layers = [even(2, 2, 2), even(3, 2, 2) * np.float32([[[1]], [[2]], [[6]]])]
+    layers = [even(2, 2, 2), even(3, 2, 2) * np.array([1, 2, 6], np.float32)[:, None, None]]
     trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=["a", "b"])
     axes = by_words(trace, "encoder_self")
     np.testing.assert_array_equal(axes.has_head, [[True, True, False], [True, True, True]])

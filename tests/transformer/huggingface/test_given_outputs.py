@@ -36,7 +36,8 @@ INPUTS = {"input_ids": SOURCES, "attention_mask": SOURCE_MASK}
 def read_back(trace: AttentionTrace, kind: Kind) -> tuple[int, int, str, str]:
     """Layer, head and tokens of the largest weight, from the frame; the labels say the same."""
     frame = trace.to_frame()
-    row = frame.loc[frame.loc[frame.kind == kind, "weight"].idxmax()]
+    of_kind = frame[frame["kind"] == kind]
+    row = of_kind.iloc[int(np.argmax(of_kind["weight"]))]
     assert row.weight == np.float32(HOT)
     layer, head, query, key = (int(row[name]) for name in ("layer", "head", "query", "key"))
     labels = trace.labels(kind)
@@ -126,6 +127,24 @@ def test_only_the_kinds_that_are_asked_for_are_read() -> None:
     assert found.encoder_self.shape == (0, 0, 5, 5)
 
 
+@pytest.mark.parametrize("nothing", [(), (None, None)])
+def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
+    made = seq2seq()
+    made.encoder_attentions = nothing
+    found = AttentionTrace.from_huggingface(made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0)
+    assert found.kinds == ("decoder_self", "cross")
+    assert found.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
+    assert seq2seq_notes() == found.notes[:-1]
+
+
+def seq2seq_notes() -> tuple[str, ...]:
+    """Of what was planted, without the encoder's."""
+    found = AttentionTrace.from_huggingface(
+        seq2seq(), INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["decoder_self", "cross"]
+    )
+    return found.notes
+
+
 def test_frames_of_sound_are_numbered() -> None:
     """Whisper: the mask of its inputs is that of other frames."""
     features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
@@ -193,6 +212,11 @@ def sequence(ids: list[int], prompt: int, seed: int, source: int = 0) -> Sequenc
     return Sequence(ids, prompt, own, None if cross is None else plant(cross, (0, 1, read - 1, 1)))
 
 
+def cross_of(one: Sequence) -> np.ndarray:
+    assert one.cross is not None
+    return one.cross
+
+
 @pytest.mark.parametrize("style", ["cache", "whole", "static", "window"])
 @pytest.mark.parametrize("prompt", [1, 3])
 def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
@@ -220,7 +244,7 @@ def test_greedy_steps_of_an_encoder_decoder(style, prompt) -> None:
         assert found.target_tokens == tuple(writes)
         np.testing.assert_array_equal(found.decoder_self, sequences[index].own)
         keys = int(SOURCE_MASK[index].sum())
-        np.testing.assert_array_equal(found.cross, sequences[index].cross[..., :keys])
+        np.testing.assert_array_equal(found.cross, cross_of(sequences[index])[..., :keys])
         last = reads[-2] if style == "window" else "<s>"
         assert read_back(found, "decoder_self") == (1, 2, reads[-1], last)
         assert read_back(found, "cross") == (0, 1, "</s>", ["▁t12", "▁t22"][index])
@@ -242,7 +266,7 @@ def test_a_beam_is_followed_from_row_to_row() -> None:
         found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=index)
         keys = 5 if index < 2 else 3
         np.testing.assert_array_equal(found.decoder_self, one.own)
-        np.testing.assert_array_equal(found.cross, one.cross[..., :keys])
+        np.testing.assert_array_equal(found.cross, cross_of(one)[..., :keys])
         assert found.target_tokens == tuple(TOKENIZER.convert_ids_to_tokens(one.ids[1:]))
         query, key = [("▁t12", "▁t11"), ("</s>", "▁t21")][index // 2]
         assert read_back(found, "encoder_self") == (1, 1, query, key)
@@ -255,7 +279,7 @@ def test_several_samples_of_one_sentence_have_one_encoder() -> None:
     found = AttentionTrace.from_huggingface(made, INPUTS, tokenizer=TOKENIZER, index=2)
     assert found.source_tokens == ("▁t21", "▁t22", "</s>")
     np.testing.assert_array_equal(found.encoder_self[0, 0], rows(1, 1, 5, 5, seed=2)[0, 0, :3, :3])
-    np.testing.assert_array_equal(found.cross, sequences[2].cross[..., :3])
+    np.testing.assert_array_equal(found.cross, cross_of(sequences[2])[..., :3])
 
 
 @pytest.mark.parametrize("style", ["cache", "whole", "static"])
@@ -270,6 +294,8 @@ def test_a_decoder_alone_that_went_on_with_prompts_of_two_lengths(style) -> None
     sequences[1].own[1, 2, -1, 1] = HOT
     mask = torch.tensor([[1, 1, 1], [0, 1, 1]])
     made = generated(sequences, style=style)
+    for layer in made.attentions[0]:
+        layer[1, :, 0] = 1 / layer.shape[-1]  # of a static cache also at places that are free
     prompts = {"input_ids": torch.tensor([[11, 12, 13], [PAD, 22, 23]]), "attention_mask": mask}
     found = AttentionTrace.from_huggingface(made, prompts, tokenizer=TOKENIZER, index=1)
     assert found.kinds == ("decoder_self",)
@@ -302,7 +328,7 @@ def _given(**changes: Any) -> dict[str, Any]:
 
 def beam_without_rows() -> SimpleNamespace:
     """As Whisper's generate returns them: of each step the first row of a sentence alone."""
-    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 2, 0]], size=3)
+    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
     for name in ("decoder_attentions", "cross_attentions"):
         kept = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
         setattr(made, name, kept)
@@ -328,7 +354,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
         ({"outputs": {"attentions": ()}}, r"fused attention"),
         ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
-        ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3, dtype=int),
+        ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
                                      attentions=((None,), (None,)))}, r"fused attention"),
         ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), None)}}, r"fused attention"),
         ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), torch.zeros(2, 2, 2))}},
@@ -351,7 +377,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
          r"2 sequences and 6 rows .* output_scores=True"),
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
-         r"row 2 of the beam, and the outputs hold 1 of its rows"),
+         r"row 1 of the beam, and the outputs hold 1 of its rows"),
         ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
          r"4 keys where 2 positions had been read"),
         ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},

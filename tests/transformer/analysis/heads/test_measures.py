@@ -1,5 +1,7 @@
 """The measures of a head, against cases that can be done by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -110,8 +112,9 @@ def test_each_measure_has_a_line_of_help():
         assert "\n" not in line
 
 
-def anybodys(**given):
-    return by_pieces(AttentionTrace.from_arrays(**given), next(iter(given)))
+def anybodys(**given: Any) -> LabelledWeights:
+    trace = AttentionTrace.from_arrays(**given)
+    return by_pieces(trace, trace.kinds[0])
 
 
 def test_a_head_that_is_not_there_has_no_measure():

@@ -82,8 +82,7 @@ def test_the_mean_is_over_the_heads_that_a_layer_has() -> None:
 
 
 def given(**kinds):
-    tokens = {"source_tokens": [*"abcd"], "decoder_tokens": [*"xyz"]}
-    return AttentionTrace.from_arrays(**kinds, **tokens)
+    return AttentionTrace.from_arrays(**kinds, source_tokens=[*"abcd"], decoder_tokens=[*"xyz"])
 
 
 def test_an_encoder_may_have_other_layers_than_the_decoder() -> None:

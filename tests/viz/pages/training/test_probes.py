@@ -105,3 +105,11 @@ def test_a_pipe_is_no_probe_and_more_files_than_are_read_are_one_sentence(
     monkeypatch.setattr(probes, "MAX_FILES", 2)
     with pytest.raises(CheckpointError, match="holds 3 files, and up to 2 are read"):
         find(tmp_path)
+
+
+def test_anybodys_trace_is_no_probe(tmp_path: Path) -> None:
+    path = _keep(tmp_path, 1, 1)
+    nothing = np.zeros((0, 0, *planted().cross.shape[2:]), np.float32)
+    replace(planted(), cross=nothing).save(path)
+    with pytest.raises(CheckpointError, match=r"is no probe of a run"):
+        load(path)

@@ -101,3 +101,19 @@ test("where a map is of all heads, no word of it names a single one", () => {
   assert.deepEqual(cells.map(({ name }) => name), ["L1", "L2"]);
   assert.ok(texts.every(({ text }) => !/H\d/.test(text)));
 });
+
+test("layers have the heads that are there, and names of heads touch nowhere", () => {
+  const part = gridPart("encoder_self", 3, 16, 9, 9, { counts: [16, 2, 5] });
+  for (const width of [330, 600, 1200]) {
+    const { cells, texts } = planGrid({ parts: [part], order: null }, width, measure);
+    assert.deepEqual([0, 1, 2].map((layer) =>
+      cells.filter((cell) => cell.layer === layer).length), [16, 2, 5]);
+    const names = texts.filter(({ text }) => /^H\d+$/.test(text)).sort((a, b) => a.x - b.x);
+    assert.equal(names[0].text, "H1");
+    names.slice(1).forEach((name, n) => {
+      const before = names[n];
+      const half = (measure(name.text, name.size, 400) + measure(before.text, before.size, 400)) / 2;
+      assert.ok(name.x - before.x > half, `${before.text} and ${name.text} at ${width}`);
+    });
+  }
+});

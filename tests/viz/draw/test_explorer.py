@@ -10,7 +10,7 @@ from benchmarks.made_trace import made_trace
 from tests.transformer.reference import is_one_sentence
 from tests.viz.draw.message import decode
 from tests.viz.draw.test_packed_heads import unpacked
-from transformer import AttentionTrace, InputError
+from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer, packed_heads
 from viz.draw.explorer import View, encode_apart, encode_explorer
 from viz.draw.packed_heads import Packing
@@ -31,6 +31,12 @@ def ragged():
 
 def cross_alone(**tokens):
     return AttentionTrace.from_arrays(cross=even(2, 2, 4, 5), source_tokens=SOURCE, **tokens)
+
+
+def weights_of(trace, name):
+    """Of a head as a page names it: `cross.2.5`."""
+    kind, layer, head = name.split(".")
+    return trace.weights(kind)[int(layer), int(head)].ravel()
 
 
 def read(text):
@@ -86,14 +92,13 @@ def test_no_note_claims_a_sum_that_is_not_there():
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
-    view = View("cross", 1, 1, kinds=("cross", "encoder_self"), layers=(0, 2), over=((1, 0),))
-    encoded = encode_apart(trace, view)
+    kinds: tuple[Kind, ...] = ("cross", "encoder_self")
+    encoded = encode_apart(trace, View("cross", 1, 1, kinds=kinds, layers=(0, 2), over=((1, 0),)))
     assert [*encoded.heads][:2] == ["cross.1.1", "cross.1.0"]  # open first, so read first
-    layers = [f"{kind}.{n}.{head}" for kind in view.kinds for n in (0, 2) for head in (0, 1)]
+    layers = [f"{kind}.{n}.{head}" for kind in kinds for n in (0, 2) for head in (0, 1)]
     assert [*encoded.heads][2:] == layers
     for name, text in encoded.heads.items():
-        kind, layer, head = name.split(".")
-        expected = trace.weights(kind)[int(layer), int(head)].ravel()
+        expected = weights_of(trace, name)
         assert (unpacked(text, Packing()) == expected).all()
     assert not any(name.endswith(".weights") for name in read(encoded.message)[1])
     assert encoded.note is None
@@ -104,35 +109,35 @@ def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
     encoded = encode_apart(trace, View())
+    assert encoded.note
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
     meta, _, _ = read(encoded.message)
     assert meta["ribbonNote"] == "Ribbons from 0.01 up; numbers are steps of 0.000015."
     packing = Packing(**meta["packing"])
     for name, text in encoded.heads.items():
-        kind, layer, head = name.split(".")
-        expected = trace.weights(kind)[int(layer), int(head)].ravel()
+        expected = weights_of(trace, name)
         np.testing.assert_allclose(unpacked(text, packing), expected, atol=packing.unit)
 
 
 @pytest.mark.parametrize(
-    ("view", "message"),
+    ("choice", "message"),
     [
-        (View("cross"), "no cross-attention in this trace: it has encoder self-attention"),
-        (View("nonsense"), "no kind of attention 'nonsense'"),
+        ({"kind": "cross"}, "no cross-attention in this trace: it has encoder self-attention"),
+        ({"kind": "nonsense"}, "no kind of attention 'nonsense'"),
         (
-            View(layer=1, head=1),
+            {"layer": 1, "head": 1},
             "no layer 2 with a head 2: this model has 3 layers of 1 to 3 heads",
         ),
-        (View(layer="1"), "no layer '1' with a head 1"),
-        (View(layer=None, head=3), "no layer 1 with a head 4"),
-        (View(over=((1, 2),)), "no layer 2 with a head 3"),
-        (View(layers=(3,)), "no layer 4: the trace has 3"),
-        (View(kinds=("decoder_self",)), "no decoder self-attention"),
-        (View(kinds=()), "no kind of attention to show"),
-        (View(sort="size"), "cannot be sorted by 'size'"),
+        ({"layer": "1"}, "no layer '1' with a head 1"),
+        ({"layer": None, "head": 3}, "no layer 1 with a head 4"),
+        ({"over": ((1, 2),)}, "no layer 2 with a head 3"),
+        ({"layers": (3,)}, "no layer 4: the trace has 3"),
+        ({"kinds": ("decoder_self",)}, "no decoder self-attention"),
+        ({"kinds": ()}, "no kind of attention to show"),
+        ({"sort": "size"}, "cannot be sorted by 'size'"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_sentence(view, message):
+def test_what_is_not_there_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
-        encode_explorer(ragged(), view)
+        encode_explorer(ragged(), View(**choice))
     assert is_one_sentence(str(error.value))

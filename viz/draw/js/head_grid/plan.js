@@ -9,6 +9,7 @@ const FLOW_GAP = 12; // between two maps of a flow, which have their names over 
 const BETWEEN = 20; // between two blocks
 const TITLE = 28; // of a block
 const NAME = 17; // H1 …
+const NAME_GAP = 3; // between two of them
 const SIDE_GAP = 8; // between L1 … and the maps
 const CAPTION = 14; // a line under a map
 const EDGE_ROOM = 4; // the outline of a map at the edge
@@ -84,6 +85,9 @@ function layBlocks(plan, parts, width, measure) {
     if (side >= EASY || beside === 1) break;
   }
   side = Math.max(SMALLEST, side);
+  // of many heads in little room only every other, or fewer, is named: no two names touch
+  const widest = Math.ceil(measure(`H${heads}`, LETTERS.name, 400)) + NAME_GAP;
+  const named = Math.ceil(widest / (side + GAP));
   const across = before + heads * (side + GAP) - GAP + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
@@ -94,7 +98,7 @@ function layBlocks(plan, parts, width, measure) {
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, under, role }));
+      layBlock(plan, rows, n * across, y, { before, side, under, role, named }));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
@@ -106,10 +110,10 @@ function layBlocks(plan, parts, width, measure) {
  * @param {Cell[][]} rows
  * @param {number} x
  * @param {number} top
- * @param {{before: number, side: number, under: number, role: number}} sizes room before the
- *   maps, side of a map, room under it, size of the roles' letters
+ * @param {{before: number, side: number, under: number, role: number, named: number}} sizes room
+ *   before the maps, side of a map, room under it, size of the roles' letters, columns to a name
  */
-function layBlock(plan, rows, x, top, { before, side, under, role }) {
+function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
   const { part } = rows[0][0];
   const high = heightOf(part, side);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
@@ -117,7 +121,7 @@ function layBlock(plan, rows, x, top, { before, side, under, role }) {
   const left = x + before;
   for (const head of range(part.heads)) {
     const middle = left + head * (side + GAP) + side / 2;
-    const name = part.together ? "" : `H${head + 1}`;
+    const name = part.together || head % named ? "" : `H${head + 1}`;
     plan.texts.push(small(name, middle, top + TITLE + NAME - 6, "middle"));
   }
   let y = top + TITLE + NAME;

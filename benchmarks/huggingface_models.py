@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -54,7 +55,7 @@ def families() -> tuple[Family, ...]:
     return (
         Family("T5", "encoder-decoder", lambda: _made("T5", _T5, {"initializer_factor": 1.5})),
         *(
-            Family(name, "encoder-decoder", lambda name=name: _made(name, _TWO_STACKS))
+            Family(name, "encoder-decoder", partial(_made, name, _TWO_STACKS))
             for name in ("Bart", "MBart", "Marian", "M2M100")
         ),
         Family("Whisper", "speech", lambda: _made("Whisper", {**_TWO_STACKS, **_SPEECH})),

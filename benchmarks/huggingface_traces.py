@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class _Checked:
             name, options = ways.popitem()
             yield f"{name}, whose rows it does not", self._refused(**options)
         for name, options in ways.items():
-            yield name, _caught(lambda options=options: self.generated(**options))
+            yield name, _caught(partial(self.generated, **options))
         yield "a value planted in a step", _caught(self.planted_in_a_step)
 
     def one_pass(self, *, return_dict: bool) -> list[str]:

@@ -121,8 +121,7 @@ def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int
             if before and (before[-1].drawn or 0) > LONG:
                 continue
             make = _theirs if view != "explore" else _ours
-            found = _measured(browser, make, line, case.variables, files)
-            figures[view].append(found)
+            figures[view].append(_measured(browser, make, line, case.variables, files))
     print(f"{case.what}")
     for view, found in figures.items():
         print(f"  {view}: {_said(found, drew=view == 'explore' or bool(files))}", flush=True)

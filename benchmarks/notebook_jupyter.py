@@ -15,63 +15,25 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.browser import chromium
 from benchmarks.notebook_hosts import imitated
 from benchmarks.notebook_lab import Notebook, lab, write_notebook
+from benchmarks.notebook_rings import (
+    CROSS,
+    ENCODER,
+    FURTHER,
+    RINGS,
+    cell,
+    rows_of,
+    seen,
+)
 from transformer import HeadlightError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame
 
-RINGS = """import numpy as np
-
-from transformer import AttentionTrace
-from viz.notebook import explore
-
-
-def ring(layers, heads, queries, keys):
-    \"\"\"Each head looks one token further than the one before it, around a ring.\"\"\"
-    rows = np.arange(queries)
-    weights = np.zeros((layers, heads, queries, keys), dtype=np.float32)
-    for n, head in enumerate(weights.reshape(-1, queries, keys)):
-        head[rows, (rows + n) % keys] = 1
-    return weights
-
-
-a, b, c = ([f"{letter}{n}" for n in range(size)] for letter, size in zip("abc", (12, 9, 7)))"""
-
-
-class Ring(NamedTuple):
-    """One explorer of a notebook: layers and heads, and the tokens along its axes."""
-
-    code: str
-    layers: int
-    heads: int
-    queries: tuple[str, int]
-    keys: tuple[str, int]
-
-    def rows(self, layer: int, head: int) -> list[list[str]]:
-        """What the large map says of each row when a head is open."""
-        (row, rows), (column, columns) = self.queries, self.keys
-        shift = layer * self.heads + head
-        return [[f"{row}{n}", f"{column}{(n + shift) % columns}", "1.000"] for n in range(rows)]
-
-
-FURTHER = "# and further down\n" * 200  # what comes before is out of sight
-ENCODER = Ring(
-    "explore(AttentionTrace.from_arrays(encoder_self=ring(2, 4, 12, 12), source_tokens=a)",
-    2, 4, ("a", 12), ("a", 12),
-)  # fmt: skip
-CROSS = Ring(
-    "explore(AttentionTrace.from_arrays(cross=ring(3, 2, 7, 9), source_tokens=b, target_tokens=c)",
-    3, 2, ("c", 7), ("b", 9),
-)  # fmt: skip
-# what the large map says in words, and the pixels of all pictures
-ROWS = """() => [...document.querySelectorAll(".hl-explorer-open table")[0].tBodies[0].rows]
-  .map((row) => [...row.cells].map((cell) => cell.textContent.replace(/[\\u2066-\\u2069]/g, "")))"""
-PIXELS = """() => [...document.querySelectorAll("canvas")].map((one) => one.toDataURL()).join()"""
 INNER = "() => [document.body.scrollHeight, frameElement.clientHeight]"
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
@@ -150,22 +112,22 @@ class _Look:
             notebook.run_all(4)
             first, second = _ready(notebook, 2)
             self.say("both explorers of one page are drawn", True)
-            before = _seen(second)
-            _cell(first, ENCODER, 1, 2).click()
+            before = seen(second)
+            cell(first, ENCODER, 1, 2).click()
             self.say(
                 "a click opens L2 H3 in the first: every row under its right token",
-                _rows(first) == ENCODER.rows(1, 2),
+                rows_of(first) == ENCODER.rows(1, 2),
             )
-            self.say("the second stays as it was, pixel for pixel", _seen(second) == before)
-            before = _seen(first)
-            _cell(second, CROSS, 0, 0).focus()
+            self.say("the second stays as it was, pixel for pixel", seen(second) == before)
+            before = seen(first)
+            cell(second, CROSS, 0, 0).focus()
             notebook.page.keyboard.press("ArrowDown")
             notebook.page.keyboard.press("Enter")
             self.say(
                 "by keyboard L2 H1 opens in the second, and JupyterLab keeps its own keys",
-                _rows(second) == CROSS.rows(1, 0),
+                rows_of(second) == CROSS.rows(1, 0),
             )
-            self.say("the first stays as it was", _seen(first) == before)
+            self.say("the first stays as it was", seen(first) == before)
             heights = [frame.evaluate(INNER) for frame in (first, second)]
             self.say(
                 f"each frame is as high as its content: {heights}",
@@ -185,14 +147,14 @@ class _Look:
 
         def act(notebook: Notebook) -> None:
             first, second = _ready(notebook, 2)
-            held = _rows(first) == ENCODER.rows(0, 0) and _rows(second) == CROSS.rows(0, 0)
+            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
             self.say("reopened: both are drawn without running a cell", held)
-            _cell(first, ENCODER, 1, 1).click()
-            self.say("and heads open in them", _rows(first) == ENCODER.rows(1, 1))
+            cell(first, ENCODER, 1, 1).click()
+            self.say("and heads open in them", rows_of(first) == ENCODER.rows(1, 1))
             notebook.page.locator(".jp-CodeCell").last.get_by_text("further").last.hover()
             notebook.page.wait_for_timeout(3000)
             first, _ = _ready(notebook, 2)
-            held = _rows(first) == ENCODER.rows(1, 1)
+            held = rows_of(first) == ENCODER.rows(1, 1)
             self.say("scrolled far down and back, the same head is open", held)
             self._quiet(notebook)
 
@@ -219,7 +181,7 @@ class _Look:
             palette.press("Enter")
             notebook.page.locator(".jp-Dialog .jp-mod-accept").click()
             first, second = _ready(notebook, 2)
-            held = _rows(first) == ENCODER.rows(0, 0) and _rows(second) == CROSS.rows(0, 0)
+            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
             self.say("after “Trust Notebook” both are drawn", held)
             self._quiet(notebook)
 
@@ -237,7 +199,7 @@ class _Look:
         frames = [frame for frame in page.frames if frame != page.main_frame]
         for frame in frames:
             frame.locator("[role=gridcell]").first.wait_for()
-        rows = [_rows(frame) for frame in frames]
+        rows = [rows_of(frame) for frame in frames]
         held = rows == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
         self.say("as HTML by nbconvert, opened offline: both are drawn", held)
         page.close()
@@ -256,8 +218,8 @@ class _Look:
             page.goto(path.as_uri())
             page.wait_for_timeout(2000)
             frame = page.frames[-1]  # the innermost
-            _cell(frame, ENCODER, 1, 2).click()
-            held = _rows(frame) == ENCODER.rows(1, 2) and not faults
+            cell(frame, ENCODER, 1, 2).click()
+            held = rows_of(frame) == ENCODER.rows(1, 2) and not faults
             self.say(f"imitated, {host}: drawn, and L2 H3 opens {faults or ''}", held)
             page.close()
 
@@ -304,19 +266,6 @@ def _ready(notebook: Notebook, count: int) -> list[Frame]:
         frame.locator("[role=gridcell]").first.wait_for(timeout=60_000)
     notebook.page.wait_for_timeout(500)  # the heights have found their way out
     return frames
-
-
-def _cell(frame: Frame, ring: Ring, layer: int, head: int) -> Any:
-    return frame.locator("[role=gridcell]").nth(layer * ring.heads + head)
-
-
-def _rows(frame: Frame) -> list[list[str]]:
-    rows: list[list[str]] = frame.evaluate(ROWS)
-    return rows
-
-
-def _seen(frame: Frame) -> tuple[Any, ...]:
-    return frame.evaluate(ROWS), frame.evaluate(PIXELS)
 
 
 def _outputs(path: Path) -> list[str]:

@@ -47,14 +47,14 @@ def bert(texts: Sequence[str], layers: int = 12, heads: int = 12) -> Made:
     special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     pieces = ("the", "cat", "sat", "on", "mat", "lay", "ru", "##g")
     tokenizer = BertTokenizer(vocab=_numbered([*special, *pieces, *WORDS]))
-    config = BertConfig(
+    config = _config(
+        BertConfig,
         vocab_size=len(tokenizer),
         hidden_size=16 * heads,
         num_hidden_layers=layers,
         num_attention_heads=heads,
         intermediate_size=64,
         initializer_range=SPREAD,
-        attn_implementation="eager",
     )
     inputs = tokenizer(*texts, return_tensors="pt")
     return _run(tokenizer, inputs, BertModel, config)
@@ -65,7 +65,8 @@ def gpt2(text: str, layers: int = 12, heads: int = 12) -> Made:
     from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
     tokenizer = GPT2Tokenizer(**_byte_pairs([*SENTENCE.split(), *WORDS]))
-    config = GPT2Config(
+    config = _config(
+        GPT2Config,
         vocab_size=len(tokenizer),
         n_embd=16 * heads,
         n_layer=layers,
@@ -73,7 +74,6 @@ def gpt2(text: str, layers: int = 12, heads: int = 12) -> Made:
         bos_token_id=0,
         eos_token_id=0,
         initializer_range=SPREAD,
-        attn_implementation="eager",
     )
     inputs = tokenizer(text, return_tensors="pt")
     return _run(tokenizer, inputs, GPT2LMHeadModel, config)
@@ -87,7 +87,8 @@ def t5(source: str, target: str, layers: int = 12, heads: int = 12) -> Made:
     written = [f"▁{piece}" for piece in dict.fromkeys(pieces)]
     vocab = [*((one, 0.0) for one in ("<pad>", "</s>", "<unk>")), *((one, -1.0) for one in written)]
     tokenizer = T5Tokenizer(vocab=[*vocab, (".", -1.0)])
-    config = T5Config(
+    config = _config(
+        T5Config,
         vocab_size=len(tokenizer),
         d_model=16 * heads,
         d_kv=16,
@@ -96,12 +97,16 @@ def t5(source: str, target: str, layers: int = 12, heads: int = 12) -> Made:
         num_heads=heads,
         initializer_factor=1.5,
         decoder_start_token_id=0,
-        attn_implementation="eager",
     )
     inputs = tokenizer(source, return_tensors="pt")
     shifted = [0, *tokenizer(target).input_ids[:-1]]
     inputs["decoder_input_ids"] = torch.tensor([shifted])
     return _run(tokenizer, inputs, T5ForConditionalGeneration, config)
+
+
+def _config(kind: Any, **fields: Any) -> Any:
+    """With attention that is not fused, so that its weights are there."""
+    return kind(attn_implementation="eager", **fields)
 
 
 @torch.no_grad()

@@ -274,8 +274,8 @@ def _outputs(path: Path) -> list[str]:
 
 
 def _pages(cells: list[dict[str, Any]]) -> Iterator[str]:
-    for cell in cells:
-        for output in cell["outputs"]:
+    for one in cells:
+        for output in one["outputs"]:
             page = "".join(output.get("data", {}).get("text/html", ()))
             if "srcdoc" in page:
                 yield page

@@ -7,11 +7,14 @@ import sys
 from benchmarks import (
     app,
     confidence,
+    huggingface_traces,
     inference,
     layers,
     lenses,
     marian,
     models,
+    notebook,
+    notebook_jupyter,
     pages,
     sentences,
     training,
@@ -36,6 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)
+    notebook.add_arguments(commands)
+    notebook_jupyter.add_arguments(commands)
+    huggingface_traces.add_arguments(commands)
     options = parser.parse_args(arguments)
     return command.run("benchmarks", lambda: options.run(options))
 

@@ -1,0 +1,158 @@
+"""Small models of every family of `transformers` that shows its attention, with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+LAYERS, HEADS, D_MODEL = 3, 4, 32
+MELS, FRAMES = 8, 11
+VOCABULARY = 60
+PAD, END, START, UNKNOWN = 0, 1, 2, 3
+LENGTHS = (7, 5)
+"""Tokens of the two sentences of a batch; the shorter is padded."""
+ROOM = 64
+"""Positions that a model has."""
+SPREAD = 0.4
+"""Standard deviation of the weights: rows far from uniform, beams that change places."""
+Shape = Literal["encoder-decoder", "speech", "encoder", "decoder"]
+
+
+class Family(NamedTuple):
+    """One architecture.
+
+    Args:
+        shape: what it reads and writes.
+        make: its model.
+    """
+
+    name: str
+    shape: Shape
+    make: Callable[[], Any]
+
+
+def tokenizer() -> Any:
+    """A tokenizer of the library in which each id has a token of its own, `▁t17`."""
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    special = {"<pad>": PAD, "</s>": END, "<s>": START, "<unk>": UNKNOWN}
+    words = {f"▁t{n}": n for n in range(len(special), VOCABULARY)}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel({**special, **words}, unk_token="<unk>")),
+        pad_token="<pad>",
+        eos_token="</s>",
+        bos_token="<s>",
+        unk_token="<unk>",
+    )
+
+
+def families() -> tuple[Family, ...]:
+    """All of them."""
+    return (
+        Family("T5", "encoder-decoder", lambda: _made("T5", _T5, {"initializer_factor": 1.5})),
+        *(
+            Family(name, "encoder-decoder", partial(_made, name, _TWO_STACKS))
+            for name in ("Bart", "MBart", "Marian", "M2M100")
+        ),
+        Family("Whisper", "speech", lambda: _made("Whisper", {**_TWO_STACKS, **_SPEECH})),
+        Family("Bert", "encoder", lambda: _made("Bert", _ENCODER, head="Model")),
+        Family("GPT2", "decoder", lambda: _made("GPT2", _GPT2, head="LMHeadModel")),
+        Family(
+            "Llama",
+            "decoder",
+            lambda: _made("Llama", {**_ENCODER, "num_key_value_heads": 2}, head="ForCausalLM"),
+        ),
+    )
+
+
+def inputs_of(shape: Shape) -> dict[str, Any]:
+    """Two sentences of tokens of which none comes twice, with padding where it belongs."""
+    random = torch.Generator().manual_seed(1)
+    ids = torch.randperm(VOCABULARY - UNKNOWN - 1, generator=random) + UNKNOWN + 1
+    found = _padded(ids, left=shape == "decoder")
+    if shape in ("encoder", "decoder"):
+        return found
+    if shape == "speech":
+        sound = torch.randn(len(LENGTHS), MELS, 2 * FRAMES, generator=random)
+        found = {"input_features": sound}
+    decoder = _padded(ids.flip(0), left=False)
+    return {**found, **{f"decoder_{name}": of for name, of in decoder.items()}}
+
+
+def _padded(ids: Any, *, left: bool) -> dict[str, Any]:
+    """One after another from the ids, as `input_ids` and `attention_mask`."""
+    padded = torch.full((len(LENGTHS), max(LENGTHS)), PAD)
+    for row, length in enumerate(LENGTHS):
+        start = max(LENGTHS) - length if left else 0
+        padded[row, start : start + length] = ids[sum(LENGTHS[:row]) :][:length]
+    return {"input_ids": padded, "attention_mask": (padded != PAD).long()}
+
+
+_IDS = {
+    "vocab_size": VOCABULARY,
+    "pad_token_id": PAD,
+    "eos_token_id": END,
+    "bos_token_id": START,
+    "attn_implementation": "eager",
+}
+_TWO_STACKS = {
+    "d_model": D_MODEL,
+    "encoder_layers": LAYERS,
+    "decoder_layers": LAYERS,
+    "encoder_attention_heads": HEADS,
+    "decoder_attention_heads": HEADS,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+    "max_position_embeddings": ROOM,
+    "decoder_start_token_id": START,
+    "forced_eos_token_id": None,
+    "init_std": SPREAD,
+}
+_SPEECH = {
+    "num_mel_bins": MELS,
+    "max_source_positions": FRAMES,
+    "max_target_positions": ROOM,
+    "suppress_tokens": None,
+    "begin_suppress_tokens": None,
+}
+_T5 = {
+    "d_model": D_MODEL,
+    "d_kv": 8,
+    "d_ff": 64,
+    "num_layers": LAYERS,
+    "num_heads": HEADS,
+    "decoder_start_token_id": PAD,
+}
+_ENCODER = {
+    "hidden_size": D_MODEL,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "intermediate_size": 64,
+    "max_position_embeddings": ROOM,
+    "initializer_range": SPREAD,
+}
+_GPT2 = {
+    "n_embd": D_MODEL,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "n_positions": ROOM,
+    "initializer_range": SPREAD,
+}
+
+
+def _made(
+    name: str,
+    fields: dict[str, Any],
+    further: dict[str, Any] | None = None,
+    head: str = "ForConditionalGeneration",
+) -> Any:
+    import transformers
+
+    head = "MTModel" if name == "Marian" else head
+    config = getattr(transformers, f"{name}Config")(**_IDS, **fields, **(further or {}))
+    torch.manual_seed(len(name))
+    return getattr(transformers, f"{name}{head}")(config).eval()

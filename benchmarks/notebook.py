@@ -1,0 +1,178 @@
+"""BertViz's own examples in BertViz and here: what an output weighs, and how long one waits for it.
+
+The models are those of BertViz's examples, with random weights. Both sides draw the same arrays in
+the same Chromium, in turns. The libraries that BertViz's pages load from a CDN come from this
+machine, so no network is in its figures; without them only its bytes and its writing are measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks import bertviz, notebook_lines, notebook_models
+from benchmarks.browser import chromium
+from benchmarks.machine import describe
+from benchmarks.notebook_drawing import PATIENCE, draw
+from benchmarks.notebook_lines import ENCODER_DECODER, EXPLORE, EXPLORE_BOTH, LINES, MODELS
+
+LONG = 15.0
+"""Seconds of drawing after which it is not done again."""
+PAIR_START = ", sentence_b_start"
+
+
+class Case(NamedTuple):
+    """One model with its text.
+
+    Args:
+        what: in words.
+        variables: what a person has in the notebook.
+        lines: by the name of the view; ours is last.
+    """
+
+    what: str
+    variables: dict[str, Any]
+    lines: dict[str, str]
+
+
+class Figures(NamedTuple):
+    """What one line costs: bytes of its output, seconds to write and to draw it."""
+
+    size: int
+    written: float
+    drawn: float | None
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks notebook`."""
+    parser = commands.add_parser("notebook", help="BertViz's examples there and here, in Chromium")
+    parser.add_argument("--tokens", type=int, nargs="*", default=[20, 64, 128])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument(
+        "--libraries", type=Path, metavar="DIR", help=f"for BertViz's pages: {bertviz.INSTALL}"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run every line of the table, measure, and print."""
+    files = bertviz.libraries(options.libraries) if options.libraries else {}
+    print(describe())
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        names = {name: notebook_lines.variables(make()) for name, make in MODELS.items()}
+        for line in LINES:
+            notebook_lines.check(line, names[line.model])
+    print(f"{len(LINES)} lines of the table, all of them run:\n\n{notebook_lines.table()}\n")
+    with chromium() as browser:
+        print(f"Chromium {browser.version}, headless, {os.cpu_count()} cores")
+        _print_offline(browser, names["pair"])
+        for case in _cases(names, options.tokens):
+            _print_case(browser, case, files, options.turns)
+
+
+def _cases(names: Mapping[str, dict[str, Any]], lengths: list[int]) -> list[Case]:
+    """BertViz's examples, then 12 layers of 12 heads over more and more tokens."""
+    one = _alone("head_view"), _alone("model_view"), {"explore": EXPLORE}
+    pair = _alone("head_view", PAIR_START), _alone("model_view", PAIR_START), {"explore": EXPLORE}
+    both = (
+        {name: f"{name}({ENCODER_DECODER})" for name in ("head_view", "model_view")},
+        {"explore": EXPLORE_BOTH},
+    )
+    examples = (
+        ("BERT, a sentence pair", "pair", pair),
+        ("GPT-2", "gpt2", one),
+        ("T5, all three kinds", "t5", both),
+    )
+    found = [
+        Case(f"{what}, {len(names[name]['tokens'])} tokens", names[name], _joined(*lines))
+        for what, name, lines in examples
+    ]
+    for n in lengths:
+        bert = notebook_lines.variables(notebook_models.bert([notebook_models.filler(n - 2)]))
+        found.append(Case(f"BERT, {n} tokens", bert, _joined(*one)))
+    for n in lengths:
+        text = notebook_models.filler(n - 1)
+        t5 = notebook_lines.variables(notebook_models.t5(text, text))
+        found.append(Case(f"T5, all three kinds, {n} + {n} tokens", t5, _joined(*both)))
+    return found
+
+
+def _alone(view: str, further: str = "") -> dict[str, str]:
+    return {view: f"{view}(outputs.attentions, tokens{further})"}
+
+
+def _joined(*lines: dict[str, str]) -> dict[str, str]:
+    return {view: line for each in lines for view, line in each.items()}
+
+
+def _print_case(browser: Any, case: Case, files: Mapping[str, bytes], turns: int) -> None:
+    """Each view in turn, so that what else the machine does falls on all of them."""
+    figures: dict[str, list[Figures]] = {view: [] for view in case.lines}
+    for _ in range(turns):
+        for view, line in case.lines.items():
+            before = figures[view]
+            if before and (before[-1].drawn or 0) > LONG:
+                continue
+            make = _theirs if view != "explore" else _ours
+            figures[view].append(_measured(browser, make, line, case.variables, files))
+    print(f"{case.what}")
+    for view, found in figures.items():
+        print(f"  {view}: {_said(found, drew=view == 'explore' or bool(files))}", flush=True)
+
+
+def _measured(
+    browser: Any,
+    make: Callable[[str, dict[str, Any]], str],
+    line: str,
+    names: dict[str, Any],
+    files: Mapping[str, bytes],
+) -> Figures:
+    started = time.perf_counter()
+    output = make(line, names)
+    written = time.perf_counter() - started
+    drawn = None
+    if files or make is _ours:
+        drawn = draw(browser, output, files, patience=PATIENCE).seconds
+        drawn = float("inf") if drawn is None else drawn
+    return Figures(len(output.encode()), written, drawn)
+
+
+def _ours(line: str, names: dict[str, Any]) -> str:
+    return str(notebook_lines.ours(line, names)._repr_html_())
+
+
+def _theirs(line: str, names: dict[str, Any]) -> str:
+    return notebook_lines.theirs(line, names)
+
+
+def _said(found: list[Figures], *, drew: bool) -> str:
+    written = statistics.median(one.written for one in found)
+    said = f"{found[0].size / 1e6:.2f} MB, written in {written:.2f} s"
+    if not drew:
+        return f"{said}, not drawn: no --libraries"
+    drawn = [one.drawn for one in found if one.drawn is not None]
+    middle = statistics.median(drawn)
+    if middle == float("inf"):
+        return f"{said}, nothing drawn within {PATIENCE:.0f} s"
+    spread = f"{min(drawn):.2f} to {max(drawn):.2f}, {len(drawn)} times"
+    return f"{said}, first picture after {middle:.2f} s ({spread})"
+
+
+def _print_offline(browser: Any, names: dict[str, Any]) -> None:
+    """Both outputs as they are, on a machine without a network."""
+    for view, make, line in (
+        ("BertViz's head view", _theirs, "head_view(outputs.attentions, tokens)"),
+        ("the explorer", _ours, EXPLORE),
+    ):
+        found = draw(browser, make(line, names), {}, patience=8)
+        drew = "nothing is drawn" if found.seconds is None else "it is drawn"
+        print(
+            f"without a network, {view}: {drew}; it asks for {', '.join(found.asked) or 'nothing'}"
+        )

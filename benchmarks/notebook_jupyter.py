@@ -1,0 +1,290 @@
+"""Explorers in a real JupyterLab: side by side, saved, reopened, trusted or not, light and dark.
+
+Each head of the notebooks made here looks at one known token, so that what is open is read back by
+its tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.browser import chromium
+from benchmarks.notebook_hosts import imitated
+from benchmarks.notebook_lab import Notebook, lab, write_notebook
+from benchmarks.notebook_rings import (
+    CROSS,
+    ENCODER,
+    FURTHER,
+    RINGS,
+    cell,
+    rows_of,
+    seen,
+)
+from transformer import HeadlightError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Frame
+
+INNER = "() => [document.body.scrollHeight, frameElement.clientHeight]"
+BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
+
+
+class Checks:
+    """What was looked at, printed as it is found."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def say(self, text: str, held: bool) -> None:
+        """Print one line."""
+        print(f"{'yes' if held else 'NO '} {text}", flush=True)
+        if not held:
+            self.failed.append(text)
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks jupyter`."""
+    parser = commands.add_parser("jupyter", help="explorers in a real JupyterLab, in Chromium")
+    parser.add_argument("--pictures", type=Path, help="folder for screenshots")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Check and print.
+
+    Raises:
+        HeadlightError: if JupyterLab does not start, or something does not hold.
+    """
+    checks = Checks()
+    if options.pictures:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
+        print(f"JupyterLab {_version('jupyterlab')}, Chromium {browser.version}")
+        look = _Look(browser, Path(place), checks, options.pictures)
+        look.side_by_side()
+        look.reopened()
+        look.untrusted()
+        look.exported()
+        look.elsewhere()
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            look.themed(theme)
+    if checks.failed:
+        raise HeadlightError(f"{len(checks.failed)} of the above do not hold.")
+
+
+class _Look:
+    """One notebook on its way: run and saved, reopened, carried to another person, exported."""
+
+    def __init__(self, browser: Any, place: Path, checks: Checks, pictures: Path | None) -> None:
+        self.browser, self.place, self.pictures = browser, place, pictures
+        self.say = checks.say
+        self.folder = place / "mine"
+        self.folder.mkdir()
+        self.path = self.folder / "two.ipynb"
+        write_notebook(self.path, [RINGS, f"{ENCODER.code})", f"{CROSS.code})", FURTHER])
+
+    def opened(
+        self, home: str, path: Path, act: Callable[[Notebook], None], **options: Any
+    ) -> None:
+        """Start a JupyterLab on the folder of a notebook, open that, and do something with it."""
+        own = self.place / home
+        own.mkdir(exist_ok=True)
+        with lab(path.parent, own, **options) as address:
+            notebook = Notebook(self.browser, address, path.name)
+            try:
+                act(notebook)
+            finally:
+                notebook.close()
+
+    def side_by_side(self) -> None:
+        """Two explorers on one page."""
+
+        def act(notebook: Notebook) -> None:
+            notebook.run_all(4)
+            first, second = _ready(notebook, 2)
+            self.say("both explorers of one page are drawn", True)
+            before = seen(second)
+            cell(first, ENCODER, 1, 2).click()
+            self.say(
+                "a click opens L2 H3 in the first: every row under its right token",
+                rows_of(first) == ENCODER.rows(1, 2),
+            )
+            self.say("the second stays as it was, pixel for pixel", seen(second) == before)
+            before = seen(first)
+            cell(second, CROSS, 0, 0).focus()
+            notebook.page.keyboard.press("ArrowDown")
+            notebook.page.keyboard.press("Enter")
+            self.say(
+                "by keyboard L2 H1 opens in the second, and JupyterLab keeps its own keys",
+                rows_of(second) == CROSS.rows(1, 0),
+            )
+            self.say("the first stays as it was", seen(first) == before)
+            heights = [frame.evaluate(INNER) for frame in (first, second)]
+            self.say(
+                f"each frame is as high as its content: {heights}",
+                all(0 <= high - inner <= 8 for inner, high in heights),
+            )
+            self._picture(notebook, "side-by-side")
+            notebook.save()
+            self._quiet(notebook)
+
+        self.opened("home", self.path, act)
+        size = self.path.stat().st_size / 1e3
+        stored = _outputs(self.path)
+        self.say(f"the saved notebook holds both outputs, {size:.0f} kB", len(stored) == 2)
+
+    def reopened(self) -> None:
+        """The saved notebook, by a new server and a new tab of the same person."""
+
+        def act(notebook: Notebook) -> None:
+            first, second = _ready(notebook, 2)
+            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
+            self.say("reopened: both are drawn without running a cell", held)
+            cell(first, ENCODER, 1, 1).click()
+            self.say("and heads open in them", rows_of(first) == ENCODER.rows(1, 1))
+            notebook.page.locator(".jp-CodeCell").last.get_by_text("further").last.hover()
+            notebook.page.wait_for_timeout(3000)
+            first, _ = _ready(notebook, 2)
+            held = rows_of(first) == ENCODER.rows(1, 1)
+            self.say("scrolled far down and back, the same head is open", held)
+            self._quiet(notebook)
+
+        shutil.rmtree(self.place / "home" / "settings")
+        self.opened("home", self.path, act)
+
+    def untrusted(self) -> None:
+        """The same file with a person whose JupyterLab did not make it."""
+        theirs = self.place / "theirs"
+        theirs.mkdir()
+        shutil.copy(self.path, theirs)
+
+        def act(notebook: Notebook) -> None:
+            notebook.page.wait_for_timeout(3000)
+            outputs = notebook.page.locator(".jp-OutputArea-output")
+            texts = [text.strip() for text in outputs.all_inner_texts()]
+            self.say("not trusted: no script of the file runs", not notebook.frames())
+            self.say(f"and the output says so: {texts[:1]}", all(texts) and bool(texts))
+            self._picture(notebook, "untrusted")
+            notebook.page.keyboard.press("Escape")
+            notebook.page.keyboard.press("Control+Shift+C")
+            palette = notebook.page.locator(".lm-CommandPalette-input")
+            palette.fill("Trust Notebook")
+            palette.press("Enter")
+            notebook.page.locator(".jp-Dialog .jp-mod-accept").click()
+            first, second = _ready(notebook, 2)
+            held = rows_of(first) == ENCODER.rows(0, 0) and rows_of(second) == CROSS.rows(0, 0)
+            self.say("after “Trust Notebook” both are drawn", held)
+            self._quiet(notebook)
+
+        self.opened("other", theirs / self.path.name, act)
+
+    def exported(self) -> None:
+        """What nbconvert makes of the saved notebook: one HTML file."""
+        subprocess.run(
+            [sys.executable, "-m", "nbconvert", "--to", "html", "--log-level=ERROR", self.path],
+            check=True,
+        )
+        page = self.browser.new_page(offline=True)
+        page.goto(self.path.with_suffix(".html").as_uri())
+        page.locator("iframe").first.wait_for()
+        frames = [frame for frame in page.frames if frame != page.main_frame]
+        for frame in frames:
+            frame.locator("[role=gridcell]").first.wait_for()
+        rows = [rows_of(frame) for frame in frames]
+        held = rows == [ENCODER.rows(0, 0), CROSS.rows(0, 0)]
+        self.say("as HTML by nbconvert, opened offline: both are drawn", held)
+        page.close()
+
+    def elsewhere(self) -> None:
+        """The frames that other notebooks put around an output."""
+        names: dict[str, Any] = {}
+        exec(RINGS, names)
+        output = eval(f"{ENCODER.code})", names)._repr_html_()
+        for host, text in imitated(output).items():
+            page = self.browser.new_page(viewport={"width": 1440, "height": 1000})
+            faults: list[str] = []
+            page.on("pageerror", lambda fault, faults=faults: faults.append(str(fault)))
+            path = self.place / "host.html"
+            path.write_text(text, "utf-8")
+            page.goto(path.as_uri())
+            page.wait_for_timeout(2000)
+            frame = page.frames[-1]  # the innermost
+            cell(frame, ENCODER, 1, 2).click()
+            held = rows_of(frame) == ENCODER.rows(1, 2) and not faults
+            self.say(f"imitated, {host}: drawn, and L2 H3 opens {faults or ''}", held)
+            page.close()
+
+    def themed(self, theme: Any) -> None:
+        """Explorers of each theme in JupyterLab's own."""
+        folder = self.place / theme
+        folder.mkdir()
+        names = ("light", "dark", "auto")
+        path = folder / "themes.ipynb"
+        write_notebook(path, [RINGS, *(f"{ENCODER.code}, theme={name!r})" for name in names)])
+
+        def act(notebook: Notebook) -> None:
+            notebook.run_all(4)
+            frames = _ready(notebook, 3)
+            papers = [frame.evaluate(BACKGROUND) for frame in frames]
+            held = len(set(papers[:2])) == 2
+            said = ", ".join(f"{n} {paper}" for n, paper in zip(names, papers, strict=True))
+            self.say(f"{theme}: {said}", held)
+            follows = papers[2] == papers["Dark" in theme]
+            self.say(f"{theme}: auto is as the notebook around it", follows)
+            self._picture(notebook, theme.lower().replace(" ", "-"))
+            self._quiet(notebook)
+
+        self.opened(f"{theme} home", path, act, theme=theme)
+
+    def _picture(self, notebook: Notebook, name: str) -> None:
+        if self.pictures:
+            notebook.page.screenshot(path=self.pictures / f"{name}.png")
+
+    def _quiet(self, notebook: Notebook) -> None:
+        self.say(f"nothing is asked of the network {notebook.asked or ''}", not notebook.asked)
+        self.say(f"no script fails {notebook.faults or ''}", not notebook.faults)
+
+
+def _ready(notebook: Notebook, count: int) -> list[Frame]:
+    """The explorers on the page, when all of them are drawn."""
+    notebook.page.locator(".jp-OutputArea-output iframe").first.wait_for(timeout=60_000)
+    for _ in range(50):
+        frames = notebook.frames()
+        if len(frames) == count:
+            break
+        notebook.page.wait_for_timeout(200)
+    for frame in frames:
+        frame.locator("[role=gridcell]").first.wait_for(timeout=60_000)
+    notebook.page.wait_for_timeout(500)  # the heights have found their way out
+    return frames
+
+
+def _outputs(path: Path) -> list[str]:
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return list(_pages(cells))
+
+
+def _pages(cells: list[dict[str, Any]]) -> Iterator[str]:
+    for one in cells:
+        for output in one["outputs"]:
+            page = "".join(output.get("data", {}).get("text/html", ()))
+            if "srcdoc" in page:
+                yield page
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError as error:
+        raise HeadlightError(
+            "JupyterLab is not installed: pip install -e '.[bench]', then look again."
+        ) from error

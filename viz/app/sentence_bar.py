@@ -86,16 +86,18 @@ def show(page: str) -> None:
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
         )
-        answer = st.container(key="answer", gap=None)
+        loading = st.container(key="loading")
         with inputs:
             sentence = st.container()
             name = models.menu(offered)
-        loaded = _load(offered.folders[name], answer)
+        loaded = _load(offered.folders[name], loading)
         steering.release_outdated()
         with inputs:
             asked = _inputs(sentence, loaded.languages, name)
         steering.see(asked, wrong)
-        with answer:
+        # a block that came before the fields would be drawn anew for a run that ends with the next
+        # letter, and its line be empty for a moment
+        with st.container(key="answer", gap=None):
             _answer(loaded, asked, offered.problem)
             if page != EDITS:
                 show_notices()

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from transformer.translator import Translator
 
 
+# JupyterLab takes the frame away and leaves this where a notebook is not trusted; browsers hide it
+_NOT_TRUSTED = (
+    "The picture is drawn by a script, and this notebook is not trusted: choose Trust Notebook, or "
+    "run the cell."
+)
 _CHART = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Chart</title><style>body {{ margin: 0 }}</style></head>
@@ -67,7 +72,7 @@ class Shown:
     def _repr_html_(self) -> str:
         return (
             f'<iframe srcdoc="{escape(self.page)}" title="{self.title}" '
-            f'style="width:100%;height:{self.height};border:0"></iframe>'
+            f'style="width:100%;height:{self.height};border:0">{_NOT_TRUSTED}</iframe>'
         )
 
 

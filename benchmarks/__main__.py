@@ -16,6 +16,7 @@ from benchmarks import (
     notebook,
     notebook_jupyter,
     pages,
+    profile,
     sentences,
     training,
 )
@@ -36,6 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     lenses.add_arguments(commands)
     marian.add_arguments(commands)
     models.add_arguments(commands)
+    profile.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)
     sentences.add_arguments(commands)

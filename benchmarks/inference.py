@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
     cores = usable_cores()
     loaded = checkpoint.load(options.checkpoint)
     translator = Translator(loaded)
-    lines = _lines(options.lines, options.count)
+    lines = sentence_lines(options.lines, options.count)
     print(describe())
     with tempfile.TemporaryDirectory() as temporary:
         float32, int8 = Path(temporary) / "float32", Path(temporary) / "int8"
@@ -91,7 +91,7 @@ def _sentences(
         "|" + "---|" * (len(names) + 4),
     ]
     for pieces in PIECES:
-        row = _row(translator, lines, pieces)
+        row = sentence_of(translator, lines, pieces)
         for K in BEAMS:
             settings = SearchSettings(beam_size=K, n_best=1)
             steps = len(translator.search([row], settings)[0][0].tokens)
@@ -172,7 +172,7 @@ def _seconds(call: Callable[[], None], clock: Callable[[], float]) -> float:
     return clock() - started
 
 
-def _row(translator: Translator, lines: list[str], pieces: int) -> list[int]:
+def sentence_of(translator: Translator, lines: list[str], pieces: int) -> list[int]:
     """The line that has as many pieces; or several lines in a row, cut after as many."""
     rows = [[one.id for one in translator.reader.text(line)] for line in lines]
     for row in rows:
@@ -182,7 +182,8 @@ def _row(translator: Translator, lines: list[str], pieces: int) -> list[int]:
     return [*islice(joined, pieces - 1), EOS]
 
 
-def _lines(path: Path | None, count: int) -> list[str]:
+def sentence_lines(path: Path | None, count: int) -> list[str]:
+    """So many sentences of a file, or of our own, again and again where there are fewer."""
     source = ASSETS / "examples.txt" if path is None else path
     try:
         lines = [line for line in source.read_text("utf-8").splitlines() if line.strip()]

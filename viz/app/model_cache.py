@@ -150,12 +150,12 @@ class ModelCache:
 
 
 def size_of_model(translator: Translator) -> int:
-    """Bytes of a model in memory: parameters and tables, those of the decoder twice.
+    """Bytes of a model in memory: its tables, and its parameters twice.
 
-    A search lays the decoder's matrices out once more, for the processor.
+    A search lays the matrices out once more, for the processor.
     """
     model = translator.model
-    stored = [*model.parameters(), *model.buffers(), *model.decoder.parameters()]
+    stored = [*model.parameters(), *model.buffers(), *model.parameters()]
     return sum(one.numel() * one.element_size() for one in stored)
 
 

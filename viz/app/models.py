@@ -33,7 +33,7 @@ MEMORY_VARIABLE = "HEADLIGHT_MODELS_MIB"
 """Environment variable that says how much memory models may take, in MiB."""
 
 DEFAULT_MIB = 2_048
-"""Four models of 74 M parameters: such a one takes about 500 MiB."""
+"""Three models of 74 M parameters: such a one takes about 570 MiB."""
 
 _CHUNK = 4 * MIB
 LONGEST_NUMBER = 12  # digits

@@ -115,7 +115,8 @@ def test_what_is_steered_is_steered_in_the_target_s_pieces(case: Case) -> None:
     assert found.text.startswith("Mon frère")
     cut = marian_folder.spm_of(marian_folder.TARGET).EncodeAsPieces("Mon frère")
     again = case.translator.translate(source, prefix=cut, max_length=9, beam_size=2)
-    assert again.text == found.text
+    assert again.text.startswith("Mon frère")
+    assert [piece.text for piece in again.best.pieces][: len(cut)] == cut
     (word, *_) = case.translator.translate(source, max_length=9, beam_size=2).best.words
     other = case.translator.translate(source, forbidden=[word.text], max_length=9, beam_size=2)
     assert word.text not in [each.text for each in other.best.words]

@@ -1,0 +1,147 @@
+"""Where the time of one sentence's search goes, and what its matrix products alone would take."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity
+from torch.profiler import profile as record
+
+from benchmarks.inference import PIECES, sentence_lines, sentence_of
+from benchmarks.inference_sides import CTranslate2
+from benchmarks.machine import describe
+from transformer import Translator, checkpoint
+from transformer.arguments import whole_number
+from transformer.decoding import BeamSearch
+from transformer.decoding.weights import Linear, search_weights
+from transformer.export import folder as exported_folder
+from transformer.search_settings import SearchSettings
+from transformer.translator import BUNDLED
+
+K = 4
+GROUPS = {
+    "matrix products": ("mkldnn::", "aten::addmm", "aten::mm", "aten::bmm", "aten::linear"),
+    "attention": ("aten::_scaled_dot", "aten::scaled_dot"),
+    "layer norm": ("aten::native_layer_norm", "aten::layer_norm"),
+    "ranking": ("aten::_log_softmax", "aten::topk", "aten::amax", "aten::gather", "aten::fill_"),
+}
+"""Operations by the beginning of their names; what is in none is "other operations"."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks profile`."""
+    parser = commands.add_parser("profile", help="where the time of one sentence's search goes")
+    parser.add_argument("--checkpoint", type=Path, default=BUNDLED)
+    parser.add_argument("--turns", type=whole_number(1, 1_000), default=30)
+    parser.add_argument("--lines", type=Path, help="English sentences; ours unless given")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print one row for each length."""
+    torch.set_num_threads(1)
+    loaded = checkpoint.load(options.checkpoint)
+    translator = Translator(loaded)
+    lines = sentence_lines(options.lines, 1_000)
+    matrices = list(_matrices(translator))
+    size = sum(matrix.weight.nbytes for matrix in matrices)
+    print(describe())
+    print(
+        f"\nOne sentence on one core, beam {K}: milliseconds of the processor, the median of "
+        f"{options.turns} turns. Each step multiplies {K} rows by {len(matrices)} matrices of "
+        f"{size / 2**20:.0f} MiB together.\n"
+    )
+    shares = [*GROUPS, "other operations"]
+    print(
+        f"| pieces | steps | search | its matrix products alone | GB/s of them | "
+        f"CTranslate2, all | {' | '.join(shares)} |"
+    )
+    print("|" + "---|" * (6 + len(shares)))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "float32"
+        exported_folder.write(loaded, folder)
+        engine = CTranslate2(translator, folder, 1)
+        for pieces in PIECES:
+            row = sentence_of(translator, lines, pieces)
+            print(_row(translator, matrices, engine, row, options.turns), flush=True)
+
+
+def _row(
+    translator: Translator, matrices: list[Linear], engine: CTranslate2, row: list[int], turns: int
+) -> str:
+    settings = SearchSettings(beam_size=K, n_best=1)
+
+    def search() -> None:
+        translator.search([row], settings)
+
+    steps = _steps(translator, row)
+    inputs = [torch.randn(K, 1, matrix.weight.size(1)) for matrix in matrices]
+
+    @torch.inference_mode()
+    def multiply() -> None:
+        for _ in range(steps):
+            for matrix, x in zip(matrices, inputs, strict=True):
+                matrix(x)
+
+    calls = (search, multiply, lambda: engine.sentence(row, K, steps))
+    whole, alone, other = _in_turns(calls, turns)
+    size = sum(matrix.weight.nbytes for matrix in matrices)
+    cells = [
+        str(len(row)),
+        str(steps),
+        f"{1e3 * whole:.1f}",
+        f"{1e3 * alone:.1f} ({alone / whole:.0%})",
+        f"{steps * size / alone / 1e9:.1f}",
+        f"{1e3 * other:.1f}",
+        *(f"{share:.0%}" for share in _shares(search)),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _matrices(translator: Translator) -> Iterator[Linear]:
+    """Those of one step of the decoder, in the order in which it multiplies by them."""
+    weights = search_weights(translator.model)
+    for layer in weights.decoder:
+        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        yield from (own.QKV, own.O.linear, cross.Q, cross.O.linear)
+        yield from (feed_forward.W_1, feed_forward.W_2.linear)
+    yield weights.projection
+
+
+def _steps(translator: Translator, row: list[int]) -> int:
+    search = BeamSearch(translator.model, torch.tensor([row]), beam_size=K, n_best=1)
+    steps = 0
+    while search.unfinished:
+        search.step()
+        steps += 1
+    return steps
+
+
+def _in_turns(calls: tuple[Callable[[], None], ...], turns: int) -> list[float]:
+    """The median of each call's seconds of the processor; the calls take turns."""
+    found: list[list[float]] = [[] for _ in calls]
+    for _ in range(turns + 3):  # the first ones warm up
+        for call, seconds in zip(calls, found, strict=True):
+            started = time.process_time()
+            call()
+            seconds.append(time.process_time() - started)
+    return [statistics.median(seconds[3:]) for seconds in found]
+
+
+def _shares(search: Callable[[], None]) -> list[float]:
+    """What part of the time in operations each group takes."""
+    with record(activities=[ProfilerActivity.CPU]) as recorded:
+        for _ in range(5):
+            search()
+    time_of: dict[str, float] = dict.fromkeys((*GROUPS, "other operations"), 0.0)
+    for event in recorded.key_averages():
+        names = [name for name, starts in GROUPS.items() if event.key.startswith(starts)]
+        time_of[names[0] if names else "other operations"] += event.self_cpu_time_total
+    return [value / sum(time_of.values()) for value in time_of.values()]

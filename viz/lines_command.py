@@ -24,7 +24,8 @@ from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Translation
 from viz.draw.caption import Origin
 from viz.draw.explorer import View, encode_explorer
-from viz.lines_report import LinesPage, Packed, packed
+from viz.lines_report import LinesPage
+from viz.packed_sentence import Packed, packed
 from viz.trace_files import TraceFiles
 
 STANDARD_INPUT = "-"

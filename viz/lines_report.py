@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer.analysis.corpus.head_summary import (
-    CorpusSummary,
-    SentenceHeads,
-    measure_heads,
-)
+from transformer.analysis.corpus.head_summary import CorpusSummary
 from transformer.errors import InputError
 from transformer.kinds import Kind
-from transformer.languages import code_of_name
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View, encode_apart
-from viz.draw.explorer_notes import is_alone
-from viz.draw.explorer_view import chosen
-from viz.draw.labels import at_head
+from viz.draw.explorer import View
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 from viz.draw.lines import Listed, Side, encode_lines
-from viz.draw.open_head import heads, outlined
+from viz.draw.open_head import outlined
+from viz.packed_sentence import Packed, packed
 from viz.page_style import page_style
 
 if TYPE_CHECKING:
@@ -71,78 +64,6 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 """
 # after the script: the summary is drawn before the last sentence is there
 _BLOCK = '<script type="text/plain" id="line-{}">{}</script>\n'
-
-
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """One sentence as the page holds it; the trace itself need not be kept.
-
-    Args:
-        listed: what the list says of it.
-        blocks: what the page carries for the explorer, by the ends of their names: "" for the
-            message, and `.cross.2.5` for a head that is unpacked by itself.
-        heads: of each kind, for the summary.
-        opens: kind of the head that is open first.
-        sides: source and target.
-        notes: on its weights.
-    """
-
-    listed: Listed
-    blocks: Mapping[str, str]
-    heads: Mapping[Kind, SentenceHeads]
-    opens: Kind
-    sides: tuple[Side, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def bytes(self) -> int:
-        """Of its blocks."""
-        return sum(map(len, self.blocks.values()))
-
-
-def packed(
-    number: int, trace: AttentionTrace, view: View | None = None, origin: Origin | None = None
-) -> Packed:
-    """Make of a trace what the page holds of it.
-
-    Args:
-        number: of its line, from 1.
-        trace: what `lensed` makes of one, where the lens of the view is another than the weights.
-        view: what is shown, and how; of heads that the trace has.
-        origin: the sentence and its model, if they are to be told in saved pictures.
-
-    Raises:
-        InputError: if there is no such head, or no token is left to show.
-    """
-    view = view or View()
-    shown = chosen(view, trace)
-    kinds = {kind: _heads(trace, kind, view) for kind in shown.kinds}
-    listed = Listed(
-        number=number,
-        source=trace.source,
-        target=trace.target,
-        log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
-        length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
-        unlike=sum(of.unlike for of in kinds.values()) / len(kinds),
-    )
-    encoded = encode_apart(trace, view, origin)
-    blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
-    notes = (*trace.notes, *([encoded.note] if encoded.note else []))
-    return Packed(listed, blocks, kinds, shown.kind, _sides(trace), notes)
-
-
-def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
-    """That of an encoder or a decoder alone has neither side nor name."""
-    names = [trace.languages.name(side) for side in ("source", "target")]
-    return tuple(
-        Side("Text" if is_alone(trace) else at_head(name), code_of_name(name)) for name in names
-    )
-
-
-def _heads(trace: AttentionTrace, kind: Kind, view: View) -> SentenceHeads:
-    """Of all that a head looks at, shown or not, as a head is named in the grid."""
-    of = heads(trace, kind, words=view.words, special=True, lens=view.lens)
-    return measure_heads(of.whole, kind)
 
 
 class LinesPage:
@@ -224,12 +145,12 @@ class LinesPage:
             raise InputError("There is no sentence to show: give at least one.")
         return _PAGE.format(
             title=escape(_heading(self.view) if title is None else title),
-            css=page_style(theme, _file("lines_report.css")),
+            css=page_style(theme, "lines_report.css"),
             about=escape(self._about(made_by)),
             notes=_list([*self._said(), *left_out]),
             lines=self._lines(made_by),
             blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
-            script=_file("draw/lines_bundle.js"),
+            script=_script(),
         )
 
     def _lines(self, made_by: str) -> str:
@@ -321,5 +242,5 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 @cache
-def _file(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+def _script() -> str:
+    return (Path(__file__).parent / "draw" / "lines_bundle.js").read_text(encoding="utf-8")

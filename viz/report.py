@@ -13,18 +13,13 @@ from transformer.trace import AttentionTrace
 from viz.draw.explorer import View, encode_apart
 from viz.draw.explorer_notes import is_alone, named_texts
 from viz.draw.lens_words import LENS_NAMES, tells_heads
+from viz.page_style import page_style
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
 
 PageTheme = Literal["light", "dark", "auto"]
 
-_INKS = {
-    "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
-    "color-scheme:light;",
-    "dark": "--st-text-color:#E8E8E6;--st-background-color:#131415;--st-border-color:#34373A;"
-    "color-scheme:dark;",
-}
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
 <head>
@@ -90,7 +85,7 @@ def report(
     return _PAGE.format(
         title=escape(_heading(view) if title is None else title),
         theme=theme,
-        css=_css(theme),
+        css=page_style(theme, "report.css"),
         texts=_texts(trace),
         notes="".join(f'<p class="note">{escape(note)}</p>\n' for note in notes),
         about=_about(trace, view, origin, link),
@@ -138,13 +133,3 @@ def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) 
 @cache
 def _script() -> str:
     return (Path(__file__).parent / "draw" / "report_bundle.js").read_text(encoding="utf-8")
-
-
-def _css(theme: PageTheme) -> str:
-    own = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
-    inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
-    if theme == "auto":
-        inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"
-        # the script knows which theme a notebook around the page has
-        inks += "".join(f":root[data-theme={name}]{{{ink}}}" for name, ink in _INKS.items())
-    return inks + own

@@ -19,7 +19,8 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from viz.draw.caption import Origin
 from viz.draw.explorer import View, encode_explorer
-from viz.lines_report import MOST_SAID, LinesPage, lines_report, packed
+from viz.lines_report import MOST_SAID, LinesPage, lines_report
+from viz.packed_sentence import packed
 
 
 def summary_of(page):

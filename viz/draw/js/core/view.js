@@ -46,12 +46,7 @@ export class View {
   constructor() {
     this.root = make("div", { class: "hl", role: "group" });
     this.live = make("div", { class: "hl-unseen", "aria-live": "polite" }); // what is read out
-    this.width = 0; // for which it is laid out
-    this.unwatch = watch(
-      this.root,
-      () => this.width,
-      () => this.layOut(),
-    );
+    this.unwatch = watch(this.root, () => this.layOut());
     /** @type {D} */
     this.data;
     /** @type {Options} */
@@ -82,7 +77,6 @@ export class View {
   layOut() {
     const width = this.root.clientWidth;
     if (!this.data || !width) return; // a tab that is not open has no width yet
-    this.width = width;
     this.theme = readTheme(this.root, this.options.theme);
     this.measure = measureIn(this.theme);
     this.arrange(width);
@@ -126,14 +120,15 @@ export class View {
 /**
  * Call when the width changes, or when a font arrives and the words have another length.
  * @param {HTMLElement} root
- * @param {() => number} laidOut the width for which it is laid out
  * @param {() => void} redraw
  * @returns {() => void} ends this
  */
-function watch(root, laidOut, redraw) {
+function watch(root, redraw) {
+  let width = 0;
   const observer = new ResizeObserver(() => {
-    // the height is of our own making; the first call comes at once, for the width that it has
-    if (root.clientWidth !== laidOut()) redraw();
+    if (root.clientWidth === width) return; // the height is of our own making
+    width = root.clientWidth;
+    redraw();
   });
   observer.observe(root);
   document.fonts?.addEventListener("loadingdone", redraw);

@@ -8,14 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer.kinds import Kind
+from transformer.kinds import KIND_TITLES, Kind
 from transformer.trace import Weights
-
-KIND_TITLES: dict[Kind, str] = {
-    "encoder_self": "encoder self-attention",
-    "decoder_self": "decoder self-attention",
-    "cross": "cross-attention",
-}
 
 TOLERANCE = 5e-3
 """How far a row's sum may be from 1: bfloat16 rounds each weight by up to 1 in 256."""

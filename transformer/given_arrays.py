@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from transformer.attention_notes import KIND_TITLES, notes_on
+from transformer.attention_notes import notes_on
 from transformer.errors import InputError, quoted
 from transformer.given_tokens import (
     checked_tokens,
@@ -17,7 +17,7 @@ from transformer.given_tokens import (
     require_whole_characters,
     text_of,
 )
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KIND_TITLES, KINDS, Kind
 from transformer.languages import Languages
 from transformer.special_tokens import SpecialTokens
 from transformer.tokenizer import Piece

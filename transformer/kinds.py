@@ -7,6 +7,13 @@ from typing import Literal, get_args
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+KIND_TITLES: dict[Kind, str] = {
+    "encoder_self": "encoder self-attention",
+    "decoder_self": "decoder self-attention",
+    "cross": "cross-attention",
+}
+"""The kinds of attention in full."""
+
 _MODULES: dict[Kind, str] = {
     "encoder_self": "encoder.layers.{}.self_attention",
     "decoder_self": "decoder.layers.{}.self_attention",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from transformer.kinds import KIND_TITLES as KIND_TITLES
 from transformer.languages import Languages, Side
 from transformer.special_tokens import looks_special
 from transformer.tokenizer import SPECIAL, WORD_START
@@ -18,13 +19,6 @@ SCREEN_NAMES: dict[Kind, str] = {
     "cross": "cross",
 }
 """The kinds of attention as the screen and the URL name them."""
-
-KIND_TITLES: dict[Kind, str] = {
-    "encoder_self": "encoder self-attention",
-    "decoder_self": "decoder self-attention",
-    "cross": "cross-attention",
-}
-"""The kinds of attention in full."""
 
 KINDS_BY_NAME: dict[str, Kind] = {name: kind for kind, name in SCREEN_NAMES.items()}
 

@@ -124,7 +124,7 @@ export class View {
  * @returns {() => void} ends this
  */
 function watch(root, redraw) {
-  let width = 0;
+  let width = 0; // so the first call draws once more: without it a page was left unfinished
   const observer = new ResizeObserver(() => {
     if (root.clientWidth === width) return; // the height is of our own making
     width = root.clientWidth;

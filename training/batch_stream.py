@@ -12,9 +12,10 @@ import numpy as np
 from training.batching import Batch, TokenBatches, make_batch
 from training.bpe_dropout import BpeDropout
 from training.config import Recipe
-from training.corpus import CorpusError, Counts
+from training.corpus import CorpusError
 from training.devices import ProcessInfo
 from training.micro_batches import cut, empty_batch
+from training.sentences import Counts
 from training.training_text import TrainingText
 from transformer.tokenizer import Tokenizer
 
@@ -52,7 +53,7 @@ class BatchStream:
         process: this process among those of the run.
 
     Raises:
-        CorpusError: if there are fewer sentence pairs than processes.
+        CorpusError: if an epoch has fewer sentence pairs than processes.
         ConfigError: if there is BPE-dropout, and the vocabulary is not one of byte pairs.
     """
 
@@ -61,10 +62,12 @@ class BatchStream:
     ) -> None:
         self.text, self.recipe, self.process = text, recipe, process
         self.dropout = BpeDropout(tokenizer, recipe.bpe_dropout) if recipe.bpe_dropout else None
-        if len(text.encoded) < process.world_size:
+        if not (pairs := len(text.rows(recipe.seed, 0))):
+            raise CorpusError("The weights leave no sentence pair of the text: raise them.")
+        if pairs < process.world_size:
             raise CorpusError(
-                f"The text has {len(text.encoded):,} sentence pairs, fewer than the "
-                f"{process.world_size} processes: start fewer processes, or bring more text."
+                f"An epoch has {pairs:,} sentence pairs, fewer than the {process.world_size} "
+                f"processes: start fewer processes, or bring more text."
             )
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
@@ -103,15 +106,10 @@ class BatchStream:
         text, recipe = self.text, self.recipe
         if self.dropout is not None:
             seed = (recipe.seed, epoch)  # the same in every process
-            text = text.sampled(self.dropout.sample_text(text.encoded, seed, recipe.max_pieces))
+            text = self.dropout.sample_text(text, seed, recipe.max_pieces)
         multiple = self.process.length_multiple
         batches = TokenBatches(text.encoded, recipe.batch_tokens, recipe.seed, multiple)
-        rows = text.rows(recipe.seed, epoch)
-        if not len(rows):
-            raise CorpusError(
-                f"The weights of the text leave no sentence pair in epoch {epoch}: raise them."
-            )
-        return text, batches, batches.epoch(epoch, rows)
+        return text, batches, batches.epoch(epoch, text.rows(recipe.seed, epoch))
 
     def _prepare(
         self, text: TrainingText, lengths: TokenBatches, rows: Counts, epoch: int, done: int

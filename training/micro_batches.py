@@ -9,7 +9,7 @@ import torch
 
 from training.batching import Batch
 from training.config import Recipe
-from training.corpus import Counts
+from training.sentences import Counts
 from transformer.config import BOS, EOS, PAD
 from transformer.padding import round_up
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from torch import distributed
 
 from training.config import RunConfig
-from training.corpus import ParallelText, read_parallel, read_validation_text
-from training.data_folders import DataFolder
+from training.corpus import ParallelText, read_validation_text
+from training.data_folders import DataFolder, read_training_texts
 from training.devices import ProcessInfo
 from training.prepared import is_prepared, open_prepared
 from training.training_text import TrainingText, encode_texts
@@ -46,7 +46,7 @@ def read_run_data(
     """
     if any(is_prepared(folder.path) for folder in folders):
         return _of_prepared(folders, config, tokenizer)
-    texts = [read_parallel(folder.path / "train") for folder in folders]
+    texts = read_training_texts(folders)
     validation = read_validation_text(folders[0].path)
     if tokenizer is None:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)

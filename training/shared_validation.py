@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import distributed
 
-from training.corpus import EncodedText, Sentences
+from training.corpus import EncodedText
 from training.devices import ProcessInfo
 from training.evaluation_mode import evaluation_mode
+from training.sentences import Sentences
 from training.validation import Validation, mean_loss
 
 

@@ -75,8 +75,10 @@ class Updater:
         self.loss_here = SummedLoss(model, self.recipe.r_drop)
         self.loss: nn.Module = self.loss_here
         if process.world_size > 1:
-            # each process computes the positions, the only buffers, for itself
-            self.loss = DistributedDataParallel(self.loss_here, broadcast_buffers=False)
+            # each process has computed the positions, the only buffer; the argument of this name
+            # is deprecated in torch 2.13, and the one that takes its place is not there before it
+            self.loss = DistributedDataParallel(self.loss_here)
+            self.loss.broadcast_buffers = False
         # both stay on the device, so that no step has to wait for it
         self.summed_loss = torch.zeros((), device=process.device)
         self.first_bad_step = torch.zeros((), dtype=torch.long, device=process.device)

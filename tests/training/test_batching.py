@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText, Sentences
+from training.corpus import EncodedText
+from training.sentences import Sentences
 from transformer.config import BOS, EOS, PAD
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 from tqdm import tqdm
 
+from training.comet import Comet
 from training.corpus import CorpusError, encode
 from training.held_out import read_held_out
 from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
+from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
 
@@ -50,6 +52,12 @@ def add_arguments(commands: Any) -> None:
         action="store_true",
         help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
     )
+    parser.add_argument(
+        "--comet",
+        type=Path,
+        metavar="MODEL",
+        help="also COMET, by a checkpoint file of a model that you trust; needs unbabel-comet",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -62,6 +70,7 @@ def run(options: argparse.Namespace) -> None:
         beam_size=options.beam,
         alpha=options.alpha,
         multi30k=options.multi30k,
+        comet=options.comet,
     )
     print(json.dumps(result) if options.json else _as_text(result))
 
@@ -74,6 +83,7 @@ def bleu(
     beam_size: int = BEAM_SIZE,
     alpha: float = ALPHA,
     multi30k: bool = False,
+    comet: Path | None = None,
 ) -> Result:
     """Translate a file and compare it with its reference, on all cores.
 
@@ -84,10 +94,12 @@ def bleu(
         beam_size: of the search.
         alpha: of the length penalty.
         multi30k: also give the BLEU that papers on Multi30k report.
+        comet: also give COMET, by this model.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
+    metric = Comet(comet) if comet else None  # before the minutes that a search may take
     text = read_held_out(src, ref)
     translator = Translator.load(folder)
     model = translator.model
@@ -122,6 +134,10 @@ def bleu(
     seconds = time.perf_counter() - started
     measured = score(translations, text.target)
     result: Result = {
+        "checkpoint": str(translator.folder),
+        "weights": checksum_of_weights(translator.folder),
+        "src": str(src),
+        "ref": str(ref),
         "bleu": measured.bleu,
         "signature": measured.signature,
         "chrf": measured.chrf,
@@ -136,6 +152,9 @@ def bleu(
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
             translations, text.target
         )
+    if metric:
+        result["comet"] = metric.score(text.source, translations, text.target)
+        result["comet_model"] = str(comet)
     return result
 
 
@@ -152,4 +171,6 @@ def _as_text(result: Result) -> str:
             f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
             f"{result['multi30k_signature']}{setting}",
         ]
+    if "comet" in result:
+        lines.append(f"COMET {result['comet']:.4f}  by {result['comet_model']}")
     return "\n".join(lines)

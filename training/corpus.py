@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
-from training.lines import CHUNK
+from training.lines import CHUNK, MOST_BYTES, line_chunks
 from training.lines import CorpusError as CorpusError
 from training.lines import read_lines as read_lines
 from training.sentences import Counts, Sentences, stored_type
@@ -42,17 +42,40 @@ def read_files(source_path: Path, target_path: Path) -> ParallelText:
     """Read two files of which each line is the translation of the other's.
 
     Raises:
-        CorpusError: if a file is missing or empty, or the two differ in length.
+        CorpusError: as `pair_chunks` does.
     """
-    source, target = read_lines(source_path), read_lines(target_path)
-    if len(source) != len(target):
+    text = ParallelText([], [])
+    for chunk in pair_chunks(source_path, target_path):
+        text.source.extend(chunk.source)
+        text.target.extend(chunk.target)
+    return text
+
+
+def pair_chunks(
+    source_path: Path, target_path: Path, at_most: int = MOST_BYTES
+) -> Iterator[ParallelText]:
+    """The pairs of two files, `CHUNK` at a time; the last may be fewer.
+
+    Args:
+        at_most: bytes that each file may have.
+
+    Raises:
+        CorpusError: if a file is missing or empty, has a line that is no sentence of UTF-8, or the
+            two differ in length.
+    """
+    sides = (line_chunks(path, CHUNK, at_most) for path in (source_path, target_path))
+    lines = others = 0
+    for source, target in zip_longest(*sides, fillvalue=[]):
+        lines, others = lines + len(source), others + len(target)
+        if lines == others:
+            yield ParallelText(source, target)
+    if lines != others:
         raise CorpusError(
-            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}: "
-            f"each line must stand beside its translation."
+            f"{source_path} has {lines:,} lines and {target_path} has {others:,}: each line must "
+            f"stand beside its translation."
         )
-    if not source:
+    if not lines:
         raise CorpusError(f"{source_path} is empty: give at least one sentence.")
-    return ParallelText(source, target)
 
 
 def read_training_text(folders: Sequence[Path]) -> ParallelText:

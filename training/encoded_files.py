@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 from collections.abc import Mapping
 from typing import BinaryIO
 
@@ -83,14 +84,16 @@ class EncodedFiles:
         """Bytes of each file."""
         return {name: file.tell() for name, file in self._files.items()}
 
-    def flush(self) -> None:
-        """Hand everything to the system, so that others see it."""
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
         for file in self._files.values():
             file.flush()
+            os.fsync(file.fileno())
 
     def mapped(self, left_out: int) -> EncodedText:
         """The text as it stands in the files, of which nothing is read yet."""
-        self.flush()
+        for file in self._files.values():
+            file.flush()
         return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
 
     def _write(self, name: str, array: Numbers) -> None:

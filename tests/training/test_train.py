@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written(
 @pytest.mark.parametrize(
     "change",
     [
-        ("batch_tokens = 200", "batch_tokens = 100_000_000", "The text makes 1 batches, but"),
+        ("[training]", "[training]\naccumulate = 2", "write as micro_batch_tokens what batch_tok"),
         ("vocab_size = 120", "vocab_size = 100_000", "No vocabulary of 100000 pieces"),
         ("d_ff = 64", "d_ff = 200_000\nd_k = 16_000\nd_v = 16_000\npositions = 'learned'", ""),
     ],
@@ -82,7 +82,7 @@ def test_a_refusal_leaves_nothing_behind(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     old, new, sentence = change
-    text = recipe.read_text().replace(old, new).replace("[training]", "[training]\naccumulate = 2")
+    text = recipe.read_text().replace(old, new)
     recipe.write_text(text if sentence else text.replace("N = 1", "N = 200"))
     out = tmp_path / "deep" / "out"
     said = _error(["--config", str(recipe), "--data", str(data), "--out", str(out)], capsys)

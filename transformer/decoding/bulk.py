@@ -176,8 +176,7 @@ class _BulkSearch:
 
     def _finish(self, values: Tensor, rows: Tensor, ends: Tensor) -> None:
         """Count the hypotheses that end here, and keep the best if it is the best yet."""
-        room = (self.K - self.found)[:, None]
-        ends = ends & (ends.cumsum(1) <= room) & self.active[:, None]
+        ends = ends & self.active[:, None]
         scores = values / length_penalty(self.length, self.alpha)
         score, place = scores.masked_fill(~ends, -math.inf).max(1)
         parent = rows.gather(1, place[:, None])

@@ -13,13 +13,15 @@ from transformer.padding import pad_sequences
 
 @pytest.fixture(scope="module")
 def model() -> Transformer:
-    """Random weights, drawn so that sentences end after few pieces, many, and never."""
+    """Random weights, and a bias by which sentences end after few pieces, many, and never."""
     torch.manual_seed(3)
-    config = TransformerConfig(vocab_size=300, N=2, d_model=32, d_ff=64, h=4, max_length=64)
+    config = TransformerConfig(
+        vocab_size=300, N=2, d_model=32, d_ff=64, h=4, max_length=64, output_bias=True
+    )
     model = Transformer(config).eval()
+    assert model.output_bias is not None
     with torch.no_grad():
-        model.shared_embedding *= 2.5
-        model.shared_embedding[EOS] *= 1.6
+        model.output_bias[EOS] = 2.5
     return model
 
 
@@ -30,7 +32,7 @@ def sources(count: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("beam_size", [1, 2, 4])
-@pytest.mark.parametrize("alpha", [0.0, 0.6])
+@pytest.mark.parametrize("alpha", [0.6, 2.5])
 def test_it_finds_what_beam_search_finds_first(
     model: Transformer, beam_size: int, alpha: float
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from torch import distributed
 
@@ -11,10 +12,18 @@ from training.config import RunConfig
 from training.corpus import ParallelText, read_validation_text
 from training.data_folders import DataFolder, read_training_texts
 from training.devices import ProcessInfo
-from training.prepared import is_prepared, open_prepared
+from training.prepared import open_prepared, prepared_among
 from training.training_text import TrainingText, encode_texts
 from transformer.errors import ConfigError
 from transformer.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A vocabulary that a run has already, and the folder it is in."""
+
+    tokenizer: Tokenizer
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class RunData:
 def read_run_data(
     folders: Sequence[DataFolder],
     config: RunConfig,
-    tokenizer: Tokenizer | None,
+    vocabulary: Vocabulary | None,
     process: ProcessInfo,
 ) -> RunData:
     """Read the data of a run.
@@ -37,18 +46,20 @@ def read_run_data(
     Args:
         folders: of text, or one that `training.prepare` wrote.
         config: the run.
-        tokenizer: the vocabulary it has to have, if there is one already.
+        vocabulary: that of the run, if there is one already.
         process: this process among those of the run.
 
     Raises:
-        CorpusError: if text is missing or damaged.
-        ConfigError: if the folders do not go together or with the vocabulary.
+        CorpusError: if text is missing or damaged, or was prepared for another run.
+        ConfigError: if no such vocabulary can be learnt from the text.
     """
-    if any(is_prepared(folder.path) for folder in folders):
-        return _of_prepared(folders, config, tokenizer)
+    if prepared := prepared_among(folders):
+        return _read_prepared(prepared, config, vocabulary)
     texts = read_training_texts(folders)
     validation = read_validation_text(folders[0].path)
-    if tokenizer is None:
+    if vocabulary:
+        tokenizer = vocabulary.tokenizer
+    else:
         tokenizer = _learn_vocabulary(texts, config.model.vocab_size, process)
     text = encode_texts(
         folders, texts, tokenizer, config.recipe.max_pieces, progress=process.is_main_process
@@ -56,27 +67,11 @@ def read_run_data(
     return RunData(tokenizer, text, validation)
 
 
-def _of_prepared(
-    folders: Sequence[DataFolder], config: RunConfig, tokenizer: Tokenizer | None
-) -> RunData:
-    first = folders[0]
-    if len(folders) > 1 or first.weight != 1:
-        raise ConfigError(
-            f"--data {first.path} holds prepared text, which stands alone and has its weights in "
-            f"it: name it alone, or give all folders and weights to training.prepare."
-        )
-    prepared = open_prepared(first.path)
-    size, wanted = prepared.tokenizer.vocab_size, config.model.vocab_size
-    if size != wanted:
-        raise ConfigError(
-            f"{first.path} was prepared with {size:,} pieces, but the configuration says "
-            f"vocab_size = {wanted:,}: prepare the text with this configuration."
-        )
-    if tokenizer is not None and tokenizer.model != prepared.tokenizer.model:
-        raise ConfigError(
-            f"{first.path} was prepared with another vocabulary than that of the weights: prepare "
-            f"the text with --tokenizer."
-        )
+def _read_prepared(folder: Path, config: RunConfig, vocabulary: Vocabulary | None) -> RunData:
+    prepared = open_prepared(folder)
+    prepared.require(config)
+    if vocabulary:
+        prepared.require_vocabulary(vocabulary.tokenizer, vocabulary.folder)
     return RunData(prepared.tokenizer, prepared.text, prepared.validation)
 
 

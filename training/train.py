@@ -19,7 +19,7 @@ from training.config import RunConfig
 from training.data_folders import DataFolder, data_folder
 from training.devices import set_up_distributed
 from training.micro_batches import Division
-from training.run_data import read_run_data
+from training.run_data import Vocabulary, read_run_data
 from training.saving import STATE
 from training.state import has_state
 from training.tensorboard import TensorBoard
@@ -95,10 +95,10 @@ def train(
     given = checkpoint.load(start_from) if start_from and not resume else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
-    tokenizer = given.tokenizer if given else None
+    vocabulary = Vocabulary(given.tokenizer, given.folder) if given else None
     if resume:
-        tokenizer = Tokenizer.load(out / checkpoint.TOKENIZER)
-    read = read_run_data(data, config, tokenizer, process)
+        vocabulary = Vocabulary(Tokenizer.load(out / checkpoint.TOKENIZER), out)
+    read = read_run_data(data, config, vocabulary, process)
     trainer = Trainer(
         config, read.tokenizer, read.text, read.validation, out, process, tensorboard=tensorboard
     )

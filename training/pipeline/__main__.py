@@ -52,8 +52,7 @@ def _run(options: argparse.Namespace, started: float) -> None:
     def stop(*_: object) -> None:
         runner.stopping = True
 
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signal_number, stop)
+    before = {name: signal.signal(name, stop) for name in (signal.SIGTERM, signal.SIGINT)}
     try:
         with new_folder(options.out):
             done = runner.run()
@@ -61,6 +60,9 @@ def _run(options: argparse.Namespace, started: float) -> None:
         raise ConfigError(
             f"{unwritable(error, options.out)} Make room, and give the same command again."
         ) from error
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
     if runner.failed:
         raise ConfigError(
             f"{len(runner.failed)} of {len(parts)} parts failed, {', '.join(runner.failed)}: mend "

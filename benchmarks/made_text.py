@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from training.corpus import SOURCE, TARGET
 from training.sentences import spans
 
 WORDS = 300_000  # of each language
@@ -52,8 +54,10 @@ def write_text(prefix: Path, pairs: int, seed: int) -> None:
     """Write `prefix.en` and `prefix.de`, whose lines have about the same number of words."""
     random = np.random.default_rng(seed)
     languages = MadeLanguage(1), MadeLanguage(2)
-    files = [Path(f"{prefix}.{name}").open("wb") for name in ("en", "de")]
-    try:
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(Path(f"{prefix}.{name}").open("wb")) for name in (SOURCE, TARGET)
+        ]
         for start in tqdm(range(0, pairs, CHUNK), "made-up text", disable=None):
             count = min(CHUNK, pairs - start)
             drawn = random.lognormal(MEAN_LOG, SPREAD, count)
@@ -61,6 +65,3 @@ def write_text(prefix: Path, pairs: int, seed: int) -> None:
                 about = drawn * random.normal(1, 0.1, count)
                 lengths = np.clip(about.round(), 1, LONGEST).astype(np.int64)
                 file.write(language.text(lengths, random))
-    finally:
-        for file in files:
-            file.close()

@@ -10,7 +10,8 @@ from training.cleaning import Cleaning
 from training.config import RunConfig
 from training.data_folders import data_folder
 from training.preparation import Request, prepare
-from transformer import checkpoint, command
+from training.prepared import TOKENIZER
+from transformer import command
 from transformer.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable
 from transformer.tokenizer import Tokenizer
@@ -28,7 +29,7 @@ def _prepare(options: argparse.Namespace) -> None:
     config = RunConfig.load(options.config)
     tokenizer = None
     if options.tokenizer is not None:
-        tokenizer = Tokenizer.load(options.tokenizer / checkpoint.TOKENIZER)
+        tokenizer = Tokenizer.load(options.tokenizer / TOKENIZER)
         if tokenizer.vocab_size != config.model.vocab_size:
             raise ConfigError(
                 f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "

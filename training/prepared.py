@@ -1,11 +1,12 @@
 """A prepared text: one folder with the pieces of all pairs, which every process maps.
 
-`PREPARED.json` names the format, the parts with their weights, and size and SHA-256 of each file:
-the five of `encoded_files`, `tokenizer.model`, and the validation text as `valid.en`, `valid.de`.
+`PREPARED.json` has a version, the parts with their weights, and size and SHA-256 of each file: the
+five of `encoded_files`, `tokenizer.model`, and the validation text as `valid.en`, `valid.de`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -24,7 +25,7 @@ from training.corpus import (
 )
 from training.data_folders import DataFolder
 from training.encoded_files import mapped_text
-from training.training_text import Part, TrainingText, fingerprint
+from training.training_text import Part, TrainingText
 from transformer import tokenizer as tokenizers
 from transformer.atomic import write_file
 from transformer.errors import quoted, unreadable
@@ -35,7 +36,6 @@ MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
 VERSION = 1
 FILES = (*encoded_files.NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
 MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
-PIECES = ("uint16", "int32")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def write_manifest(
 
     Args:
         parts: of the text.
-        pieces: the type of the pieces, one of `PIECES`.
+        pieces: the type of the pieces, as NumPy names it.
         max_pieces: both sides of every pair have fewer.
         left_out: pairs that were empty or had more.
         further: what else is to be known of it.
@@ -129,10 +129,10 @@ def write_manifest(
         "max_pieces": max_pieces,
         "left_out": left_out,
         "parts": [asdict(part) for part in parts],
-        "fingerprint": _fingerprint(files, parts),
         "files": files,
         **further,
     }
+    written["sha256"] = _checksum(written)
     write_file(folder / MANIFEST, (json.dumps(written, indent=2) + "\n").encode())
 
 
@@ -150,13 +150,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 f"{path} is of version {quoted(manifest['version'])}, but this program writes "
                 f"{VERSION}: prepare the text again."
             )
-        parts = tuple(Part(**part) for part in manifest["parts"])
-        fine = manifest["fingerprint"] == _fingerprint(manifest["files"], parts)
+        fine = manifest.pop("sha256") == _checksum(manifest)
     except OSError as error:
         raise CorpusError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path) from error
-    if not fine or manifest.get("pieces") not in PIECES:
+    if not fine:
         raise _damaged(path)
     return manifest
 
@@ -169,8 +168,8 @@ def open_prepared(folder: Path) -> Prepared:
     """
     manifest = read_manifest(folder)
     for name in FILES:
-        _verify(folder / name, manifest["files"].get(name, {}))
-    checksums = _checksums(manifest["files"])
+        _verify(folder / name, manifest["files"][name])
+    checksums = {name: manifest["files"][name]["sha256"] for name in encoded_files.NAMES}
     parts = tuple(Part(**part) for part in manifest["parts"])
     try:
         with ExitStack() as stack:
@@ -178,30 +177,25 @@ def open_prepared(folder: Path) -> Prepared:
                 name: stack.enter_context(opened(folder / name, MOST_BYTES))[0]
                 for name in encoded_files.NAMES
             }
-            encoded = mapped_text(files, manifest["pieces"], int(manifest["left_out"]))
+            encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
         tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))
-        max_pieces = int(manifest["max_pieces"])
     except OSError as error:
         raise CorpusError(unreadable(error, folder)) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder / MANIFEST) from error
-    if sum(part.rows for part in parts) != len(encoded) or len(encoded) != len(encoded.lines):
-        raise _damaged(folder / MANIFEST)
     validation = read_parallel(folder / VALIDATION)
     text = TrainingText(encoded, parts, checksums)
-    return Prepared(folder, tokenizer, text, validation, max_pieces)
+    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"])
 
 
 def _verify(path: Path, written: Mapping[str, Any]) -> None:
     """Raises CorpusError unless a file has the size and the checksum that were written."""
     try:
         size = path.stat().st_size
-        if size != written.get("bytes"):
+        if size != written["bytes"]:
             raise CorpusError(
-                f"{path} has {size:,} bytes, but {written.get('bytes', 0):,} were prepared: it was "
-                f"cut short or changed; prepare the text again."
+                f"{path} has {size:,} bytes, but {written['bytes']:,} were prepared: it was cut "
+                f"short or changed; prepare the text again."
             )
-        if sha256_of(path, MOST_BYTES) != written.get("sha256"):
+        if sha256_of(path, MOST_BYTES) != written["sha256"]:
             raise _damaged(path)
     except OSError as error:
         raise CorpusError(unreadable(error, path)) from error
@@ -215,5 +209,5 @@ def _checksums(files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return {name: str(files[name]["sha256"]) for name in encoded_files.NAMES}
 
 
-def _fingerprint(files: Mapping[str, Mapping[str, Any]], parts: Sequence[Part]) -> str:
-    return fingerprint(_checksums(files), parts)
+def _checksum(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

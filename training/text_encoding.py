@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
-from itertools import compress, islice
+from itertools import compress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +19,6 @@ from training.cleaning import KEPT
 from training.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
 from training.data_folders import DataFolder
 from training.encoded_files import EncodedFiles
-from training.lines import CHUNK
 from training.sentences import stored_type
 from training.text_scan import Scan, folder_chunks
 from transformer.atomic import write_file
@@ -103,14 +102,17 @@ def encode_into(
 def _remaining(
     folders: Sequence[DataFolder], scan: Scan, done: int
 ) -> Iterator[tuple[int, ParallelText]]:
-    """Number of the folder and some pairs at a time, without those that are done."""
+    """Number of the folder and some pairs at a time, without the first so many of all folders."""
     first = 0
     for number, (folder, pairs) in enumerate(zip(folders, scan.pairs, strict=True)):
-        of_folder = min(max(done - first, 0), pairs)
-        first += pairs
-        if of_folder < pairs:
-            for chunk in islice(folder_chunks(folder), of_folder // CHUNK, None):
-                yield number, chunk
+        if done >= first + pairs:
+            first += pairs
+            continue
+        for chunk in folder_chunks(folder):
+            skipped = max(0, done - first)
+            first += len(chunk)
+            if skipped < len(chunk):
+                yield number, ParallelText(chunk.source[skipped:], chunk.target[skipped:])
 
 
 def _chosen(pairs: ParallelText, kept: Sequence[bool]) -> ParallelText:

@@ -71,13 +71,10 @@ class TrainingText:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the pieces, their order, their lines and the weights."""
-        return fingerprint(self.checksums or encoded_files.checksums(self.encoded), self.parts)
-
-
-def fingerprint(checksums: Mapping[str, str], parts: Sequence[Part]) -> str:
-    """That of the text whose files have these checksums."""
-    written = json.dumps([checksums, [astuple(part) for part in parts]], sort_keys=True)
-    return hashlib.sha256(written.encode()).hexdigest()
+        checksums = self.checksums or encoded_files.checksums(self.encoded)
+        parts = [astuple(part) for part in self.parts]
+        written = json.dumps([checksums, parts], sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()
 
 
 def _until(epoch: int, weight: float, rows: int) -> int:

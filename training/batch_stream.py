@@ -1,35 +1,36 @@
-"""The stream of micro-batches from any point of the text, prepared in background threads."""
+"""The stream of updates from any point of the text, prepared in background threads."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from training.batching import Batch, TokenBatches, make_batch
 from training.bpe_dropout import BpeDropout
 from training.config import Recipe
-from training.corpus import CorpusError, EncodedText, ParallelText, encode
+from training.corpus import CorpusError
 from training.devices import ProcessInfo
+from training.micro_batches import cut, empty_batch
+from training.sentences import Counts
+from training.training_text import TrainingText
 from transformer.tokenizer import Tokenizer
 
-Rows = NDArray[np.int64]  # numbers of the sentences of a batch
 PREFETCH = 4  # updates whose batches are prepared in advance
 
 
 @dataclass(frozen=True)
 class UpdateBatches:
-    """The micro-batches of one update.
+    """The text of one update.
 
     Args:
-        batches: those of this process.
-        tokens: target tokens in those of all processes, padding not counted.
+        batches: the micro-batches of this process.
+        tokens: target tokens of all processes, padding not counted.
         epoch: the epoch they belong to, from 0.
-        batches_done: micro-batches of that epoch that are done after this update.
+        batches_done: updates of that epoch that are done after this one.
     """
 
     batches: list[Batch]
@@ -39,34 +40,42 @@ class UpdateBatches:
 
 
 class BatchStream:
-    """Cuts the text into the batches of each update, epoch after epoch, reproducibly.
+    """Cuts the text into updates, epoch after epoch, reproducibly.
+
+    An update is one batch of `TokenBatches`, whatever the number of processes and the size of
+    their micro-batches: process r of W takes its rows r, r + W, r + 2 W and so on. So a run may go
+    on with another number of processes in the same order of the text.
 
     Args:
         text: the training text.
-        tokenizer: turns it into pieces, anew in each epoch where there is BPE-dropout.
+        tokenizer: that of the text; there it is cut anew in each epoch where there is BPE-dropout.
         recipe: sizes and seed.
         process: this process among those of the run.
 
     Raises:
-        CorpusError: if the text is too small for one update.
+        CorpusError: if an epoch has fewer sentence pairs than processes.
         ConfigError: if there is BPE-dropout, and the vocabulary is not one of byte pairs.
     """
 
     def __init__(
-        self, text: ParallelText, tokenizer: Tokenizer, recipe: Recipe, process: ProcessInfo
+        self, text: TrainingText, tokenizer: Tokenizer, recipe: Recipe, process: ProcessInfo
     ) -> None:
-        self.recipe, self.process = recipe, process
+        self.text, self.recipe, self.process = text, recipe, process
         self.dropout = BpeDropout(tokenizer, recipe.bpe_dropout) if recipe.bpe_dropout else None
-        self.encoded = encode(text, tokenizer, recipe.max_pieces, progress=process.is_main_process)
-        self.batches_per_update = recipe.accumulate * process.world_size
-        self._rows(self._batches(self.encoded), 0)
+        if not (pairs := len(text.rows(recipe.seed, 0))):
+            raise CorpusError("The weights leave no sentence pair of the text: raise them.")
+        if pairs < process.world_size:
+            raise CorpusError(
+                f"An epoch has {pairs:,} sentence pairs, fewer than the {process.world_size} "
+                f"processes: start fewer processes, or bring more text."
+            )
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
         """The batches of update after update, without end.
 
         Args:
             epoch: the epoch to begin in, from 0.
-            batches_done: micro-batches of that epoch that are done already.
+            batches_done: updates of that epoch that are done already.
         """
         encoder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieces")
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
@@ -83,45 +92,35 @@ class BatchStream:
     def _prepared(
         self, epoch: int, batches_done: int, encoder: ThreadPoolExecutor
     ) -> Iterator[UpdateBatches]:
-        """The batches of update after update; the next epoch is encoded during this one."""
-        count = self.batches_per_update
-        next_epoch = encoder.submit(self._encode, epoch)
+        """The batches of update after update; the next epoch is cut during this one."""
+        next_epoch = encoder.submit(self._cut_epoch, epoch)
         while True:
-            encoded = next_epoch.result()
-            next_epoch = encoder.submit(self._encode, epoch + 1)
-            batches = self._batches(encoded)
-            rows = self._rows(batches, epoch)
-            # the last batches of an epoch that make no whole update are dropped
-            for end in range(batches_done + count, len(rows) + 1, count):
-                chosen = rows[end - count : end]
-                tokens = sum(int(batches.target_lengths[of_batch].sum()) for of_batch in chosen)
-                yield self._prepare(encoded, chosen, tokens, epoch, end)
+            text, batches, updates = next_epoch.result()
+            next_epoch = encoder.submit(self._cut_epoch, epoch + 1)
+            for done in range(batches_done, len(updates)):
+                yield self._prepare(text, batches, updates[done], epoch, done + 1)
             epoch, batches_done = epoch + 1, 0
 
+    def _cut_epoch(self, epoch: int) -> tuple[TrainingText, TokenBatches, Sequence[Counts]]:
+        """The text of an epoch, and the rows of each of its updates."""
+        text, recipe = self.text, self.recipe
+        if self.dropout is not None:
+            seed = (recipe.seed, epoch)  # the same in every process
+            text = self.dropout.sample_text(text, seed, recipe.max_pieces)
+        multiple = self.process.length_multiple
+        batches = TokenBatches(text.encoded, recipe.batch_tokens, recipe.seed, multiple)
+        return text, batches, batches.epoch(epoch, text.rows(recipe.seed, epoch))
+
     def _prepare(
-        self, encoded: EncodedText, chosen: list[Rows], tokens: int, epoch: int, batches_done: int
+        self, text: TrainingText, lengths: TokenBatches, rows: Counts, epoch: int, done: int
     ) -> UpdateBatches:
-        local = chosen[self.process.rank :: self.process.world_size]
-        batches = [make_batch(encoded, rows, self.process.length_multiple) for rows in local]
+        multiple = self.process.length_multiple
+        local = rows[self.process.rank :: self.process.world_size]
+        longer = np.maximum(lengths.source_lengths[local], lengths.target_lengths[local])
+        batches = [
+            make_batch(text.encoded, some, multiple)
+            for some in cut(local, longer, self.recipe.micro_batch_tokens, multiple)
+        ] or [empty_batch(multiple)]
         if self.process.device.type == "cuda":
             batches = [batch.pin_memory() for batch in batches]
-        return UpdateBatches(batches, tokens, epoch, batches_done)
-
-    def _batches(self, encoded: EncodedText) -> TokenBatches:
-        recipe, multiple = self.recipe, self.process.length_multiple
-        return TokenBatches(encoded, recipe.batch_tokens, recipe.seed, multiple)
-
-    def _rows(self, batches: TokenBatches, epoch: int) -> list[Rows]:
-        rows = batches.epoch(epoch)
-        if len(rows) < self.batches_per_update:
-            raise CorpusError(
-                f"The text makes {len(rows)} batches, but one update takes "
-                f"{self.batches_per_update}: lower batch_tokens or accumulate, or bring more text."
-            )
-        return rows
-
-    def _encode(self, epoch: int) -> EncodedText:
-        if self.dropout is None:
-            return self.encoded
-        seed = (self.recipe.seed, epoch)  # the same in every process
-        return self.dropout.sample_text(self.encoded, seed, self.recipe.max_pieces)
+        return UpdateBatches(batches, int(lengths.target_lengths[rows].sum()), epoch, done)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from training.corpus import EncodedText
+from training.sentences import Counts, Sentences, spans
 from transformer.config import BOS, EOS, PAD
-from transformer.padding import pad_sequences, round_up
+from transformer.padding import round_up
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,35 @@ class Batch:
         return int((self.labels != PAD).sum())
 
 
-def make_batch(text: EncodedText, rows: Sequence[int] | np.ndarray, multiple: int = 1) -> Batch:
+def make_batch(text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1) -> Batch:
     """The batch of these sentence pairs; lengths are padded to a multiple of `multiple`."""
-    source = pad_sequences([[*text.source[i], EOS] for i in rows], multiple)
-    target = pad_sequences([[BOS, *text.target[i]] for i in rows], multiple)
-    labels = pad_sequences([[*text.target[i], EOS] for i in rows], multiple)
-    return Batch(source, target, labels)
+    numbers = np.asarray(rows, dtype=np.int64)
+    source, target = text.source.take(numbers), text.target.take(numbers)
+    return Batch(
+        _ending(_padded(source, multiple), source),
+        _beginning(_padded(target, multiple, shift=1)),
+        _ending(_padded(target, multiple), target),
+    )
+
+
+def _padded(sentences: Sentences, multiple: int, shift: int = 0) -> Counts:
+    """`[sentence, position]`, the ids from this position on, with room for one special piece."""
+    lengths = sentences.lengths()
+    width = round_up(int(lengths.max()) + 1, multiple)
+    padded = np.full((len(lengths), width), PAD, dtype=np.int64)
+    starts = np.arange(len(lengths)) * width + shift
+    padded.ravel()[spans(starts, lengths)] = sentences.stored
+    return padded
+
+
+def _ending(padded: Counts, sentences: Sentences) -> Tensor:
+    padded[np.arange(len(sentences)), sentences.lengths()] = EOS
+    return torch.from_numpy(padded)
+
+
+def _beginning(padded: Counts) -> Tensor:
+    padded[:, 0] = BOS
+    return torch.from_numpy(padded)
 
 
 class TokenBatches:
@@ -64,27 +89,48 @@ class TokenBatches:
     def __init__(self, text: EncodedText, batch_tokens: int, seed: int, multiple: int = 1) -> None:
         self.batch_tokens = batch_tokens
         self.seed, self.multiple = seed, multiple
-        self.source_lengths = text.source.lengths() + 1
-        self.target_lengths = text.target.lengths() + 1
+        self.source_lengths = _smallest(text.source.lengths() + 1)
+        self.target_lengths = _smallest(text.target.lengths() + 1)
 
-    def epoch(self, number: int) -> list[np.ndarray]:
-        """Row numbers of each batch of this epoch; the same number gives the same batches."""
+    def epoch(self, number: int, rows: Counts | None = None) -> list[Counts]:
+        """Row numbers of each batch of this epoch; the same number gives the same batches.
+
+        Args:
+            rows: the rows that this epoch reads, some perhaps more than once; all unless given.
+        """
         random = np.random.default_rng((self.seed, number))
-        shuffled = random.permutation(len(self.source_lengths))
-        # stable sorts on shuffled rows: within equal lengths the order stays random
-        by_length = np.lexsort((self.source_lengths[shuffled], self.target_lengths[shuffled]))
-        batches = self._cut(shuffled[by_length])
+        if rows is None:
+            shuffled = random.permutation(len(self.source_lengths))
+        else:
+            shuffled = rows[random.permutation(len(rows))]
+        batches = self._cut(self._by_length(shuffled))
         return [batches[i] for i in random.permutation(len(batches))]
 
-    def _cut(self, order: np.ndarray) -> list[np.ndarray]:
-        batches: list[np.ndarray] = []
-        start, longest = 0, 0
-        for end, row in enumerate(order):
-            length = int(max(self.source_lengths[row], self.target_lengths[row]))
-            padded = round_up(max(longest, length), self.multiple)
-            if end > start and padded * (end - start + 1) > self.batch_tokens:
-                batches.append(order[start:end])
-                start, longest = end, 0
-            longest = max(longest, length)
-        batches.append(order[start:])
+    def _by_length(self, rows: Counts) -> Counts:
+        """Sorted by the target's length and, within it, the source's.
+
+        A stable sort leaves rows of equal lengths in random order; one of small numbers takes time
+        in proportion to the rows.
+        """
+        for lengths in (self.source_lengths, self.target_lengths):
+            rows = rows[np.argsort(lengths[rows], kind="stable")]
+        return rows
+
+    def _cut(self, order: Counts) -> list[Counts]:
+        longer = np.maximum(self.source_lengths[order], self.target_lengths[order])
+        batches: list[Counts] = []
+        start = 0
+        while start < len(order):
+            most = self.batch_tokens // round_up(int(longer[start]), self.multiple)
+            longest = np.maximum.accumulate(longer[start : start + most], dtype=np.int64)
+            tokens = -(-longest // self.multiple) * self.multiple * np.arange(1, len(longest) + 1)
+            # a pair that is too long for any batch makes one alone
+            end = start + max(1, int(np.searchsorted(tokens, self.batch_tokens, side="right")))
+            batches.append(order[start:end])
+            start = end
         return batches
+
+
+def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
+    """The same numbers in the smallest type that holds them."""
+    return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))

@@ -11,13 +11,18 @@ from typing import Any
 
 from tqdm import tqdm
 
+from training.comet import Comet
 from training.corpus import CorpusError, encode
+from training.devices import inference_device
 from training.held_out import read_held_out
-from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
+from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
+
+CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
+"""Padded source pieces that are searched at one time."""
 
 Result = dict[str, float | int | str]
 
@@ -50,6 +55,12 @@ def add_arguments(commands: Any) -> None:
         action="store_true",
         help="also the BLEU that papers on Multi30k report: lower-cased, Moses tokens",
     )
+    parser.add_argument(
+        "--comet",
+        type=Path,
+        metavar="MODEL",
+        help="also COMET, by a checkpoint file of a model that you trust; needs unbabel-comet",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -62,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
         beam_size=options.beam,
         alpha=options.alpha,
         multi30k=options.multi30k,
+        comet=options.comet,
     )
     print(json.dumps(result) if options.json else _as_text(result))
 
@@ -74,8 +86,9 @@ def bleu(
     beam_size: int = BEAM_SIZE,
     alpha: float = ALPHA,
     multi30k: bool = False,
+    comet: Path | None = None,
 ) -> Result:
-    """Translate a file and compare it with its reference, on all cores.
+    """Translate a file and compare it with its reference, on a GPU or on all cores, in float32.
 
     Args:
         folder: the checkpoint, the bundled one if None.
@@ -84,13 +97,15 @@ def bleu(
         beam_size: of the search.
         alpha: of the length penalty.
         multi30k: also give the BLEU that papers on Multi30k report.
+        comet: also give COMET, by this model.
 
     Raises:
         HeadlightError: one sentence on what is wrong.
     """
+    metric = Comet(comet) if comet else None  # before the minutes that a search may take
     text = read_held_out(src, ref)
     translator = Translator.load(folder)
-    model = translator.model
+    model = translator.model.to(inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
     encoded = encode(
         text,
@@ -117,11 +132,16 @@ def bleu(
         ],
         translator.target_tokenizer,
         model.device,
+        GPU_TOKENS if model.device.type == "cuda" else CPU_TOKENS,
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
     measured = score(translations, text.target)
     result: Result = {
+        "checkpoint": str(translator.folder),
+        "weights": checksum_of_weights(translator.folder),
+        "src": str(src),
+        "ref": str(ref),
         "bleu": measured.bleu,
         "signature": measured.signature,
         "chrf": measured.chrf,
@@ -133,9 +153,14 @@ def bleu(
         "seconds": seconds,
     }
     if multi30k:
+        from training.moses import multi30k_bleu  # sacremoses is needed for this alone
+
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
             translations, text.target
         )
+    if metric:
+        result["comet"] = metric.score(text.source, translations, text.target)
+        result["comet_model"] = str(comet)
     return result
 
 
@@ -152,4 +177,6 @@ def _as_text(result: Result) -> str:
             f"BLEU {result['multi30k_bleu']:.2f}  lower-cased, Moses tokens",
             f"{result['multi30k_signature']}{setting}",
         ]
+    if "comet" in result:
+        lines.append(f"COMET {result['comet']:.4f}  by {result['comet_model']}")
     return "\n".join(lines)

@@ -7,14 +7,20 @@ machine, or what was sampled before.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.corpus import CorpusError, Counts, EncodedText, Ids, Sentences, spans
+from training import encoded_files
+from training.corpus import CorpusError, EncodedText
+from training.encoded_files import EncodedFiles
 from training.merges import NO_MERGE, Merges
+from training.sentences import Counts, Ids, Sentences, spans
+from training.training_text import TrainingText
 from transformer.tokenizer import Tokenizer
 
 Streams = NDArray[np.uint64]  # each element is the seed of a stream of draws
@@ -41,8 +47,11 @@ class BpeDropout:
         self._merges = Merges(tokenizer)
         self._threshold = np.uint64(round(dropout * 2**53))
 
-    def sample_text(self, text: EncodedText, seed: Sequence[int], max_pieces: int) -> EncodedText:
+    def sample_text(self, text: TrainingText, seed: Sequence[int], max_pieces: int) -> TrainingText:
         """Both sides cut anew; pairs of which one side becomes too long are left out and counted.
+
+        What it gives lies in temporary files that are gone with it, whatever happens; the folder is
+        that of Python's `tempfile`. Memory is needed for some thousand lines at a time.
 
         Args:
             text: as the tokenizer encodes it.
@@ -51,27 +60,45 @@ class BpeDropout:
 
         Raises:
             CorpusError: if no pair is left.
+            OSError: if there is no room for the files.
         """
-        numbers = np.array(text.lines, dtype=np.int64)
+        whole, ends = text.encoded, np.cumsum([part.rows for part in text.parts])
+        kept_until = np.zeros(len(ends), dtype=np.int64)  # of each part and those before it
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(TemporaryFile()) for name in encoded_files.NAMES}
+            cut = EncodedFiles(files, whole.source.stored.dtype)
+            for first in range(0, len(whole), LINES_AT_ONCE):
+                some, kept = self._sample_pairs(whole, first, seed, max_pieces)
+                cut.append(some)
+                kept_until += np.searchsorted(kept + first, ends)
+            if not (pairs := int(kept_until[-1])):
+                raise CorpusError(
+                    f"BPE-dropout cuts every sentence into more than {max_pieces - 1} pieces: "
+                    f"lower bpe_dropout or raise max_pieces."
+                )
+            encoded = cut.mapped(whole.left_out + len(whole) - pairs)
+        counts = np.diff(kept_until, prepend=0).tolist()
+        parts = [replace(part, rows=rows) for part, rows in zip(text.parts, counts, strict=True)]
+        return TrainingText(encoded, tuple(parts))
+
+    def _sample_pairs(
+        self, text: EncodedText, first: int, seed: Sequence[int], max_pieces: int
+    ) -> tuple[EncodedText, Counts]:
+        """Some pairs from a row on, cut anew, and which of them, from 0, did not get too long."""
+        rows = slice(first, first + LINES_AT_ONCE)
+        numbers = np.asarray(text.lines[rows], dtype=np.int64)
         sides = [
-            self.sample(sentences.pieces(), sentences.lengths(), numbers, (*seed, side))
+            Sentences.from_arrays(
+                *self.sample(
+                    sentences.pieces(rows), sentences.lengths(rows), numbers, (*seed, side)
+                )
+            )
             for side, sentences in enumerate((text.source, text.target))
         ]
-        kept = np.flatnonzero(np.maximum(sides[0][1], sides[1][1]) < max_pieces)
-        source, target = (
-            Sentences.from_arrays(
-                pieces[spans(np.cumsum(lengths)[kept] - lengths[kept], lengths[kept])],
-                lengths[kept],
-            )
-            for pieces, lengths in sides
-        )
-        if not source:
-            raise CorpusError(
-                f"BPE-dropout cuts every sentence into more than {max_pieces - 1} pieces: lower "
-                f"bpe_dropout or raise max_pieces."
-            )
-        left_out = text.left_out + len(numbers) - len(kept)
-        return EncodedText(source, target, array("q", numbers[kept].tobytes()), left_out)
+        longer = np.maximum(*(sentences.lengths() for sentences in sides))
+        kept = np.flatnonzero(longer < max_pieces)
+        source, target = (sentences.take(kept) for sentences in sides)
+        return EncodedText(source, target, numbers[kept]), kept
 
     def sample(
         self, pieces: Ids, lengths: Counts, numbers: Counts, seed: Sequence[int]

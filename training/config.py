@@ -23,8 +23,11 @@ class Recipe:
 
     Args:
         steps: updates of the weights.
-        batch_tokens: padded source tokens, and padded target tokens, in one micro-batch.
-        accumulate: micro-batches that make one update.
+        batch_tokens: padded source tokens, and padded target tokens, in one update: those of all
+            processes together.
+        micro_batch_tokens: how many of them one process computes at one time, at most: what the
+            memory of its device allows. It changes neither the order of the text nor, beyond
+            rounding and the draws of dropout, what is learnt.
         warmup: steps on which the learning rate rises (§5.3).
         lr_factor: multiplies the paper's learning rate; 1 in the paper.
         cooldown: last steps, on which the rate falls linearly to 0; 0, as in the paper, for none.
@@ -45,7 +48,7 @@ class Recipe:
 
     steps: int = 100_000
     batch_tokens: int = 25_000
-    accumulate: int = 1
+    micro_batch_tokens: int = 25_000
     warmup: int = 4_000
     lr_factor: float = 1.0
     cooldown: int = 0
@@ -141,6 +144,12 @@ class RunConfig:
                 f"[model] has no field {quoted(wrong[0])}; it has {', '.join(sorted(known))}."
             )
         recipe = document.get("training", {})
+        if "accumulate" in recipe:
+            raise ConfigError(
+                "[training] accumulate is no field any more, since batch_tokens counts the whole "
+                "update: multiply batch_tokens by it and by the number of processes, and write as "
+                "micro_batch_tokens what batch_tokens was."
+            )
         known = {field.name for field in dataclasses.fields(Recipe)}
         if wrong := sorted(set(recipe) - known):
             raise ConfigError(

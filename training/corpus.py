@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from transformer.errors import HeadlightError, unreadable
-from transformer.reading import GIB, read_bytes
+from training.lines import CHUNK, MOST_BYTES, line_chunks
+from training.lines import CorpusError as CorpusError
+from training.lines import read_lines as read_lines
+from training.sentences import Counts, Sentences, stored_type
 from transformer.tokenizer import Tokenizer
 
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-
 SOURCE, TARGET = "en", "de"
-MOST_BYTES = 4 * GIB  # of a file, which is held in memory
-MOST_LETTERS_OF_LINE = 1_000_000
-CHUNK = 50_000  # sentences that are held as Python lists at one time
-
-
-class CorpusError(HeadlightError):
-    """Text files that are missing, unreadable, or do not belong together."""
 
 
 @dataclass(frozen=True)
@@ -43,31 +33,6 @@ class ParallelText:
         return ParallelText(self.source + other.source, self.target + other.target)
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file.
-
-    Raises:
-        CorpusError: if the file cannot be read, or is not UTF-8.
-    """
-    try:
-        text = read_bytes(path, MOST_BYTES).decode("utf-8")
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path} is not UTF-8 at byte {error.start}: convert it, for example with iconv."
-        ) from error
-    # not splitlines(): it also cuts at characters inside sentences
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.removesuffix("\n").split("\n") if text else []
-    for number, line in enumerate(lines, start=1):
-        if len(line) > MOST_LETTERS_OF_LINE:
-            raise CorpusError(
-                f"{path} line {number:,} has {len(line):,} characters: write one sentence a line."
-            )
-    return lines
-
-
 def read_parallel(prefix: Path) -> ParallelText:
     """Read `prefix.en` and `prefix.de`, as `read_files` does."""
     return read_files(Path(f"{prefix}.{SOURCE}"), Path(f"{prefix}.{TARGET}"))
@@ -77,17 +42,40 @@ def read_files(source_path: Path, target_path: Path) -> ParallelText:
     """Read two files of which each line is the translation of the other's.
 
     Raises:
-        CorpusError: if a file is missing or empty, or the two differ in length.
+        CorpusError: as `pair_chunks` does.
     """
-    source, target = read_lines(source_path), read_lines(target_path)
-    if len(source) != len(target):
+    text = ParallelText([], [])
+    for chunk in pair_chunks(source_path, target_path):
+        text.source.extend(chunk.source)
+        text.target.extend(chunk.target)
+    return text
+
+
+def pair_chunks(
+    source_path: Path, target_path: Path, at_most: int = MOST_BYTES
+) -> Iterator[ParallelText]:
+    """The pairs of two files, `CHUNK` at a time; the last may be fewer.
+
+    Args:
+        at_most: bytes that each file may have.
+
+    Raises:
+        CorpusError: if a file is missing or empty, has a line that is no sentence of UTF-8, or the
+            two differ in length.
+    """
+    sides = (line_chunks(path, CHUNK, at_most) for path in (source_path, target_path))
+    lines = others = 0
+    for source, target in zip_longest(*sides, fillvalue=[]):
+        lines, others = lines + len(source), others + len(target)
+        if lines == others:
+            yield ParallelText(source, target)
+    if lines != others:
         raise CorpusError(
-            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}: "
-            f"each line must stand beside its translation."
+            f"{source_path} has {lines:,} lines and {target_path} has {others:,}: each line must "
+            f"stand beside its translation."
         )
-    if not source:
+    if not lines:
         raise CorpusError(f"{source_path} is empty: give at least one sentence.")
-    return ParallelText(source, target)
 
 
 def read_training_text(folders: Sequence[Path]) -> ParallelText:
@@ -104,61 +92,7 @@ def read_validation_text(folder: Path) -> ParallelText:
     return read_parallel(folder / name)
 
 
-class Sentences(Sequence[list[int]]):
-    """Token ids of many sentences in one array: four bytes a piece, where a list takes up to 36.
-
-    Args:
-        sentences: the ids of each; read once.
-    """
-
-    def __init__(self, sentences: Iterable[Sequence[int]] = ()) -> None:
-        self._pieces, self._ends = array("i"), array("q", [0])
-        for ids in sentences:
-            self.append(ids)
-
-    def append(self, ids: Sequence[int]) -> None:
-        """Add a sentence."""
-        self._pieces.extend(ids)
-        self._ends.append(len(self._pieces))
-
-    @classmethod
-    def from_arrays(cls, pieces: Ids, lengths: Counts) -> Sentences:
-        """From the ids of all sentences, one behind the other, and how many each has."""
-        sentences = cls()
-        sentences._pieces.frombytes(pieces.astype(np.intc).tobytes())
-        sentences._ends.frombytes(np.cumsum(lengths, dtype=np.longlong).tobytes())
-        return sentences
-
-    def pieces(self) -> Ids:
-        """The ids of all sentences, one behind the other."""
-        return np.array(self._pieces, dtype=np.int32)
-
-    def lengths(self) -> Counts:
-        """`[sentence]`, pieces in each."""
-        ends = np.array(self._ends, dtype=np.int64)
-        return ends[1:] - ends[:-1]
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    @overload
-    def __getitem__(self, row: int) -> list[int]: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[list[int]]: ...
-    def __getitem__(self, row: int | slice) -> list[int] | list[list[int]]:
-        rows = range(len(self))[row]
-        if isinstance(rows, range):
-            return [self[number] for number in rows]
-        return self._pieces[self._ends[rows] : self._ends[rows + 1]].tolist()
-
-
-def spans(starts: Counts, counts: Counts) -> Counts:
-    """The numbers start, start + 1, … of each span, as many as it counts, span behind span."""
-    firsts = np.cumsum(counts) - counts  # where each begins among them
-    return np.repeat(starts - firsts, counts) + np.arange(counts.sum())
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EncodedText:
     """Parallel text as token ids, without special pieces.
 
@@ -170,7 +104,7 @@ class EncodedText:
 
     source: Sentences
     target: Sentences
-    lines: Sequence[int] = ()
+    lines: Sequence[int] | Counts = ()
     left_out: int = 0
 
     def __len__(self) -> int:
@@ -194,23 +128,73 @@ def encode(
     Raises:
         CorpusError: if no pair is left.
     """
-    source, target, lines = Sentences(), Sentences(), array("q")
-    starts = range(0, len(text), CHUNK)
+    tokenizers = (tokenizer, target_tokenizer or tokenizer)
+    encoded = joined(encode_chunks(text, tokenizers, max_pieces, progress=progress))
+    refuse_empty(len(encoded), max_pieces)
+    return encoded
+
+
+def refuse_empty(pairs: int, max_pieces: int) -> None:
+    """Raises CorpusError if a text has no pair that can be used."""
+    if not pairs:
+        raise CorpusError(
+            f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: raise "
+            f"max_pieces or check the files."
+        )
+
+
+def encode_chunks(
+    text: ParallelText,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    max_pieces: int,
+    *,
+    first_line: int = 0,
+    progress: bool = False,
+) -> Iterator[EncodedText]:
+    """Encode a text some pairs at a time.
+
+    Args:
+        tokenizers: of the source and of the target.
+        first_line: the line of its first pair, where it follows another text.
+    """
+    starts = range(0, max(1, len(text)), CHUNK)
     for start in tqdm(starts, "pieces", delay=3, disable=None if progress else True):
         chunk = slice(start, start + CHUNK)
-        pairs = zip(
-            tokenizer.encode_all(text.source[chunk]),
-            (target_tokenizer or tokenizer).encode_all(text.target[chunk]),
-            strict=True,
+        pairs = ParallelText(text.source[chunk], text.target[chunk])
+        lines = np.arange(len(pairs)) + first_line + start
+        yield encode_chunk(pairs, tokenizers, max_pieces, lines)
+
+
+def encode_chunk(
+    pairs: ParallelText, tokenizers: tuple[Tokenizer, Tokenizer], max_pieces: int, lines: Counts
+) -> EncodedText:
+    """Encode some pairs at once, which are these lines of the text."""
+    sides = [
+        _stored(side, tokenizer)
+        for side, tokenizer in zip((pairs.source, pairs.target), tokenizers, strict=True)
+    ]
+    lengths = np.array([side.lengths() for side in sides])
+    kept = np.flatnonzero(((lengths > 0) & (lengths < max_pieces)).all(0))
+    source, target = (side.take(kept) for side in sides)
+    return EncodedText(source, target, lines[kept], len(pairs) - len(kept))
+
+
+def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
+    ids = tokenizer.encode_all(lines)
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    type_ = stored_type(tokenizer.vocab_size)
+    return Sentences.from_arrays(np.fromiter(chain.from_iterable(ids), type_), lengths)
+
+
+def joined(chunks: Iterable[EncodedText]) -> EncodedText:
+    """The pairs of all chunks together."""
+    all_ = list(chunks)
+    source, target = (
+        Sentences.from_arrays(
+            np.concatenate([side.stored for side in sides]),
+            np.concatenate([side.lengths() for side in sides]),
         )
-        for line, (s, t) in enumerate(pairs, start=start):
-            if 0 < len(s) < max_pieces and 0 < len(t) < max_pieces:
-                source.append(s)
-                target.append(t)
-                lines.append(line)
-    if not source:
-        raise CorpusError(
-            f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: "
-            f"raise max_pieces or check the files."
-        )
-    return EncodedText(source, target, lines, len(text) - len(source))
+        for sides in ([chunk.source for chunk in all_], [chunk.target for chunk in all_])
+    )
+    lines = np.concatenate([np.asarray(chunk.lines, np.int64) for chunk in all_])
+    return EncodedText(source, target, lines, sum(chunk.left_out for chunk in all_))

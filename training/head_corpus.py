@@ -14,7 +14,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from training.batching import Batch, TokenBatches, make_batch
-from training.corpus import EncodedText, Sentences
+from training.corpus import EncodedText
 from training.validation import translate_all
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import SentenceMeasures, measure_sentence
@@ -64,9 +64,9 @@ def sample(text: EncodedText, sentences: int, seed: int) -> EncodedText:
         return text
     rows = np.sort(np.random.default_rng(seed).choice(len(text), sentences, replace=False))
     return EncodedText(
-        Sentences(text.source[int(row)] for row in rows),
-        Sentences(text.target[int(row)] for row in rows),
-        [text.lines[int(row)] for row in rows],
+        text.source.take(rows),
+        text.target.take(rows),
+        np.asarray(text.lines)[rows],
         text.left_out,
     )
 

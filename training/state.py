@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor, distributed, nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from training.config import RunConfig
 from training.devices import ProcessInfo
+from training.progress import Progress
 from transformer.atomic import backup_path, replace_folder
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.reading import GIB, MIB, read_bytes
@@ -23,60 +25,70 @@ from transformer.reading import GIB, MIB, read_bytes
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
-MAY_CHANGE = ("steps", "cooldown")  # a run may be extended, and then ended with a cooldown
+# a run may be extended, ended with a cooldown, and moved to devices of another memory
+MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens")
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run has come.
+class Identity:
+    """What a resumed run must share with the saved one.
 
     Args:
-        step: updates made.
-        epoch: the epoch it is in, from 0.
-        batch: micro-batches of that epoch that are done.
-        seconds: time spent on steps so far.
-        best_loss: lowest validation loss yet; None before the first validation.
-        without_gain: validations since then that were not better.
-        unlogged_tokens: target tokens since the last loss in the log.
-        unlogged_seconds: time spent on their steps.
+        config: all of its settings, apart from those of `MAY_CHANGE`.
+        text: the fingerprint of the training text.
     """
 
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    seconds: float = 0.0
-    best_loss: float | None = None
-    without_gain: int = 0
-    unlogged_tokens: int = 0
-    unlogged_seconds: float = 0.0
+    config: RunConfig
+    text: str
 
-    def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
-        """After one more update of so many target tokens."""
-        return replace(
-            self,
-            step=self.step + 1,
-            epoch=epoch,
-            batch=batch,
-            unlogged_tokens=self.unlogged_tokens + tokens,
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in state.json."""
+        return {"config": self.config.to_dict(), "text": self.text}
 
-    def with_seconds(self, seconds: float) -> Progress:
-        """After so much more time spent on steps."""
-        return replace(
-            self,
-            seconds=self.seconds + seconds,
-            unlogged_seconds=self.unlogged_seconds + seconds,
-        )
 
-    def with_loss_logged(self) -> Progress:
-        """After a line of the log."""
-        return replace(self, unlogged_tokens=0, unlogged_seconds=0.0)
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a run at one moment, which the run does not change any more.
 
-    def with_validation(self, loss: float) -> Progress:
-        """After a validation that measured this loss."""
-        if self.best_loss is None or loss < self.best_loss:
-            return replace(self, best_loss=loss, without_gain=0)
-        return replace(self, without_gain=self.without_gain + 1)
+    Args:
+        tensors: weights, the optimiser's moments and the losses since the last log line.
+        written: what stands in state.json beside their checksum.
+    """
+
+    tensors: bytes
+    written: Mapping[str, Any]
+
+    @classmethod
+    def take(
+        cls,
+        progress: Progress,
+        model: nn.Module,
+        optimizer: Optimizer,
+        losses: Sequence[float],
+        identity: Identity,
+    ) -> Snapshot:
+        """Copy what has to be saved.
+
+        Dropout draws from the number of the step, so there is no state of a generator.
+
+        Args:
+            progress: how far the run is.
+            model: its weights.
+            optimizer: its moments.
+            losses: `[process]`, summed since the last loss in the log.
+            identity: what a resumed run must share.
+        """
+        tensors = _tensors(model, optimizer)
+        tensors |= {f"loss.{rank}": torch.tensor(loss) for rank, loss in enumerate(losses)}
+        written = {PROGRESS_KEY: asdict(progress), **identity.to_dict()}
+        return cls(safetensors.torch.save(tensors), written)
+
+    def write(self, folder: Path) -> None:
+        """Write it; the last state is kept as a backup."""
+        written = {**self.written, "sha256": hashlib.sha256(self.tensors).hexdigest()}
+        with replace_folder(folder, keep_backup=True) as new:
+            (new / TENSORS).write_bytes(self.tensors)
+            (new / STATE_JSON).write_text(json.dumps(written), "utf-8")
 
 
 def has_state(folder: Path) -> bool:
@@ -84,58 +96,22 @@ def has_state(folder: Path) -> bool:
     return folder.exists() or backup_path(folder).exists()
 
 
-def save_state(
-    folder: Path,
-    progress: Progress,
-    model: nn.Module,
-    optimizer: Optimizer,
-    summed_loss: Tensor,
-    config: Mapping[str, Mapping[str, Any]],
-    process: ProcessInfo,
-) -> None:
-    """Write weights, optimiser, random states and progress; the last state is kept as a backup.
-
-    Every process calls it, for its own random state and loss; the main process writes.
-
-    Args:
-        folder: where to.
-        progress: how far the run is.
-        model: its weights.
-        optimizer: its moments.
-        summed_loss: of this process, since the last loss in the log.
-        config: what a resumed run must share.
-        process: this process among those of the run.
-    """
-    of_processes = _gather(_of_process(summed_loss, process), process)
-    if not process.is_main_process:
-        return
-    tensors = safetensors.torch.save({**_tensors(model, optimizer), **of_processes})
-    written = {
-        PROGRESS_KEY: asdict(progress),
-        "config": config,
-        "sha256": hashlib.sha256(tensors).hexdigest(),
-    }
-    with replace_folder(folder, keep_backup=True) as new:
-        (new / TENSORS).write_bytes(tensors)
-        (new / STATE_JSON).write_text(json.dumps(written), "utf-8")
-
-
 def load_state(
     folder: Path,
     model: nn.Module,
     optimizer: Optimizer,
     summed_loss: Tensor,
-    config: Mapping[str, Mapping[str, Any]],
+    identity: Identity,
     process: ProcessInfo,
 ) -> tuple[Progress, str]:
-    """Put weights, optimiser, random states and the summed loss back.
+    """Put weights, optimiser and the summed loss back; the number of processes may be another.
 
     Returns:
         The progress, and a warning to print when the last state was damaged and its backup was
         loaded; empty otherwise.
 
     Raises:
-        CheckpointError: if both states are damaged, or the configuration changed.
+        CheckpointError: if both states are damaged, or text or configuration changed.
     """
     warning = ""
     try:
@@ -147,13 +123,11 @@ def load_state(
             raise CheckpointError(f"{error} {older} Start a new run.") from older
         warning = f"{error} Its backup is undamaged: resuming from there."
     try:
-        _refuse_changes(written["config"], config)
+        _refuse_earlier_updates(folder, written["config"])
+        _refuse_changes(written["config"], identity.config.to_dict())
+        _refuse_another_text(folder, written, identity)
         _restore(tensors, model, optimizer)
-        torch.set_rng_state(tensors[f"random.{process.rank}.cpu"])
-        if process.device.type == "cuda":
-            torch.cuda.set_rng_state(tensors[f"random.{process.rank}.cuda"])
-        # runs of earlier versions have none
-        summed_loss.copy_(tensors.get(f"loss.{process.rank}", torch.zeros(())))
+        summed_loss.fill_(_loss_of(process, tensors))
         return Progress(**written[PROGRESS_KEY]), warning
     except (KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError) as error:
         # what the checksum does not cover, or what another program has written
@@ -175,6 +149,16 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise CheckpointError(f"{folder / STATE_JSON} is damaged.") from error
 
 
+def _refuse_earlier_updates(folder: Path, saved: Mapping[str, Mapping[str, Any]]) -> None:
+    """In earlier versions an update was so many batches of each process: of another order."""
+    batches = saved["training"].get("accumulate", 1) * saved.get("run", {}).get("processes", 1)
+    if batches != 1:
+        raise CheckpointError(
+            f"{folder} was written by an earlier version, with {batches} batches in each update, "
+            f"where this one has one: start a new run, with --start-from its last checkpoint."
+        )
+
+
 def _refuse_changes(
     saved: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
 ) -> None:
@@ -186,6 +170,15 @@ def _refuse_changes(
                     f"[{table}] {name} was {before} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."
                 )
+
+
+def _refuse_another_text(folder: Path, written: Mapping[str, Any], identity: Identity) -> None:
+    # runs of earlier versions have no fingerprint
+    if written.get("text", identity.text) != identity.text:
+        raise CheckpointError(
+            f"The training text of --data is not the one that the run in {folder.parent} began "
+            f"with: resume with the same folders, weights and files, or start a new run."
+        )
 
 
 def _tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
@@ -208,21 +201,10 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: Optimizer)
         }
 
 
-def _of_process(summed_loss: Tensor, process: ProcessInfo) -> dict[str, Tensor]:
-    """What each process has for itself: torch's generators, and its part of the loss."""
-    local = {
-        f"random.{process.rank}.cpu": torch.get_rng_state(),
-        f"loss.{process.rank}": summed_loss.to("cpu", copy=True),
-    }
-    if process.device.type == "cuda":
-        local[f"random.{process.rank}.cuda"] = torch.cuda.get_rng_state()
-    return local
-
-
-def _gather(local: dict[str, Tensor], process: ProcessInfo) -> dict[str, Tensor]:
-    """The tensors of all processes."""
-    if process.world_size == 1:
-        return local
-    gathered: list[dict[str, Tensor]] = [{}] * process.world_size
-    distributed.all_gather_object(gathered, local)
-    return {name: state for states in gathered for name, state in states.items()}
+def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
+    """The summed loss that a process goes on from; all of them together have what was saved."""
+    count = sum(name.startswith("loss.") for name in tensors)
+    losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
+    if count == process.world_size:
+        return losses[process.rank]  # as it was, to the bit
+    return sum(losses) if process.is_main_process else 0.0

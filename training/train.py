@@ -8,6 +8,7 @@ import errno
 import os
 import shutil
 import sys
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -15,16 +16,21 @@ from torch import distributed
 
 from training.block_expansion import initialise_from
 from training.config import RunConfig
-from training.corpus import ParallelText, read_training_text, read_validation_text
-from training.devices import ProcessInfo, set_up_distributed
+from training.data_folders import DataFolder, data_folder
+from training.devices import set_up_distributed
+from training.micro_batches import Division
+from training.run_data import Vocabulary, read_run_data
+from training.saving import STATE
 from training.state import has_state
-from training.trainer import STATE, Trainer
+from training.tensorboard import TensorBoard
+from training.told_once import is_first_to_tell
+from training.trainer import Trainer
 from transformer import checkpoint, command
 from transformer.arguments import Parser, whole_number
 from transformer.atomic import new_folder, write_file
 from transformer.checkpoint import Checkpoint
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, quoted, unwritable
+from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
 from transformer.shapes import refuse_too_large
 from transformer.tokenizer import Tokenizer
 
@@ -35,40 +41,52 @@ def main(arguments: list[str] | None = None) -> int:
     return command.run("training.train", lambda: _train(options))
 
 
-def _train(options: argparse.Namespace) -> None:
+def _train(options: argparse.Namespace) -> int:
+    try:
+        _train_or_refuse(options)
+    except HeadlightError as error:
+        if is_first_to_tell(str(error)):
+            raise
+        return command.REFUSED
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+    return 0
+
+
+def _train_or_refuse(options: argparse.Namespace) -> None:
     try:
         train(
             options.config, options.data, options.out, options.resume, options.steps,
-            options.start_from,
+            options.start_from, options.tensorboard,
         )  # fmt: skip
     except OSError as error:
         # what cannot be read raises a HeadlightError
         raise ConfigError(
             f"{unwritable(error, options.out)} Make room, or choose another --out."
         ) from error
-    finally:
-        if distributed.is_initialized():
-            distributed.destroy_process_group()
 
 
 def train(
     config_path: Path,
-    data: list[Path],
+    data: list[DataFolder],
     out: Path,
     resume: bool,
     steps: int | None = None,
     start_from: Path | None = None,
+    tensorboard: bool = False,
 ) -> None:
     """Train, or resume training, and average the last checkpoints in the end.
 
     Args:
         config_path: the run's TOML file.
-        data: folders of parallel text.
+        data: folders of parallel text with their weights, or a prepared one.
         out: the run's folder.
         resume: resume the run of that folder.
         steps: instead of the configuration's.
         start_from: a checkpoint whose weights and vocabulary the run starts with; the run may be
             deeper.
+        tensorboard: write the log for TensorBoard, too.
 
     Nothing is written before all of it has been checked, in all processes.
 
@@ -82,18 +100,19 @@ def train(
     if steps is not None:
         config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
     _check_folder(out, resume)
-    text = read_training_text(data)
-    validation = read_validation_text(data[0])
+    if tensorboard:
+        with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
+            TensorBoard(Path(folder), 0).close()
     given = checkpoint.load(start_from) if start_from and not resume else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
+    vocabulary = Vocabulary(given.tokenizer, given.folder) if given else None
     if resume:
-        tokenizer = Tokenizer.load(out / checkpoint.TOKENIZER)
-    elif given:
-        tokenizer = given.tokenizer
-    else:
-        tokenizer = _learn_vocabulary(text, config.model.vocab_size, process)
-    trainer = Trainer(config, tokenizer, text, validation, out, process)
+        vocabulary = Vocabulary(Tokenizer.load(out / checkpoint.TOKENIZER), out)
+    read = read_run_data(data, config, vocabulary, process)
+    trainer = Trainer(
+        config, read.tokenizer, read.text, read.validation, out, process, tensorboard=tensorboard
+    )
     if given:
         initialise_from(given.model, trainer.model)
     if not resume:
@@ -142,7 +161,7 @@ def _begin(trainer: Trainer) -> None:
         distributed.barrier()  # until all have found the folder free, and all else in order
     with new_folder(out) if process.is_main_process else nullcontext():
         try:
-            trainer.save_state()
+            trainer.saver.save_state(trainer.progress)
             if process.is_main_process:
                 write_file(out / checkpoint.TOKENIZER, trainer.tokenizer.model)
         except BaseException:
@@ -152,11 +171,12 @@ def _begin(trainer: Trainer) -> None:
 
 def _description(trainer: Trainer) -> str:
     """What is about to be trained, and where that differs from the files or the configuration."""
-    recipe, process, text = trainer.recipe, trainer.process, trainer.stream.encoded
+    recipe, process, text = trainer.recipe, trainer.process, trainer.stream.text.encoded
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "
         f"{trainer.model.number_of_parameters():,} parameters, {process.device.type}, "
-        f"{process.world_size} process(es), step {trainer.progress.step:,} of {recipe.steps:,}"
+        f"{Division.of(recipe, process.world_size)}, "
+        f"step {trainer.progress.step:,} of {recipe.steps:,}"
     ]
     if left_out := trainer.validation.encoded.left_out:
         lines.append(
@@ -183,28 +203,6 @@ def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Pa
             )
 
 
-def _learn_vocabulary(text: ParallelText, vocab_size: int, process: ProcessInfo) -> Tokenizer:
-    """Learn it on the training text alone, in the main process, for all of them.
-
-    Raises:
-        ConfigError: in all of them, if the text is too small.
-    """
-    learnt: list[bytes | ConfigError] = [b""]
-    if process.is_main_process:
-        # said, since on millions of lines it takes a while
-        print(f"Learning a vocabulary of {vocab_size:,} pieces from {2 * len(text):,} lines.")
-        try:
-            learnt = [Tokenizer.train(text.source + text.target, vocab_size).model]
-        except ConfigError as error:
-            learnt = [error]
-    if process.world_size > 1:
-        distributed.broadcast_object_list(learnt)
-    (result,) = learnt
-    if isinstance(result, ConfigError):
-        raise result
-    return Tokenizer(result)
-
-
 def _parser() -> Parser:
     parser = Parser(prog="python -m training.train", description=__doc__)
     parser.add_argument(
@@ -212,11 +210,13 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--data",
-        type=Path,
+        type=data_folder,
         required=True,
         nargs="+",
-        help="folders with train.en and train.de; the first also holds valid.* or val.*; "
-        "a folder named twice counts twice",
+        metavar="DIR[:WEIGHT]",
+        help="folders with train.en and train.de, of which the first also holds valid.* or val.*; "
+        "each epoch reads the pairs of a folder as often as its weight says, once unless given; "
+        "or one folder that training.prepare wrote",
     )
     parser.add_argument("--out", type=Path, required=True, help="the run's folder")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out")
@@ -229,6 +229,11 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--steps", type=whole_number(1), help="instead of the steps of the configuration"
+    )
+    parser.add_argument(
+        "--tensorboard",
+        action="store_true",
+        help="write the log for TensorBoard, too, into the folder tensorboard of --out",
     )
     return parser
 

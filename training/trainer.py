@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import distributed
 from tqdm import tqdm
 
-from training import runlog
-from training.average import CHECKPOINTS, checkpoints, write_average
+from training import memory, runlog
+from training.average import write_average
 from training.batch_stream import BatchStream, UpdateBatches
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.devices import ProcessInfo
+from training.journal import Journal
 from training.probes import is_probe_step, save_probes
-from training.runlog import Record, RunLog
-from training.state import Progress, load_state, save_state
+from training.progress import Progress
+from training.runlog import Record
+from training.saving import Saver
+from training.shared_validation import SharedValidation
+from training.state import Identity
+from training.training_text import TrainingText
 from training.update import Updater
 from training.validation import Validation, perplexity
-from transformer import checkpoint
 from transformer.errors import HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
-STATE, AVERAGED, PROBES, LOG = "state", "averaged", "probes", "run.jsonl"
+AVERAGED, PROBES, LOG, TENSORBOARD = "averaged", "probes", "run.jsonl", "tensorboard"
 
 
 class TrainingError(HeadlightError):
@@ -40,32 +42,40 @@ class Trainer:
 
     Args:
         config: the run.
-        tokenizer: learnt on the training text alone.
+        tokenizer: that of the text.
         text: the training text.
         validation: text to measure on as the run goes.
         out: the run's folder.
         process: this process among those of the run.
+        tensorboard: write the log for TensorBoard, too.
     """
 
     def __init__(
         self,
         config: RunConfig,
         tokenizer: Tokenizer,
-        text: ParallelText,
+        text: TrainingText,
         validation: ParallelText,
         out: Path,
         process: ProcessInfo,
+        *,
+        tensorboard: bool = False,
     ) -> None:
         self.config, self.recipe = config, config.recipe
         self.tokenizer, self.out, self.process = tokenizer, out, process
+        self.tensorboard = out / TENSORBOARD if tensorboard else None
         self.stream = BatchStream(text, tokenizer, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
         self.model = Transformer(config.model).to(process.device).train()
-        torch.manual_seed(self.recipe.seed + process.rank)  # dropout of each process for itself
         self.validation = Validation(
             validation, tokenizer, self.model, self.recipe.validate_sentences
         )
+        self.shared_validation = SharedValidation(self.validation, process)
         self.updater = Updater(self.model, config, process)
+        self.saver = Saver(
+            out, self.model, tokenizer, self.updater, Identity(config, text.fingerprint),
+            self.recipe.average, process,
+        )  # fmt: skip
         self.progress = Progress()
         self.signalled = False  # a signal asked this process to stop
         self.stop_asked = False  # all processes have agreed to stop
@@ -77,22 +87,12 @@ class Trainer:
             A warning to print if that was not the last one; empty otherwise.
 
         Raises:
-            CheckpointError: if there is none, or the configuration changed.
+            CheckpointError: if there is none, or text or configuration changed.
             RunLogError: if the log is damaged.
         """
-        self.progress, warning = load_state(
-            self.out / STATE,
-            self.model,
-            self.updater.optimizer,
-            self.updater.summed_loss,
-            self._identity(),
-            self.process,
-        )
+        self.progress, warning = self.saver.load()
         runlog.read(self.out / LOG)  # a damaged one is refused while everything is still there
-        if self.process.is_main_process:
-            for folder in checkpoints(self.out):
-                if int(folder.name.removeprefix("step-")) > self.progress.step:
-                    shutil.rmtree(folder)
+        self.saver.remove_checkpoints_after(self.progress.step)
         return warning
 
     def run(self) -> bool:
@@ -102,7 +102,7 @@ class Trainer:
             Whether the run is complete.
 
         Raises:
-            TrainingError: if loss, gradients or weights are not finite, or the disk is full.
+            TrainingError: if loss, gradients or weights are not finite, or disk or device full.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
@@ -112,6 +112,8 @@ class Trainer:
             raise TrainingError(
                 f"{unwritable(error, self.out)} Make room and continue with --resume."
             ) from error
+        finally:
+            self.saver.close()
         return not self.stop_asked
 
     def average(self) -> Path:
@@ -120,44 +122,46 @@ class Trainer:
         return self.out / AVERAGED
 
     def _run(self) -> None:
-        log = self._open_log() if self.process.is_main_process else None
+        journal = self._open_journal() if self.process.is_main_process else None
         # closed at an error, too, so that its sentence has a line of its own
         with tqdm(
             total=self.recipe.steps, initial=self.progress.step, unit="step", mininterval=1.0,
             disable=not self.process.is_main_process, smoothing=0.02,
         ) as bar:  # fmt: skip
-            self._run_steps(log, bar)
+            self._run_steps(journal, bar)
+        if journal:
+            journal.close()
+        self.saver.raise_if_failed(wait=True)
         if self.stop_asked:
             self._check_before_saving()
-            self.save_state()
+            self.saver.save_state(self.progress)
 
-    def _run_steps(self, log: RunLog | None, bar: tqdm) -> None:
+    def _run_steps(self, journal: Journal | None, bar: tqdm) -> None:
         started = time.monotonic()
         updates = self.stream.updates(self.progress.epoch, self.progress.batch)
         while not self._finished() and not self.stop_asked:
-            update = next(updates)
-            self._update(update)
+            self._update(next(updates))
             if self._due(self.recipe.log_every):
                 loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
+                self.saver.raise_if_failed(wait=False)
             self._agree_to_stop()
             self.progress = self.progress.with_seconds(time.monotonic() - started)
             bar.update()
             if self._due(self.recipe.log_every):
-                bar.set_postfix_str(self._log(log, loss))
+                bar.set_postfix_str(self._log(journal, loss))
             if self._due(self.recipe.validate_every):
-                self._validate(log, bar)
+                self._validate(journal, bar)
             if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
                 self._save_probes()
             if self._due(self.recipe.save_every):
-                self._save()
+                self._check_before_saving()
+                self.saver.save(self.progress)
             started = time.monotonic()
 
-    def _open_log(self) -> RunLog:
-        log = RunLog(self.out / LOG, self.progress.step)
-        planned, logged = self._plan(), runlog.plan(runlog.read(log.path))
-        if planned != {name: value for name, value in logged.items() if name != "step"}:
-            log.write(step=self.progress.step, **planned)
-        return log
+    def _open_journal(self) -> Journal:
+        journal = Journal(self.out / LOG, self.progress.step, self.tensorboard)
+        journal.write_plan(self._plan())
+        return journal
 
     def _plan(self) -> Record:
         """The planned schedule and how it is computed, for readers of the log."""
@@ -168,15 +172,20 @@ class Trainer:
             "lr_factor": self.recipe.lr_factor,
             "steps": self.recipe.steps,
             "cooldown": self.recipe.cooldown,
-            "batch_tokens": self.recipe.batch_tokens * self.stream.batches_per_update,
+            "batch_tokens": self.recipe.batch_tokens,
             "precision": "bf16" if self.updater.bf16 else "float32",
-            "left_out": self.stream.encoded.left_out,
+            "left_out": self.stream.text.encoded.left_out,
             "validation_left_out": self.validation.encoded.left_out,
         }
 
     def _update(self, update: UpdateBatches) -> None:
-        step = self.progress.step + 1
-        self.updater.update(step, update.batches, update.tokens)
+        step, is_full = self.progress.step + 1, False
+        try:
+            self.updater.update(step, update.batches, update.tokens)
+        except torch.OutOfMemoryError:
+            is_full = True  # asked outside, where what was computed so far is free again
+        if is_full:
+            raise TrainingError(memory.advice(self.updater, update.batches, step))
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
         # reading a value waits for a GPU: there only log lines and saves do
         if not self.process.is_asynchronous or self._due(self.recipe.log_every):
@@ -201,8 +210,8 @@ class Trainer:
             )
 
     def _advice(self) -> str:
-        saved = [int(folder.name.removeprefix("step-")) for folder in checkpoints(self.out)]
-        last = f"step {max(saved):,}" if saved else "the beginning"
+        saved = self.saver.last_saved_step()
+        last = "the beginning" if saved is None else f"step {saved:,}"
         return (
             f"The last good checkpoint is that of {last}: lower lr_factor and train again with "
             f"another --out."
@@ -216,12 +225,12 @@ class Trainer:
         out_of_patience = patience > 0 and self.progress.without_gain >= patience
         return self.progress.step >= self.recipe.steps or out_of_patience
 
-    def _log(self, log: RunLog | None, loss: float) -> str:
+    def _log(self, journal: Journal | None, loss: float) -> str:
         rate = self.updater.rate(self.progress.step)
         speed = self.progress.unlogged_tokens / self.progress.unlogged_seconds
         self.progress = self.progress.with_loss_logged()
-        if log:
-            log.write(
+        if journal:
+            journal.write(
                 step=self.progress.step,
                 epoch=self.progress.epoch,
                 loss=round(loss, 5),
@@ -231,14 +240,14 @@ class Trainer:
             )
         return f"loss {loss:.3f}  lr {rate:.2e}  {speed:,.0f} tokens/s"
 
-    def _validate(self, log: RunLog | None, bar: tqdm) -> None:
-        """Measure; every process measures the loss, so that all stop at the same validation."""
-        loss = self.validation.loss()
+    def _validate(self, journal: Journal | None, bar: tqdm) -> None:
+        """Measure: all processes the loss, the main process the translations."""
+        loss = self.shared_validation.loss()
         self.progress = self.progress.with_validation(loss)
-        if log is None:
+        if journal is None:
             return
         result = self.validation.score()
-        log.write(
+        journal.write(
             step=self.progress.step,
             validation_loss=round(loss, 5),
             validation_perplexity=round(perplexity(loss), 4),
@@ -253,33 +262,6 @@ class Trainer:
     def _save_probes(self) -> None:
         if self.process.is_main_process:
             save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
-
-    def _save(self) -> None:
-        self._check_before_saving()
-        if self.process.is_main_process:
-            folder = self.out / CHECKPOINTS / f"step-{self.progress.step:08d}"
-            checkpoint.save(folder, self.model, self.tokenizer)
-        self.save_state()
-        if self.process.is_main_process:
-            # last: at whatever moment the run is killed, the checkpoints to average are there
-            for old in checkpoints(self.out)[: -self.recipe.average]:
-                shutil.rmtree(old)
-
-    def save_state(self) -> None:
-        """Write what `resume` reads; every process calls it."""
-        save_state(
-            self.out / STATE,
-            self.progress,
-            self.model,
-            self.updater.optimizer,
-            self.updater.summed_loss,
-            self._identity(),
-            self.process,
-        )
-
-    def _identity(self) -> dict[str, dict[str, Any]]:
-        """The settings that a resumed run must share with the saved one."""
-        return {**self.config.to_dict(), "run": {"processes": self.process.world_size}}
 
     def _ask_to_stop(self, *_: object) -> None:
         self.signalled = True

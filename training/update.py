@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -71,9 +72,13 @@ class Updater:
             # layer by layer: all layers of one kind share one compiled graph
             for layer in (*model.encoder.layers, *model.decoder.layers):
                 layer.compile(dynamic=True)
-        self.loss: nn.Module = SummedLoss(model, self.recipe.r_drop)
+        self.loss_here = SummedLoss(model, self.recipe.r_drop)
+        self.loss: nn.Module = self.loss_here
         if process.world_size > 1:
-            self.loss = DistributedDataParallel(self.loss)
+            # each process has computed the positions, the only buffer; the argument of this name
+            # is deprecated in torch 2.13, and the one that takes its place is not there before it
+            self.loss = DistributedDataParallel(self.loss_here)
+            self.loss.broadcast_buffers = False
         # both stay on the device, so that no step has to wait for it
         self.summed_loss = torch.zeros((), device=process.device)
         self.first_bad_step = torch.zeros((), dtype=torch.long, device=process.device)
@@ -92,6 +97,10 @@ class Updater:
         Where a loss or gradient is not finite in any process, `first_bad_step` is set in all of
         them, and neither this nor a later update changes the weights.
 
+        Dropout draws from the seed, the step and the number of the process. A run that goes on
+        with as many processes repeats its draws to the bit; with another number it is the same
+        run to within rounding where P_drop is 0, and a similar one elsewhere.
+
         Args:
             step: counted from 1.
             micro_batches: those of this process.
@@ -99,6 +108,7 @@ class Updater:
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(step)
+        torch.manual_seed(dropout_seed(self.recipe.seed, step, self.process.rank))
         for index, batch in enumerate(micro_batches):
             self._backward(batch, tokens, last=index == len(micro_batches) - 1)
         finite = self._all_finite()
@@ -108,6 +118,11 @@ class Updater:
         self.optimizer.grad_scale = None  # type: ignore[attr-defined]
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+
+    def gradients(self, batch: Batch) -> tuple[Tensor, ...]:
+        """Those of the sum of the losses of one batch, in this process alone; nothing changes."""
+        loss = self._loss(self.loss_here, batch.to(self.process.device))
+        return torch.autograd.grad(loss, self.parameters)
 
     def take_summed_loss(self) -> float:
         """The sum of the losses since the last call, over all processes, in nats."""
@@ -138,12 +153,20 @@ class Updater:
         return holds > 0
 
     def _backward(self, batch: Batch, tokens: int, *, last: bool) -> None:
-        device = self.process.device
-        batch = batch.to(device)
         if isinstance(self.loss, DistributedDataParallel):
             self.loss.require_backward_grad_sync = last
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.bf16):
-            loss = self.loss(batch.source, batch.target, batch.labels)
+        loss = self._loss(self.loss, batch.to(self.process.device))
         # DDP averages the gradients over the processes: times their number gives the sum
         (loss * (self.process.world_size / tokens)).backward()
         self.summed_loss += loss.detach()
+
+    def _loss(self, module: nn.Module, batch: Batch) -> Tensor:
+        with torch.autocast(self.process.device.type, torch.bfloat16, enabled=self.bf16):
+            loss: Tensor = module(batch.source, batch.target, batch.labels)
+        return loss
+
+
+def dropout_seed(seed: int, step: int, rank: int) -> int:
+    """The seed of what a process draws in one step; neighbours have nothing in common."""
+    (state,) = np.random.SeedSequence((seed, step, rank)).generate_state(1, np.uint64)
+    return int(state)

@@ -29,7 +29,7 @@ TRAINING = (
     *(
         "steps",
         "batch_tokens",
-        "accumulate",
+        "micro_batch_tokens",
         "warmup",
         "lr_factor",
         "cooldown",

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from training import runlog
 from training.train import main
@@ -29,10 +30,11 @@ def command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
     return ["--config", str(recipe), "--data", str(data), "--out", str(out), *more]
 
 
-def weights(out: Path) -> dict[str, torch.Tensor]:
-    """Those of the last checkpoint of a run."""
-    last = max((out / "checkpoints").iterdir())
-    return safetensors.torch.load_file(last / "model.safetensors")
+def weights(out: Path, step: int | None = None) -> dict[str, torch.Tensor]:
+    """Those of the checkpoint of a step, or of the last one."""
+    folders = out / "checkpoints"
+    folder = max(folders.iterdir()) if step is None else folders / f"step-{step:08d}"
+    return safetensors.torch.load_file(folder / "model.safetensors")
 
 
 def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
@@ -53,8 +55,8 @@ def log_without_times(out: Path) -> list[runlog.Record]:
     ]
 
 
-def main_stopped_at(step: int, arguments: list[str]) -> None:
-    """training.train, to which SIGTERM comes during the update of a step; in its own process."""
+def status_stopped_at(step: int, arguments: list[str]) -> int:
+    """The exit status of training.train, to which SIGTERM comes during the update of a step."""
     update = Updater.update
 
     def stopping(self: Updater, number: int, *rest: Any) -> None:
@@ -64,7 +66,12 @@ def main_stopped_at(step: int, arguments: list[str]) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Updater, "update", stopping)
-        sys.exit(main(arguments))
+        return main(arguments)
+
+
+def main_stopped_at(step: int, arguments: list[str]) -> None:
+    """The same as the main function of a process of its own."""
+    sys.exit(status_stopped_at(step, arguments))
 
 
 def wait_for_write(file: Path, is_running: Callable[[], bool]) -> None:
@@ -90,3 +97,17 @@ def forkserver() -> ForkServerContext:
         patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
         ensure_running()
     return context
+
+
+def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, Any]:
+    """What a function returns in each of two processes that torchrun starts, by rank."""
+    forkserver()  # has the slow imports behind it
+    torchrun = elastic_launch(
+        LaunchConfig(
+            min_nodes=1, max_nodes=1, nproc_per_node=2, run_id="two", rdzv_backend="c10d",
+            rdzv_endpoint="localhost:0", max_restarts=0, start_method="forkserver",
+        ),
+        target,
+    )  # fmt: skip
+    found: dict[int, Any] = torchrun(*arguments)
+    return found

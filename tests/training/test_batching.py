@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText, Sentences
+from training.corpus import EncodedText
+from training.sentences import Sentences
 from transformer.config import BOS, EOS, PAD
 
 
@@ -42,6 +43,45 @@ def test_every_sentence_comes_once_and_no_batch_is_too_large(
             assert side.numel() <= budget
             assert side.size(1) % multiple == 0
         assert batch.tokens() == sum(lengths[row][1] + 1 for row in rows)
+
+
+def cut_row_by_row(
+    lengths: list[tuple[int, int]], rows: np.ndarray, budget: int, multiple: int
+) -> list[list[int]]:
+    """The batches of an epoch before they are put into random order, one row after the other."""
+    found: list[list[int]] = []
+    longest = 0
+    # sorted() is stable, too
+    for row in sorted(rows.tolist(), key=lambda row: (lengths[row][1], lengths[row][0])):
+        length = max(lengths[row]) + 1
+        padded = -(-max(longest, length) // multiple) * multiple
+        if not found or padded * (len(found[-1]) + 1) > budget:
+            found.append([])
+            longest = 0
+        found[-1].append(row)
+        longest = max(longest, length)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80),
+    st.integers(1, 200),  # some sentences are too long for any batch
+    st.sampled_from([1, 3, 8]),
+    st.data(),
+)
+def test_batches_are_those_of_a_loop_over_all_rows(
+    lengths: list[tuple[int, int]], budget: int, multiple: int, data: st.DataObject
+) -> None:
+    batches = TokenBatches(_text(lengths), budget, 3, multiple)
+    one = st.integers(0, len(lengths) - 1)
+    given_rows = data.draw(st.none() | st.lists(one, max_size=99).map(np.array))
+    rows = np.arange(len(lengths)) if given_rows is None else given_rows.astype(np.int64)
+    random = np.random.default_rng((3, 5))
+    expected = cut_row_by_row(lengths, rows[random.permutation(len(rows))], budget, multiple)
+    order = random.permutation(len(expected))
+    found = batches.epoch(5, None if given_rows is None else rows)
+    assert [batch.tolist() for batch in found] == [expected[i] for i in order]
 
 
 def test_an_epoch_is_the_same_each_time_and_another_one_differs() -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from hypothesis import strategies as st
 from tests.training.conftest import sentence_pairs
 from training import bpe_dropout
 from training.bpe_dropout import BpeDropout, draws
-from training.corpus import CorpusError, EncodedText, ParallelText, Sentences, encode
+from training.corpus import CorpusError, EncodedText, ParallelText, encode
+from training.sentences import Sentences
+from training.training_text import Part, TrainingText
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
 from transformer.tokenizer import Tokenizer
@@ -167,7 +170,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from training.bpe_dropout import BpeDropout
-from training.corpus import Sentences
+from training.sentences import Sentences
 from transformer.tokenizer import Tokenizer
 folder = Path(sys.argv[1])
 tokenizer = Tokenizer.load(folder / "tokenizer.model")
@@ -200,18 +203,42 @@ def test_the_draws_are_those_of_splitmix64() -> None:
 
 def test_pairs_that_become_too_long_are_left_out_and_counted(tokenizer: Tokenizer) -> None:
     plain = encode(TEXT, tokenizer, 21)
-    text = BpeDropout(tokenizer, 0.3).sample_text(plain, (1, 0), 21)
+    parts = (Part(100, 0.5), Part(0), Part(len(plain) - 100))
+    sampled_text = BpeDropout(tokenizer, 0.3).sample_text(TrainingText(plain, parts), (1, 0), 21)
+    text = sampled_text.encoded
     assert 0 < len(text) < len(plain)
     assert text.left_out == plain.left_out + len(plain) - len(text)
     assert max(*text.source.lengths(), *text.target.lengths()) < 21
     for row, line in enumerate(text.lines):
         assert tokenizer.decode(text.source[row]) == TEXT.source[line]
         assert tokenizer.decode(text.target[row]) == TEXT.target[line]
+    of_first = int((np.asarray(text.lines) < plain.lines[100]).sum())
+    rest = len(text) - of_first
+    assert sampled_text.parts == (Part(of_first, 0.5), Part(0), Part(rest))
     with pytest.raises(CorpusError, match="cuts every sentence into more than 2 pieces"):
-        BpeDropout(tokenizer, 0.3).sample_text(plain, (1, 0), 3)
-    one = EncodedText(plain.source, plain.source, plain.lines)
-    both = BpeDropout(tokenizer, 0.5).sample_text(one, (1, 0), 99)
+        BpeDropout(tokenizer, 0.3).sample_text(TrainingText(plain, parts), (1, 0), 3)
+    one = TrainingText(EncodedText(plain.source, plain.source, plain.lines), (Part(len(plain)),))
+    both = BpeDropout(tokenizer, 0.5).sample_text(one, (1, 0), 99).encoded
     assert both.source[:] != both.target[:]  # the draws of a side are its own
+
+
+def test_a_text_is_cut_alike_some_lines_at_a_time_and_leaves_no_file(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plain = encode(TEXT, tokenizer, 21)
+    text = TrainingText(plain, (Part(130), Part(len(plain) - 130)))
+    dropout = BpeDropout(tokenizer, 0.2)
+    whole = dropout.sample_text(text, (1, 0), 21)
+    monkeypatch.setattr(bpe_dropout, "LINES_AT_ONCE", 7)
+    parts = dropout.sample_text(text, (1, 0), 21)
+    assert parts.fingerprint == whole.fingerprint
+    assert parts.parts == whole.parts
+    numbers = np.arange(len(plain))
+    pieces, lengths = plain.source.pieces(), plain.source.lengths()
+    expected = Sentences.from_arrays(*dropout.sample(pieces, lengths, numbers, (1, 0, 0)))
+    assert whole.encoded.source[:] == [expected[line] for line in whole.encoded.lines]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from tests.training.runs import command, forkserver, losses, same_weights, weights
+from tests.training.runs import command, losses, same_weights, weights
 from training import runlog
 from training.batching import Batch
 from training.devices import ProcessInfo
@@ -362,37 +361,11 @@ def test_patience_ends_a_run_that_gains_nothing(data: Path, recipe: Path, tmp_pa
     assert max(losses(tmp_path / "out")) <= 16
 
 
-@pytest.mark.timeout(300)
-def test_two_processes_give_the_curve_of_one_with_twice_the_batch(
-    data: Path, recipe: Path, tmp_path: Path
-) -> None:
-    recipe.write_text(RECIPE.replace("P_drop = 0.1", "P_drop = 0.0"))
-    twice = tmp_path / "twice.toml"
-    twice.write_text(recipe.read_text() + "accumulate = 2\n")
-    assert main(command(twice, data, tmp_path / "one")) == 0
-    # as torchrun does it, but from a server that has the slow imports behind it
-    forkserver()
-    torchrun = elastic_launch(
-        LaunchConfig(
-            min_nodes=1, max_nodes=1, nproc_per_node=2, run_id="two", rdzv_backend="c10d",
-            rdzv_endpoint="localhost:0", max_restarts=0, start_method="forkserver",
-        ),
-        main,
-    )  # fmt: skip
-    assert torchrun(command(recipe, data, tmp_path / "two")) == {0: 0, 1: 0}
-    one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
-    assert one.keys() == two.keys()
-    for step, loss in one.items():
-        assert two[step] == pytest.approx(loss, rel=2e-5), step
-
-
-@pytest.mark.parametrize("flag", ["r_drop = 5.0", "bpe_dropout = 0.2", "bf16 = true"])
-def test_options_train_and_resume_like_the_rest(
-    flag: str, data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_bf16_trains_and_resumes_like_the_rest(
+    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ProcessInfo, "has_native_bf16", True)
-    text = RECIPE.replace("bf16 = false", "") if "bf16" in flag else RECIPE
-    recipe.write_text(text + flag)
+    recipe.write_text(RECIPE.replace("bf16 = false", ""))
     assert main(command(recipe, data, tmp_path / "whole")) == 0
     assert main(command(recipe, data, tmp_path / "cut", "--steps", "16")) == 0
     assert main(command(recipe, data, tmp_path / "cut", "--resume")) == 0

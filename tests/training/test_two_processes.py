@@ -1,0 +1,115 @@
+"""Two processes are one run: the same curve as one has, and what goes wrong in one stops both."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.training.conftest import RECIPE
+from tests.training.runs import (
+    command,
+    in_two_processes,
+    losses,
+    same_weights,
+    status_stopped_at,
+    weights,
+)
+from training import runlog
+from training.batching import Batch
+from training.devices import ProcessInfo
+from training.train import main
+from training.update import Updater
+
+
+def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
+    """SIGTERM comes to one of the two processes alone."""
+    return status_stopped_at(step if os.environ["RANK"] == "1" else 0, arguments)
+
+
+def _measured(out: Path, name: str) -> dict[int, float]:
+    records = runlog.read(out / "run.jsonl")
+    return {int(r["step"]): float(r[name]) for r in records if name in r}
+
+
+@pytest.mark.timeout(300)
+def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    text = RECIPE.replace("P_drop = 0.1", "P_drop = 0.0")
+    # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
+    text = text.replace("lr_factor = 1.0", "lr_factor = 0.3")
+    recipe.write_text(text.replace("validate_every = 12", "validate_every = 10"))
+    halves = tmp_path / "halves.toml"
+    halves.write_text(recipe.read_text() + "micro_batch_tokens = 100\n")
+    assert main(command(halves, data, tmp_path / "one")) == 0
+
+    out = tmp_path / "two"
+    status = in_two_processes(_stopped_in_the_second, 14, command(recipe, data, out))
+    assert status == {0: 0, 1: 0}
+    state = json.loads((out / "state" / "state.json").read_text())
+    assert state["place"]["step"] == 16  # they agree at a line of the log
+    both = losses(out)
+    assert list(both) == [4, 8, 12, 16]
+    assert main(command(halves, data, out, "--resume")) == 0
+
+    for name in ("loss", "validation_loss"):
+        one, two = (_measured(run, name) for run in (tmp_path / "one", out))
+        assert one.keys() == two.keys()
+        for step, loss in one.items():
+            assert two[step] == pytest.approx(loss, rel=2e-5), (name, step)
+    # the same place in the same order of the text
+    places = [
+        json.loads((run / "state" / "state.json").read_text())["place"]
+        for run in (tmp_path / "one", out)
+    ]
+    for name in ("step", "epoch", "batch", "without_gain"):
+        assert places[0][name] == places[1][name], name
+    assert not same_weights(weights(tmp_path / "one"), weights(out))  # to within rounding alone
+
+
+def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:
+    """In the second process a loss is not finite: exit status, what is said, weights by step."""
+    update, checksums = Updater.update, []
+
+    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
+        if step == bad and os.environ["RANK"] == "1":
+            self.summed_loss += float("nan")  # and every gradient is finite
+        update(self, step, batches, tokens)
+        flat = torch.cat([p.detach().flatten() for p in self.parameters])
+        checksums.append(hashlib.sha256(flat.numpy().tobytes()).hexdigest())
+
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
+        patch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
+        patch.setattr(Updater, "update", spoiled)
+        status = main(arguments)
+    return status, said.getvalue(), checksums
+
+
+@pytest.mark.timeout(300)
+def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    # an update is a single pair, so that the second process has none
+    single = RECIPE.replace("batch_tokens = 200", "batch_tokens = 1")
+    recipe.write_text(single.replace("save_every = 8", "save_every = 4"))
+    found = in_two_processes(_with_a_bad_loss, 6, command(recipe, data, tmp_path / "out"))
+    assert [found[rank][0] for rank in (0, 1)] == [2, 2]
+    said = "".join(found[rank][1] for rank in (0, 1))
+    assert said.count("The loss or a gradient is not finite at step 6 (epoch 0") == 1
+    assert said.count("The last good checkpoint is that of step 4") == 1
+    assert found[0][2] == found[1][2]
+    # seen at the next line of the log; no weight had changed since the step before
+    *good, before, bad, after, last = found[0][2]
+    assert len(good) == 4
+    assert before == bad == after == last
+    assert len({*good, before}) == 5
+    kept = [folder.name for folder in (tmp_path / "out" / "checkpoints").iterdir()]
+    assert kept == ["step-00000004"]

@@ -1,0 +1,106 @@
+"""python -m training.prepare: a text becomes pieces once, which every process then maps."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from training.cleaning import Cleaning
+from training.config import RunConfig
+from training.data_folders import data_folder
+from training.preparation import Request, prepare
+from training.prepared import TOKENIZER
+from transformer import command
+from transformer.arguments import Parser, number, whole_number
+from transformer.errors import ConfigError, unwritable
+from transformer.tokenizer import Tokenizer
+
+SAMPLE_LINES = 2_000_000
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    return command.run("training.prepare", lambda: _prepare(options))
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    config = RunConfig.load(options.config)
+    tokenizer = None
+    if options.tokenizer is not None:
+        tokenizer = Tokenizer.load(options.tokenizer / TOKENIZER)
+        if tokenizer.vocab_size != config.model.vocab_size:
+            raise ConfigError(
+                f"{options.tokenizer} has {tokenizer.vocab_size:,} pieces, but {options.config} "
+                f"says vocab_size = {config.model.vocab_size}: write there what it has."
+            )
+    request = Request(
+        folders=tuple(options.data),
+        vocab_size=config.model.vocab_size,
+        max_pieces=config.recipe.max_pieces,
+        sample_lines=options.sample_lines,
+        cleaning=Cleaning(options.longest_words, options.ratio, options.drop_duplicates),
+        tokenizer=tokenizer,
+    )
+    try:
+        prepare(request, options.out)
+    except OSError as error:
+        # what cannot be read raises a HeadlightError
+        raise ConfigError(
+            f"{unwritable(error, options.out)} Make room, and give the same command to go on."
+        ) from error
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="python -m training.prepare", description=__doc__)
+    parser.add_argument(
+        "--config",
+        type=Path,
+        required=True,
+        help="a TOML file of training/configs: its vocab_size and max_pieces",
+    )
+    parser.add_argument(
+        "--data",
+        type=data_folder,
+        required=True,
+        nargs="+",
+        metavar="DIR[:WEIGHT]",
+        help="folders with train.en and train.de, each read so often in an epoch; the first also "
+        "holds valid.* or val.*",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="the folder to write, for training.train --data"
+    )
+    parser.add_argument(
+        "--tokenizer",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="take the vocabulary of a checkpoint folder instead of learning one",
+    )
+    parser.add_argument(
+        "--sample-lines",
+        type=whole_number(2),
+        default=SAMPLE_LINES,
+        help="learn the vocabulary on so many lines, drawn over the whole text, where it has more; "
+        f"{SAMPLE_LINES:,} unless given",
+    )
+    parser.add_argument(
+        "--longest-words",
+        type=whole_number(1),
+        help="drop pairs with more words on a side; none are unless given",
+    )
+    parser.add_argument(
+        "--ratio",
+        type=number(1, 1_000),
+        help="drop pairs of which one side has more than so many times the words of the other; "
+        "none are unless given",
+    )
+    parser.add_argument(
+        "--drop-duplicates", action="store_true", help="drop pairs that came before"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -24,12 +24,14 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("headlight.serve", "serve the app on http://localhost:8501"),
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
-    "export": Command("transformer.export.__main__", "write a checkpoint for CTranslate2"),
+    "export": Command("transformer.export.__main__", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
     "download": Command("training.download", "fetch public English-German text"),
+    "prepare": Command("training.prepare", "turn text into pieces that every process maps"),
     "train": Command("training.train", "train a model on parallel text"),
     "average": Command("training.average", "average the last checkpoints of a run"),
     "evaluate": Command("training.evaluate", "measure BLEU, alignment, heads and lenses"),
+    "card": Command("training.model_card", "write the model card of a run"),
 }
 HELP = "\n".join(
     [

@@ -5,14 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -22,6 +16,7 @@ import pytest
 
 from benchmarks.browser import QUIET
 from tests.browser.app_page import PATIENCE, enter
+from tests.browser.servers import APP, served
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
@@ -34,9 +29,6 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 
 __all__ = ["trained_folder"]  # a fixture: used by name
 
-ROOT = Path(__file__).resolve().parents[2]
-APP = ROOT / "app.py"
-START = 40.0  # seconds until a server must answer; a training run may hold both cores
 # the machine's other core belongs to another worker
 ONE_THREAD = ["--num-raster-threads=1", "--disable-site-isolation-trials"]
 # all tabs of a context: starting a process costs more than most tests do
@@ -96,12 +88,6 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def logs() -> dict[str, Path]:
-    """The file that each server of `serve_app` writes to, by its address."""
-    return {}
-
-
-@pytest.fixture(scope="session")
 def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of models of every served app, which a test may fill."""
     return tmp_path_factory.mktemp("models")
@@ -109,7 +95,7 @@ def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def serve_app(
-    tmp_path_factory: pytest.TempPathFactory, logs: dict[str, Path], models_folder: Path
+    tmp_path_factory: pytest.TempPathFactory, models_folder: Path
 ) -> Iterator[Callable[[str], str]]:
     """Serve the app with another `HEADLIGHT_CHECKPOINT` and get its address."""
     with ExitStack() as servers:
@@ -118,9 +104,7 @@ def serve_app(
         def serve(checkpoint: str) -> str:
             log = tmp_path_factory.mktemp("app") / "server.log"
             env = {CHECKPOINT_VARIABLE: checkpoint, MODELS_VARIABLE: str(models_folder)}
-            address = servers.enter_context(served(APP, log, env))
-            logs[address] = log
-            return address
+            return servers.enter_context(served(APP, log, env))
 
         yield serve
 
@@ -191,52 +175,3 @@ def serve_script(_scripts: tuple[Path, str]) -> Callable[[str], str]:
         return f"{address}/{name}"
 
     return serve
-
-
-@contextmanager
-def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
-    """The address of a server that runs a script in the repository root until the block ends.
-
-    So it reads the project's `.streamlit/config.toml` and can import its packages.
-    """
-    port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            [*command, "--server.headless=true", "--server.address=127.0.0.1"],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(address, server, log)
-        yield address
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            server.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    said = log.read_text(encoding="utf-8", errors="replace")
-    pytest.fail(f"streamlit did not start at {address}; it said:\n{said}", pytrace=False)

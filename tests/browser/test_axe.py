@@ -34,8 +34,12 @@ EVERY = [
     # what a view has of its own is the same chrome: one width of each theme
     *(("roles", {VIEW: name}, WAYS[:2]) for name in VIEWS if name != ROLES),
 ]
-RUN = """async (rules) => (await axe.run(document, { resultTypes: ["violations"],
-    preload: false, iframes: false, ...(rules ? { runOnly: rules } : {}) })).violations
+# a rule says how serious its faults are; what is not serious enough is not looked for
+RUN = """async ([only, serious]) => (await axe.run(document, { resultTypes: ["violations"],
+    preload: false, iframes: false, ...(only ? { runOnly: only } : {}),
+    rules: Object.fromEntries(axe._audit.rules
+        .filter(({ impact }) => impact && !serious.includes(impact))
+        .map(({ id }) => [id, { enabled: false }])) })).violations
     .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(
         ({ target, failureSummary }) => [String(target), failureSummary]) }))"""
 
@@ -54,7 +58,7 @@ def faults(page: Page, axe: str, rules: list[str] | None) -> list[dict[str, Any]
     """What is serious on a page as it stands, by some of axe's rules or by all."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe)
-    found: list[dict[str, Any]] = page.evaluate(RUN, rules)
+    found: list[dict[str, Any]] = page.evaluate(RUN, [rules, SERIOUS])
     return [one for one in found if one["impact"] in SERIOUS and one["id"] not in STREAMLITS_OWN]
 
 

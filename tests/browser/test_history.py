@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from tests.browser.app_page import PATIENCE, until, url
-from tests.browser.conftest import APP, served
+from tests.browser.servers import APP, served
 from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def opened(browser: Browser, overloaded: str) -> Iterator[tuple[Page, Wire, list
 
 def at_rest(page: Page) -> None:
     """The page shows what its address says."""
-    page.wait_for_function(ANSWERED, polling=50)
+    page.wait_for_function(ANSWERED, polling=10)
 
 
 def state(page: Page) -> tuple[str, set[tuple[str, str]], str, list[str]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, SENTENCE, expect_map, german, no_traceback, until, url
-from tests.browser.conftest import APP, served
+from tests.browser.servers import APP, served
 from transformer import Translator
 from viz.app.serving import CHECKPOINT_VARIABLE
 

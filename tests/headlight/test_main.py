@@ -54,7 +54,7 @@ def test_a_command_that_is_none_is_one_sentence(capsys):
     assert said.out == ""
     assert said.err == (
         "headlight: there is no command 'trian': choose one of "
-        "app, translate, export, report, download, train, average, evaluate.\n"
+        "app, translate, export, report, download, prepare, train, average, evaluate, card.\n"
     )
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing.context import ForkServerContext
-from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ import safetensors.torch
 import torch
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+from tests.forkserver import forkserver as forkserver
 from training import runlog
 from training.train import main
 from training.update import Updater
@@ -86,17 +84,6 @@ def _written_at(file: Path) -> object:
         return file.stat().st_mtime_ns
     except FileNotFoundError:  # not there yet, or just about to be replaced
         return None
-
-
-def forkserver() -> ForkServerContext:
-    """Starts processes that have the slow imports behind them, and compute on one thread."""
-    context = multiprocessing.get_context("forkserver")
-    # Adam imports _dynamo
-    context.set_forkserver_preload(["training.train", "torch._dynamo", "torch.distributed"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
-        ensure_running()
-    return context
 
 
 def in_two_processes(target: Callable[..., Any], *arguments: Any) -> dict[int, Any]:

@@ -1,0 +1,74 @@
+"""Streamlit scripts served on a free port, each by a process of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+
+from tests.forkserver import forkserver
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "app.py"
+START = 40.0  # seconds until a server must answer; a training run may hold both cores
+
+
+@contextmanager
+def served(script: Path, log: Path, env: dict[str, str]) -> Iterator[str]:
+    """The address of a server that runs a script in the repository root until the block ends.
+
+    So it reads the project's `.streamlit/config.toml` and can import its packages.
+    """
+    port = _free_port()
+    server = forkserver().Process(target=_serve, args=(script, log, env, port), daemon=True)
+    server.start()
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait(address, server, log)
+        yield address
+    finally:
+        server.terminate()
+        server.join(timeout=5)
+        if server.is_alive():
+            server.kill()
+
+
+def _serve(script: Path, log: Path, env: dict[str, str], port: int) -> None:
+    """`streamlit run`, as from a shell in the repository root."""
+    from streamlit.web import cli
+
+    with log.open("wb") as out:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(out.fileno(), stream.fileno())
+    os.environ |= env
+    os.chdir(ROOT)
+    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1"]
+    cli.main(["run", str(script), *options])
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait(address: str, server: BaseProcess, log: Path) -> None:
+    end = time.monotonic() + START
+    while time.monotonic() < end and server.is_alive():
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else "nothing"
+    pytest.fail(f"streamlit did not start at {address}; it said:\n{said}", pytrace=False)

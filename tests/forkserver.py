@@ -1,0 +1,34 @@
+"""Processes that begin with the slow imports behind them.
+
+One list for all, because there is one fork server in a process: who asks first starts it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.context import ForkServerContext
+from multiprocessing.forkserver import ensure_running
+
+import pytest
+
+from viz.app.navigation import TITLES
+
+TRAINING = ["training.train", "torch._dynamo", "torch.distributed"]  # Adam imports _dynamo
+SERVING = [
+    "streamlit.web.cli",
+    "streamlit.web.server.starlette.starlette_server",
+    "altair",
+    "transformer.translator",
+    "viz.app.first_page",
+    *(f"viz.pages.{path}" for path in TITLES),
+]
+
+
+def forkserver() -> ForkServerContext:
+    """Starts processes that have the slow imports behind them, and compute on one thread."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*TRAINING, *SERVING])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
+        ensure_running()
+    return context

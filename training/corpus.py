@@ -13,7 +13,7 @@ from tqdm import tqdm
 from training.lines import CHUNK, MOST_BYTES, line_chunks
 from training.lines import CorpusError as CorpusError
 from training.lines import read_lines as read_lines
-from training.sentences import Counts, Sentences, stored_type
+from training.sentences import Counts, Sentences, StoredIds, stored_type
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
@@ -183,7 +183,8 @@ def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
     ids = tokenizer.encode_all(lines)
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     type_ = stored_type(tokenizer.vocab_size)
-    return Sentences.from_arrays(np.fromiter(chain.from_iterable(ids), type_), lengths)
+    pieces: StoredIds = np.fromiter(chain.from_iterable(ids), type_)
+    return Sentences.from_arrays(pieces, lengths)
 
 
 def joined(chunks: Iterable[EncodedText]) -> EncodedText:

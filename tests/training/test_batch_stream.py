@@ -152,9 +152,7 @@ def test_more_processes_than_sentence_pairs_are_refused(data: Path, tokenizer: T
         if processes == 300:
             BatchStream(text, tokenizer, Recipe(), process)
             continue
-        with pytest.raises(
-            CorpusError, match="300 sentence pairs, fewer than the 301"
-        ):
+        with pytest.raises(CorpusError, match="300 sentence pairs, fewer than the 301"):
             BatchStream(text, tokenizer, Recipe(), process)
 
 

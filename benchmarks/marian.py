@@ -1,4 +1,4 @@
-"""MarianMT folders here and in `transformers`, on the same random weights.
+"""MarianMT folders here and in `transformers`: random ones, and the export of our own model.
 
 Random weights are the harder case: no head is sharp, so that no difference hides behind a zero.
 """
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.machine import describe
+from benchmarks.marian_export import compare_export
 from benchmarks.marian_folders import SHAPES, write_folder
 from transformer import KINDS, InputError, marian
 from transformer.checkpoint import Checkpoint
@@ -53,6 +54,7 @@ def run(options: argparse.Namespace) -> None:
             "transformers is not installed: install the extra bench, pip install '.[bench]'."
         ) from error
     print(f"{describe()}, transformers {transformers.__version__}")
+    print(compare_export())
     lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
     with tempfile.TemporaryDirectory() as place:
         for name, shape in SHAPES.items():

@@ -7,6 +7,7 @@ turns, so that a machine that slows down slows both.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import multiprocessing
 import resource
 import statistics
@@ -25,6 +26,8 @@ from training.config import Recipe, RunConfig
 from training.corpus import EncodedText, Sentences
 from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater
+from transformer import command
+from transformer.arguments import Parser
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 
@@ -42,6 +45,7 @@ class Setting:
     steps: int
     warmup: int
     compile: bool
+    multiple: int
 
 
 @dataclass(frozen=True)
@@ -52,35 +56,76 @@ class Turn:
     peak_gib: float
 
 
+@dataclass(frozen=True)
+class Defaults:
+    """Of what is not given: the paper's batch on a GPU, which small ones would not fill."""
+
+    batch_tokens: int
+    steps: int
+    warmup: int
+    turns: int
+    compile: bool
+
+
+ON_CPU = Defaults(batch_tokens=2_000, steps=20, warmup=15, turns=3, compile=False)
+ON_GPU = Defaults(batch_tokens=25_000, steps=60, warmup=30, turns=1, compile=True)
+
+
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks training`."""
-    parser = commands.add_parser("training", help="tokens a second against torch.nn.Transformer")
+    _add_options(
+        commands.add_parser("training", help="tokens a second against torch.nn.Transformer")
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The same as `python -m benchmarks.training`, which needs no more than a training needs."""
+    parser = Parser(prog="python -m benchmarks.training", description=__doc__)
+    _add_options(parser)
+    options = parser.parse_args(arguments)
+    return command.run("benchmarks.training", lambda: options.run(options))
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", nargs="+", choices=("demo", "base", "big"), default=["demo"])
     parser.add_argument("--layers", type=int, help="N; that of the preset unless given")
-    parser.add_argument("--batch-tokens", type=int, default=2_000)
-    parser.add_argument("--steps", type=int, default=20, help="measured updates in each turn")
-    parser.add_argument("--warmup", type=int, default=15, help="updates before them")
-    parser.add_argument("--turns", type=int, default=3, help="turns of each side")
-    parser.add_argument("--compile", action="store_true", help="torch.compile on our side")
+    parser.add_argument("--batch-tokens", type=int, help="of one update (2,000; on a GPU 25,000)")
+    parser.add_argument("--steps", type=int, help="measured updates in each turn (20; 60)")
+    parser.add_argument("--warmup", type=int, help="updates before them (15; 30)")
+    parser.add_argument("--turns", type=int, help="turns of each side (3; 1)")
+    parser.add_argument(
+        "--compile",
+        action=argparse.BooleanOptionalAction,
+        help="torch.compile on our side (no; yes)",
+    )
+    parser.add_argument("--alone", action="store_true", help="our side alone")
+    parser.add_argument(
+        "--multiple", type=int, help="pad lengths to multiples of this; as a training does"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print a table."""
+    gpu = torch.cuda.is_available()
+    for name, value in dataclasses.asdict(ON_GPU if gpu else ON_CPU).items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    sides = SIDES[:1] if options.alone else SIDES
     print(describe())
     print("| model | loop | target tokens/s | ours is faster by | peak memory |")
     print("|---|---|---|---|---|")
     for preset in options.preset:
-        found: dict[str, list[Turn]] = {side: [] for side in SIDES}
+        found: dict[str, list[Turn]] = {side: [] for side in sides}
         for _ in range(options.turns):
-            for side in SIDES:
+            for side in sides:
                 setting = Setting(
                     side, preset, options.layers or 6, options.batch_tokens, options.steps,
-                    options.warmup, options.compile,
+                    options.warmup, options.compile, options.multiple or 0,
                 )  # fmt: skip
                 found[side].append(_in_a_process(setting))
         print(_rows(preset, options, found), flush=True)
-        if torch.cuda.is_available():
+        if gpu:
             _print_paper_run(preset, options, found["ours"])
 
 
@@ -148,7 +193,8 @@ def measure(setting: Setting) -> Turn:
     else:
         process = ProcessInfo(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
         update = PlainLoop(config, process.device, bf16=setting.side == SIDES[2]).update
-    batches = _batches(config, setting, process.length_multiple)
+    multiple = setting.multiple or process.length_multiple
+    batches = _batches(config, setting, multiple)
     for batch in batches[: setting.warmup]:
         update(batch)
     _wait(process)
@@ -204,3 +250,7 @@ def _peak_gib(process: ProcessInfo) -> float:
         return torch.cuda.max_memory_allocated() / 2**30
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
+
+
+if __name__ == "__main__":
+    sys.exit(main())

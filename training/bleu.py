@@ -13,13 +13,16 @@ from tqdm import tqdm
 
 from training.comet import Comet
 from training.corpus import CorpusError, encode
+from training.devices import inference_device
 from training.held_out import read_held_out
-from training.moses import multi30k_bleu
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
+
+CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
+"""Padded source pieces that are searched at one time."""
 
 Result = dict[str, float | int | str]
 
@@ -85,7 +88,7 @@ def bleu(
     multi30k: bool = False,
     comet: Path | None = None,
 ) -> Result:
-    """Translate a file and compare it with its reference, on all cores.
+    """Translate a file and compare it with its reference, on a GPU or on all cores, in float32.
 
     Args:
         folder: the checkpoint, the bundled one if None.
@@ -102,7 +105,7 @@ def bleu(
     metric = Comet(comet) if comet else None  # before the minutes that a search may take
     text = read_held_out(src, ref)
     translator = Translator.load(folder)
-    model = translator.model
+    model = translator.model.to(inference_device())
     max_pieces = model.config.max_length - 1  # </s> takes one position
     encoded = encode(
         text,
@@ -129,6 +132,7 @@ def bleu(
         ],
         translator.target_tokenizer,
         model.device,
+        GPU_TOKENS if model.device.type == "cuda" else CPU_TOKENS,
         progress=lambda batches: tqdm(batches, unit="batch", disable=None),
     )
     seconds = time.perf_counter() - started
@@ -149,6 +153,8 @@ def bleu(
         "seconds": seconds,
     }
     if multi30k:
+        from training.moses import multi30k_bleu  # sacremoses is needed for this alone
+
         result["multi30k_bleu"], result["multi30k_signature"] = multi30k_bleu(
             translations, text.target
         )

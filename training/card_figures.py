@@ -137,9 +137,12 @@ def _shown(values: Mapping[str, Any]) -> str:
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
     """Each path by as many of its last parts as tell it from the others."""
-    different = set(paths)
-    for parts in (1, 2):
-        names = {path: "/".join(PurePath(path).parts[-parts:]) for path in different}
-        if len(set(names.values())) == len(different):
-            return names
-    return {path: path for path in different}
+    ends = {path: PurePath(path).parts for path in paths}
+    names = {}
+    for path, parts in ends.items():
+        names[path] = path
+        for count in (1, 2):
+            if sum(other[-count:] == parts[-count:] for other in ends.values()) == 1:
+                names[path] = "/".join(parts[-count:])
+                break
+    return names

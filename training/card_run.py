@@ -11,8 +11,9 @@ from typing import Any
 from training import runlog
 from training.average import checkpoints
 from training.runlog import Record
+from training.saving import STATE
 from training.state import STATE_JSON
-from training.trainer import AVERAGED, LOG, STATE
+from training.trainer import AVERAGED, LOG
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, unreadable
 from transformer.reading import MIB, read_bytes

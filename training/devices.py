@@ -12,6 +12,8 @@ from pathlib import Path
 import torch
 from torch import distributed
 
+from transformer.errors import ConfigError
+
 CPUINFO = Path("/proc/cpuinfo")
 BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})  # the last one is Arm's
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4  # of mallopt(3)
@@ -40,10 +42,12 @@ class ProcessInfo:
     def length_multiple(self) -> int:
         """Batches are padded to multiples of this length.
 
-        On a GPU few lengths mean few shapes to plan for, and its matrix units take eight numbers
-        at a time; a CPU would just compute the padding.
+        On a GPU few lengths mean few shapes to plan and to keep memory for. A compiled layer is one
+        graph for all of them, and a product's rows are those of all sentences together, so that
+        they need not be more: at captions' lengths, multiples of 8 would compute a quarter of
+        padding (`python -m benchmarks.training --multiple 8` measures it). On a CPU, none.
         """
-        return 8 if self.device.type == "cuda" else 1
+        return 4 if self.device.type == "cuda" else 1
 
     @property
     def is_asynchronous(self) -> bool:
@@ -63,21 +67,41 @@ class ProcessInfo:
 
 
 def set_up_distributed() -> ProcessInfo:
-    """Choose the device, and join the other processes when torchrun started this one."""
+    """Choose the device, and join the other processes when torchrun started this one.
+
+    Raises:
+        ConfigError: if there are GPUs, but fewer than processes on this machine.
+    """
     gpu = torch.cuda.is_available()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    device = (
-        torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if gpu else torch.device("cpu")
-    )
+    device = _gpu_of_process() if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
-        torch.backends.cuda.matmul.allow_tf32 = True
+        # TF32 where float32 is multiplied. This sets the old flag and the new one: with one of
+        # them alone, torch.compile fails in releases that read the other (pytorch issue 166387)
+        torch.set_float32_matmul_precision("high")
     else:
         _limit_kernel_cache()
         _keep_freed_memory()
     if world_size > 1:
-        distributed.init_process_group("nccl" if gpu else "gloo")
+        # named, or the first collective would guess which GPU is this process's
+        distributed.init_process_group("nccl" if gpu else "gloo", device_id=device if gpu else None)
     return ProcessInfo(device, rank, world_size)
+
+
+def inference_device() -> torch.device:
+    """Where a trained model is measured or translates: the first GPU, if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _gpu_of_process() -> torch.device:
+    number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+    if number >= count:
+        raise ConfigError(
+            f"Process {number + 1} of this machine has no GPU, since it has {count}: start "
+            f"{count} processes."
+        )
+    return torch.device("cuda", number)
 
 
 def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:

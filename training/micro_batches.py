@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from training.batching import Batch
 from training.config import Recipe
@@ -41,7 +43,9 @@ class Division:
         return f"{processes} × {micro_batches} of about {self.tokens:,} tokens a side"
 
 
-def cut(rows: Counts, lengths: Counts, most_tokens: int, multiple: int = 1) -> list[Counts]:
+def cut(
+    rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
+) -> list[Counts]:
     """Cut the rows of one process into as few micro-batches as their size allows.
 
     Args:

@@ -86,12 +86,8 @@ def card(
     if notes.strip():
         lines += [notes.strip(), ""]
     if evaluations:
-        lines += [
-            "## How good it is",
-            "",
-            *figures(evaluations, checksum_of_weights(translator.folder)),
-            "",
-        ]
+        table = figures(evaluations, checksum_of_weights(translator.folder))
+        lines += ["## How good it is", "", *table, ""]
     if examples:
         beside = Translator.load(before) if before else None
         lines += ["## Examples", "", *_translated(examples, translator, beside), ""]

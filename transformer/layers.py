@@ -50,7 +50,8 @@ class AddAndNorm(nn.Module):
     def forward(self, x: Tensor, sublayer_of_x: Tensor) -> Tensor:
         """Add the sub-layer's output to x, and normalise: `[batch, position, d_model]`."""
         added = self.hook_sum(x + self.dropout(self.hook_sublayer(sublayer_of_x)))
-        return self.hook_normalised(self.norm(added))  # type: ignore[no-any-return]
+        # autocast on a GPU gives float32, and three products would each cast it back
+        return self.hook_normalised(self.norm(added).to(added.dtype))  # type: ignore[no-any-return]
 
 
 class EncoderLayer(nn.Module):
@@ -102,8 +103,12 @@ class DecoderLayer(nn.Module):
         k, v = self.self_attention.keys_and_values(x)
         if cache is not None:
             k, v = cache.extend_self(k, v)
-        # one new position may see all keys: no mask, and the kernel's fastest path
-        attended = self.self_attention.attend(x, k, v, is_causal=x.size(1) > 1)
+        # one new position may see all keys: no mask, and the kernel's fastest path. A branch, since
+        # torch.compile takes the comparison itself for a symbol, which the kernel refuses
+        is_causal = False
+        if x.size(1) > 1:
+            is_causal = True
+        attended = self.self_attention.attend(x, k, v, is_causal=is_causal)
         x = self.self_attention_norm(x, attended)
 
         if cache is None:

@@ -30,10 +30,11 @@ def command(recipe: Path, data: Path, out: Path, *more: str) -> list[str]:
     return ["--config", str(recipe), "--data", str(data), "--out", str(out), *more]
 
 
-def weights(out: Path) -> dict[str, torch.Tensor]:
-    """Those of the last checkpoint of a run."""
-    last = max((out / "checkpoints").iterdir())
-    return safetensors.torch.load_file(last / "model.safetensors")
+def weights(out: Path, step: int | None = None) -> dict[str, torch.Tensor]:
+    """Those of the checkpoint of a step, or of the last one."""
+    folders = out / "checkpoints"
+    folder = max(folders.iterdir()) if step is None else folders / f"step-{step:08d}"
+    return safetensors.torch.load_file(folder / "model.safetensors")
 
 
 def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -97,8 +98,13 @@ def test_json_has_every_number_under_its_name(
 ) -> None:
     result = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "2", "--alpha", "1")
     assert set(result) == {
+        "checkpoint", "weights", "src", "ref",
         "bleu", "signature", "chrf", "loss", "perplexity", "beam", "alpha", "sentences", "seconds",
     }  # fmt: skip
+    assert (result["src"], result["ref"]) == (str(texts / "in.en"), str(texts / "ref.de"))
+    assert result["checkpoint"] == str(checkpoint_folder)
+    content = (checkpoint_folder / "model.safetensors").read_bytes()
+    assert result["weights"] == hashlib.sha256(content).hexdigest()
     assert (result["sentences"], result["beam"], result["alpha"]) == (8, 2, 1.0)
     assert result["perplexity"] == pytest.approx(math.exp(float(result["loss"])))
     both = _result(checkpoint_folder, texts, "ref.de", capsys, "--multi30k", "--beam", "2")

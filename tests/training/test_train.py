@@ -8,9 +8,12 @@ import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.runs import same_weights, weights
+from training import journal, prepare, runlog, train
+from training.runlog import Record
 from training.train import main
 from training.trainer import Trainer
 from transformer import checkpoint
+from transformer.errors import ConfigError
 from transformer.translator import BUNDLED
 
 
@@ -159,6 +162,70 @@ def test_a_run_can_be_resumed_from_its_beginning(
     assert {path.name for path in out.iterdir()} == {"state", "tokenizer.model"}
     assert main([*command, str(out), "--resume"]) == 0
     assert same_weights(weights(out), weights(tmp_path / "whole"))
+
+
+def test_a_run_may_go_on_from_its_text_as_it_was_prepared_and_from_no_other(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    command = ["--config", str(recipe), "--data", f"{data}:0.7"]
+    assert main([*command, "--out", str(whole)]) == 0
+    assert main([*command, "--out", str(out), "--steps", "16"]) == 0
+    prepared = ["--out", str(tmp_path / "prepared"), "--tokenizer", str(out / "averaged")]
+    assert prepare.main([*command, *prepared]) == 0
+    capsys.readouterr()
+
+    before = _files(out)
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("train", "valid"):
+        write_pairs(other / name, sentence_pairs(300, seed=3))
+    for changed in (str(data), str(other), f"{data}:0.8"):
+        resume = ["--config", str(recipe), "--data", changed, "--out", str(out), "--resume"]
+        assert "The training text of --data is not the one that the run" in _error(resume, capsys)
+    assert _files(out) == before
+
+    resume = ["--config", str(recipe), "--data", str(tmp_path / "prepared"), "--out", str(out)]
+    assert main([*resume, "--resume"]) == 0
+    assert same_weights(weights(out), weights(whole))
+
+
+def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[tuple[Path, int, int]] = []
+
+    class Here:
+        def __init__(self, folder: Path, after_step: int) -> None:
+            self.folder, self.after_step = folder, after_step
+
+        def write(self, record: Record) -> None:
+            written.append((self.folder, self.after_step, int(record["step"])))
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    def missing(*_: object) -> None:
+        raise ConfigError("TensorBoard is not installed.")
+
+    out = tmp_path / "deep" / "out"
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(out), "--tensorboard"]
+    monkeypatch.setattr(train, "TensorBoard", missing)
+    assert "TensorBoard is not installed." in _error(command, capsys)
+    assert not out.parent.exists()
+    for module in (train, journal):
+        monkeypatch.setattr(module, "TensorBoard", Here)
+    assert main([*command, "--steps", "8"]) == 0
+    assert main([*command, "--resume"]) == 0
+    folder = out / "tensorboard"
+    records = [(folder, 8 * (step > 8), step) for step in (0, 4, 8, 8, 8, 12, 12, 16, 20, 24, 24)]
+    records[4] = (folder, 8, 8)  # the plan of the longer run
+    assert written == records
+    assert [record["step"] for record in runlog.read(out / "run.jsonl")] == [r[2] for r in records]
 
 
 def test_a_run_that_cannot_be_resumed_is_left_as_it_is(

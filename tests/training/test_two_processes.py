@@ -23,6 +23,7 @@ from tests.training.runs import (
 )
 from training import runlog
 from training.batching import Batch
+from training.devices import ProcessInfo
 from training.train import main
 from training.update import Updater
 
@@ -73,36 +74,42 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
     assert not same_weights(weights(tmp_path / "one"), weights(out))  # to within rounding alone
 
 
-def _with_a_bad_loss(step: int, arguments: list[str]) -> tuple[int, str, str]:
-    """In the second process a loss is not finite: exit status, what is said, sum of the weights."""
-    update, updaters = Updater.update, []
+def _with_a_bad_loss(bad: int, arguments: list[str]) -> tuple[int, str, list[str]]:
+    """In the second process a loss is not finite: exit status, what is said, weights by step."""
+    update, checksums = Updater.update, []
 
-    def spoiled(self: Updater, number: int, batches: list[Batch], tokens: int) -> None:
-        if number == step and os.environ["RANK"] == "1":
-            self.summed_loss += float("nan")
-        updaters.append(self)
-        update(self, number, batches, tokens)
+    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
+        if step == bad and os.environ["RANK"] == "1":
+            self.summed_loss += float("nan")  # and every gradient is finite
+        update(self, step, batches, tokens)
+        flat = torch.cat([p.detach().flatten() for p in self.parameters])
+        checksums.append(hashlib.sha256(flat.numpy().tobytes()).hexdigest())
 
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
+        patch.setattr(ProcessInfo, "is_asynchronous", True)  # as on a GPU: no look at each step
         patch.setattr(Updater, "update", spoiled)
         status = main(arguments)
-    flat = torch.cat([p.detach().flatten() for p in updaters[-1].parameters])
-    assert len(updaters) == step
-    return status, said.getvalue(), hashlib.sha256(flat.numpy().tobytes()).hexdigest()
+    return status, said.getvalue(), checksums
 
 
 @pytest.mark.timeout(300)
 def test_a_loss_that_is_not_finite_in_one_process_stops_both_with_equal_weights(
     data: Path, recipe: Path, tmp_path: Path
 ) -> None:
-    recipe.write_text(RECIPE.replace("save_every = 8", "save_every = 4"))
-    found = in_two_processes(_with_a_bad_loss, 7, command(recipe, data, tmp_path / "out"))
-    (status, said, checksum), (other_status, other_said, other_checksum) = found[0], found[1]
-    assert (status, other_status) == (2, 2)
-    for sentence in (said, other_said):
-        assert "The loss or a gradient is not finite at step 7" in sentence
-        assert "The last good checkpoint is that of step 4" in sentence
-    assert checksum == other_checksum
+    # an update is a single pair, so that the second process has none
+    single = RECIPE.replace("batch_tokens = 200", "batch_tokens = 1")
+    recipe.write_text(single.replace("save_every = 8", "save_every = 4"))
+    found = in_two_processes(_with_a_bad_loss, 6, command(recipe, data, tmp_path / "out"))
+    assert [found[rank][0] for rank in (0, 1)] == [2, 2]
+    for rank in (0, 1):
+        assert "The loss or a gradient is not finite at step 6 (epoch 0" in found[rank][1]
+        assert "The last good checkpoint is that of step 4" in found[rank][1]
+    assert found[0][2] == found[1][2]
+    # seen at the next line of the log; no weight had changed since the step before
+    *good, before, bad, after, last = found[0][2]
+    assert len(good) == 4
+    assert before == bad == after == last
+    assert len({*good, before}) == 5
     kept = [folder.name for folder in (tmp_path / "out" / "checkpoints").iterdir()]
     assert kept == ["step-00000004"]

@@ -1,6 +1,7 @@
 """Search for a translation: greedy and beam search, steered and recorded (§6.1)."""
 
 from transformer.decoding.beam import BeamSearch, beam_search
+from transformer.decoding.bulk import bulk_search
 from transformer.decoding.constraints import Constraints
 from transformer.decoding.greedy import greedy
 from transformer.decoding.hypothesis import (
@@ -24,6 +25,7 @@ __all__ = [
     "Node",
     "SearchTree",
     "beam_search",
+    "bulk_search",
     "greedy",
     "length_penalty",
 ]

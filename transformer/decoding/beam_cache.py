@@ -67,6 +67,16 @@ class BeamCache:
             self.rows = len(rows)
             self._view()
 
+    def gather(self, rows: Tensor) -> None:
+        """As `select`, with the rows as a tensor on the device: nothing waits for it."""
+        used = self._buffer[:, :, : self.length].index_select(1, rows)
+        if len(rows) > self._buffer.size(1):
+            N, _, room, width = self._buffer.shape
+            self._buffer = self._buffer.new_empty(N, len(rows), room, width)
+        self._buffer[:, : len(rows), : self.length] = used
+        self.rows = len(rows)
+        self._view()
+
     def _view(self) -> None:
         """Views of the rows in use, by layer: whole, and its keys and values by head."""
         used = self._buffer[:, : self.rows]

@@ -1,0 +1,92 @@
+"""Carrying a plan out: its order, its end in time, and what fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from training.data_folders import DataFolder
+from training.pipeline.parts import Job, Part
+from training.pipeline.place import Place
+from training.pipeline.runner import Runner
+from transformer.errors import ConfigError
+
+MODULE = "tests.training.pipeline.jobs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made(Part):
+    """A part whose jobs are those of `jobs`."""
+
+    what: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+    def needs(self) -> tuple[str, ...]:
+        return self.after
+
+    def stages(self, place: Place) -> list[list[Job]]:
+        folder = place.folder(self.name)
+        jobs = []
+        for number, what in enumerate(self.what):
+            product, written = folder / str(number), folder / f"{number}.written"
+            if what == "work":  # the product is what it prints
+                jobs.append(
+                    Job(str(number), MODULE, (what, str(written)), product, takes_output=True)
+                )
+            else:
+                jobs.append(Job(str(number), MODULE, (what, str(written)), product))
+        return [jobs]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path, tmp_path / "out", (DataFolder(tmp_path),))
+
+
+def test_a_part_that_fails_stops_only_those_that_need_it(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [
+        Made(name="a", what=("work",)),
+        Made(name="b", what=("fail",)),
+        Made(name="c", what=("work",), after=("b",)),
+        Made(name="d", what=("work", "work"), after=("a",), beside=2),
+    ]
+    runner = Runner(place, parts)
+    assert runner.run() == 2
+    assert runner.failed == ["b", "c"]
+    said = capsys.readouterr().out
+    assert "b: failed: jobs: this cannot work." in said
+    assert "c: failed: it needs b" in said
+    assert (place.out / "d" / "1").read_text() == "work\n"
+    written = (place.out / "a" / "0.written").stat().st_mtime_ns
+
+    again = Runner(place, [parts[0], parts[3]])
+    assert again.run() == 2  # as they were
+    assert capsys.readouterr().out == ""
+    assert (place.out / "a" / "0.written").stat().st_mtime_ns == written
+    with pytest.raises(ConfigError, match="was done with another plan"):
+        Runner(place, [parts[3], Made(name="a", what=("work", "work"))]).run()
+
+
+def test_what_runs_is_stopped_in_order_when_the_time_is_over(place: Place) -> None:
+    parts = [Made(name="a", what=("wait", "wait"), beside=2), Made(name="b", what=("work",))]
+    folder = place.out / "a"
+    runner = Runner(place, parts, time.monotonic() + 1_000)
+
+    def end_soon() -> None:
+        while len(list(folder.glob("*.began"))) < 2:
+            time.sleep(0.01)
+        runner.stop_at = time.monotonic() + 0.1
+
+    threading.Thread(target=end_soon, daemon=True).start()
+    assert runner.run() == 0
+    assert not runner.failed
+    assert (folder / "0.written").exists()  # SIGTERM came, and was waited for
+    assert (folder / "1.written").exists()
+    assert not (folder / "done.json").exists()
+    assert not (place.out / "b").exists()

@@ -78,14 +78,6 @@ def pair_chunks(
         raise CorpusError(f"{source_path} is empty: give at least one sentence.")
 
 
-def read_training_text(folders: Sequence[Path]) -> ParallelText:
-    """The training text of all folders together; a folder named twice counts twice."""
-    text = ParallelText([], [])
-    for folder in folders:
-        text += read_parallel(folder / "train")
-    return text
-
-
 def read_validation_text(folder: Path) -> ParallelText:
     """`valid.*` of a folder, or `val.*`, as Multi30k names it."""
     name = "val" if (folder / f"val.{SOURCE}").exists() else "valid"

@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint
 from transformer.config import PAD
 
 CHUNK, CHUNK_ON_GPU = 1024, 8192
-"""Positions whose logits are in memory at one time; a GPU takes longer to begin a product of few."""
+"""Positions whose logits are in memory at one time; to a GPU, small products are mostly waiting."""
 
 
 def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:

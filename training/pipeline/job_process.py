@@ -23,7 +23,10 @@ def context() -> BaseContext:
     if torch.cuda.is_available():
         return get_context("spawn")
     forks = get_context("forkserver")
-    forks.set_forkserver_preload(["training.train", "training.pipeline.job_process"])
+    # Adam imports _dynamo
+    forks.set_forkserver_preload(
+        ["training.train", "training.evaluate", "torch._dynamo", "torch.distributed"]
+    )
     return forks
 
 

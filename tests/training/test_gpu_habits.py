@@ -1,0 +1,72 @@
+"""What is slow on a GPU and shows without one: values that are read, compiled layers that are cut."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+from torch import Tensor, fx
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from training.batching import Batch
+from training.config import Recipe, RunConfig
+from training.devices import ProcessInfo, set_up_distributed
+from training.update import SummedLoss, Updater
+from transformer.attention import MultiHeadAttention
+from transformer.config import PAD, TransformerConfig
+from transformer.errors import ConfigError
+from transformer.model import Transformer
+
+CONFIG = TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
+
+
+def batch(rows: int, source: int, target: int) -> Batch:
+    ids = torch.randint(4, 50, (rows, source)), torch.randint(4, 50, (rows, target))
+    ids[0][0, -1] = PAD
+    return Batch(ids[0], ids[1], ids[1])
+
+
+def test_an_update_reads_no_value_from_the_device() -> None:
+    """To read one would wait for all that is queued; a fake tensor has none to be read."""
+    process = ProcessInfo(torch.device("cpu"))
+    with FakeTensorMode():
+        model = Transformer(dataclasses.replace(CONFIG, N=1)).train()
+        updater = Updater(model, RunConfig(model=CONFIG, recipe=Recipe()), process)
+        updater.update(1, [batch(3, 8, 12), batch(4, 4, 8)], 40)
+        with pytest.raises(RuntimeError, match="_local_scalar_dense"):  # a value is read
+            updater.take_summed_loss()
+
+
+def test_a_compiled_layer_is_one_graph_whatever_the_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cut leaves the attention out; one graph for each length would be compiled for ever."""
+    monkeypatch.setattr(MultiHeadAttention, "_explicit", lambda *_: False)  # as on a GPU
+    graphs: list[fx.GraphModule] = []
+
+    def backend(graph: fx.GraphModule, _inputs: list[Tensor]) -> fx.GraphModule:
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    # the dropout of a CPU is one that is not compiled
+    model = Transformer(dataclasses.replace(CONFIG, P_drop=0)).train()
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        layer.compile(dynamic=True, backend=backend)
+    loss = SummedLoss(model)
+    for sizes in ((9, 8, 12), (7, 16, 12), (12, 12, 8), (30, 4, 4), (8, 8, 8), (6, 64, 60)):
+        made = batch(*sizes)
+        loss(made.source, made.target, made.labels).backward()
+    torch.compiler.reset()
+    names = [[str(node.target) for node in graph.graph.nodes] for graph in graphs]
+    attentions = [sum("scaled_dot_product_attention" in name for name in graph) for graph in names]
+    assert sorted(attentions) == [1, 2]  # encoder layer, decoder layer
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(ConfigError, match="Process 3 of this machine has no GPU, since it has 2"):
+        set_up_distributed()

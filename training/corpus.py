@@ -13,7 +13,7 @@ from tqdm import tqdm
 from training.lines import CHUNK, MOST_BYTES, line_chunks
 from training.lines import CorpusError as CorpusError
 from training.lines import read_lines as read_lines
-from training.sentences import Counts, Sentences, stored_type
+from training.sentences import Counts, Sentences, StoredIds, stored_type
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
@@ -76,14 +76,6 @@ def pair_chunks(
         )
     if not lines:
         raise CorpusError(f"{source_path} is empty: give at least one sentence.")
-
-
-def read_training_text(folders: Sequence[Path]) -> ParallelText:
-    """The training text of all folders together; a folder named twice counts twice."""
-    text = ParallelText([], [])
-    for folder in folders:
-        text += read_parallel(folder / "train")
-    return text
 
 
 def read_validation_text(folder: Path) -> ParallelText:
@@ -183,7 +175,8 @@ def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
     ids = tokenizer.encode_all(lines)
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     type_ = stored_type(tokenizer.vocab_size)
-    return Sentences.from_arrays(np.fromiter(chain.from_iterable(ids), type_), lengths)
+    pieces: StoredIds = np.fromiter(chain.from_iterable(ids), type_)
+    return Sentences.from_arrays(pieces, lengths)
 
 
 def joined(chunks: Iterable[EncodedText]) -> EncodedText:

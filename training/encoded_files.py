@@ -9,7 +9,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -36,21 +36,17 @@ def arrays(text: EncodedText) -> dict[str, Numbers]:
     }
 
 
-def types(pieces: DTypeLike) -> dict[str, np.dtype[np.integer]]:
+def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
     """The type of the numbers in each file, the lowest byte first."""
-    return {
-        name: np.dtype(pieces if name in (SOURCE_PIECES, TARGET_PIECES) else np.int64).newbyteorder(
-            "<"
-        )
-        for name in NAMES
-    }
+    ids, numbers = np.dtype(pieces).newbyteorder("<"), np.dtype("<i8")
+    return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
 
 
 def checksums(text: EncodedText) -> dict[str, str]:
     """SHA-256 of each file, which need not have been written."""
     dtypes = types(text.source.stored.dtype)
     return {
-        name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name])).hexdigest()
+        name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name]).data).hexdigest()
         for name, array in arrays(text).items()
     }
 

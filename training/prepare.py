@@ -16,7 +16,7 @@ from transformer.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable
 from transformer.tokenizer import Tokenizer
 
-SAMPLE_LINES = 2_000_000
+SAMPLE_LINES = 1_000_000
 
 
 def main(arguments: list[str] | None = None) -> int:

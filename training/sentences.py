@@ -72,7 +72,8 @@ class Sentences(Sequence[list[int]]):
         rows = range(len(self))[row]
         if isinstance(rows, range):
             return [self[number] for number in rows]
-        return self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
+        ids: list[int] = self.stored[self.ends[rows] : self.ends[rows + 1]].tolist()
+        return ids
 
 
 def spans(starts: Counts, counts: Counts) -> Counts:

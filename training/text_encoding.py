@@ -71,6 +71,7 @@ def encode_into(
         OSError: if the files cannot be written.
     """
     progress = _read(out, len(folders))
+    print(f"Cutting {len(scan.reasons) - progress.pairs:,} pairs into pieces.")
     with ExitStack() as stack:
         files = {
             name: stack.enter_context(_opened(out / name, progress.sizes.get(name, 0)))

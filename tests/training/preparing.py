@@ -16,8 +16,8 @@ import pytest
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
 from training import corpus, preparation, prepared, text_encoding
 from training.encoded_files import EncodedFiles, Numbers
-from training.prepare import main
 from training.preparation import unfinished
+from training.prepare import main
 
 # a pair that is empty, one that is too long, two that are dropped only if that is asked for
 ODD = [("", "Ein Hund."), ("The dog " * 90, "Der Hund."), ("One two three.", "Eins."), ("", "")]

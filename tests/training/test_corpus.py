@@ -11,7 +11,6 @@ from training.corpus import (
     ParallelText,
     encode,
     read_parallel,
-    read_training_text,
     read_validation_text,
 )
 from transformer.tokenizer import Tokenizer
@@ -38,17 +37,13 @@ def test_a_missing_file_and_an_empty_one_are_each_named(tmp_path: Path) -> None:
         read_parallel(tmp_path / "y")
 
 
-def test_a_folder_named_twice_counts_twice(data: Path) -> None:
-    assert len(read_training_text([data, data])) == 2 * len(read_training_text([data]))
-
-
 def test_validation_text_may_be_called_val_as_multi30k_does(tmp_path: Path) -> None:
     write_pairs(tmp_path / "val", sentence_pairs(3))
     assert len(read_validation_text(tmp_path)) == 3
 
 
 def test_what_is_too_long_or_empty_is_left_out_and_counted(data: Path) -> None:
-    text = read_training_text([data])
+    text = read_parallel(data / "train")
     tokenizer = Tokenizer.train(text.source + text.target, 120)
     odd = text + ParallelText(["", "The dog " * 50], ["Ein Hund.", "Der Hund."])
     encoded = encode(odd, tokenizer, max_pieces=40)
@@ -62,7 +57,7 @@ def test_what_is_too_long_or_empty_is_left_out_and_counted(data: Path) -> None:
 def test_a_text_is_encoded_alike_some_at_a_time(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = read_training_text([data])
+    text = read_parallel(data / "train")
     tokenizer = Tokenizer.train(text.source + text.target, 120)
     whole = encode(text, tokenizer, max_pieces=40)
     monkeypatch.setattr(corpus, "CHUNK", 7)  # 300 is no multiple of it

@@ -34,9 +34,9 @@ def test_rows_are_cut_into_as_few_micro_batches_as_fit(multiple: int) -> None:
     random = np.random.default_rng(multiple)
     for _ in range(60):
         # in the small type without a sign that a text has its lengths in
-        lengths = random.integers(1, 30, random.integers(1, 9)).astype(np.uint8)
+        lengths = random.integers(1, 256, random.integers(1, 9)).astype(np.uint8)
         rows = random.permutation(1_000)[: len(lengths)]
-        most = int(random.integers(1, 200))
+        most = int(random.integers(1, 1_500))
         parts = cut(rows, lengths, most, multiple)
         assert np.concatenate(parts).tolist() == rows.tolist()
         of_row = dict(zip(rows.tolist(), lengths.tolist(), strict=True))

@@ -101,6 +101,11 @@ def test_tokens_and_time_are_added_up_from_the_log(run: Path, tmp_path: Path) ->
 
 def test_before_the_end_the_card_is_of_the_last_checkpoint(run: Path, tmp_path: Path) -> None:
     made = _changed(run, tmp_path)
+    more = made / "checkpoints" / "step-00000012"
+    shutil.copytree(made / "checkpoints" / "step-00000016", more)
+    # the mean is that of the last two, whatever else is kept
+    rows = _rows(_card(made, tmp_path / "CARD.md"))
+    assert rows["weights"] == "the mean of the last checkpoints, steps 16, 24"
     shutil.rmtree(made / "averaged")
     assert _rows(_card(made, tmp_path / "CARD.md"))["weights"] == "the checkpoint of step 24"
     shutil.rmtree(made / "checkpoints")

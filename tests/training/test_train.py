@@ -14,6 +14,7 @@ from training.train import main
 from training.trainer import Trainer
 from transformer import checkpoint
 from transformer.errors import ConfigError
+from transformer.tokenizer import Tokenizer
 from transformer.translator import BUNDLED
 
 
@@ -185,9 +186,18 @@ def test_a_run_may_go_on_from_its_text_as_it_was_prepared_and_from_no_other(
         assert "The training text of --data is not the one that the run" in _error(resume, capsys)
     assert _files(out) == before
 
-    resume = ["--config", str(recipe), "--data", str(tmp_path / "prepared"), "--out", str(out)]
-    assert main([*resume, "--resume"]) == 0
+    on_prepared = ["--config", str(recipe), "--data", str(tmp_path / "prepared"), "--out"]
+    assert main([*on_prepared, str(out), "--resume"]) == 0
     assert same_weights(weights(out), weights(whole))
+
+    lines = [line for pair in sentence_pairs(300, seed=4) for line in pair]
+    start = ["--start-from", str(tmp_path / "start")]
+    model = checkpoint.load(out / "averaged").model
+    checkpoint.save(tmp_path / "start", model, Tokenizer.train(map(str.upper, lines), 120))
+    capsys.readouterr()
+    said = _error([*on_prepared, str(tmp_path / "third"), *start], capsys)
+    assert f"another vocabulary than that of {tmp_path / 'start'}" in said
+    assert not (tmp_path / "third").exists()
 
 
 def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(

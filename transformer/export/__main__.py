@@ -22,7 +22,7 @@ CTRANSLATE2_EPILOG = (
 MARIAN_EPILOG = (
     "The folder serves MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
     "transformers, and python -m transformer --checkpoint DIR. For CTranslate2 export the "
-    "checkpoint itself: its converter of MarianMT models starts with another piece."
+    "checkpoint itself: its converter of MarianMT models knows no other start than zeros."
 )
 
 

@@ -1,4 +1,4 @@
-"""What is slow on a GPU and shows without one: values that are read, compiled layers that are cut."""
+"""What is slow on a GPU and shows without one: values that are read, cuts in compiled layers."""
 
 from __future__ import annotations
 

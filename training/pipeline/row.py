@@ -15,6 +15,7 @@ from transformer.errors import ConfigError, unreadable, unwritable
 from transformer.reading import GIB, read_bytes
 
 LOG = "run.jsonl"
+STACKS = ("encoder", "decoder")
 
 
 def write_row(run: Path, out: Path) -> None:
@@ -37,11 +38,8 @@ def write_row(run: Path, out: Path) -> None:
         (new / checkpoint.CONFIG).write_bytes((trained.folder / checkpoint.CONFIG).read_bytes())
         (new / LOG).write_bytes(log)
         if trained.model.config.positions == "learned":
-            stacks = {"encoder": trained.model.encoder, "decoder": trained.model.decoder}
-            tables = {
-                name: stack.embedding.positions.detach().contiguous()
-                for name, stack in stacks.items()
-            }
+            weights = trained.model.state_dict()
+            tables = {stack: weights[f"{stack}.embedding.positions"] for stack in STACKS}
             (new / TABLE).write_bytes(safetensors.torch.save(tables))
 
 

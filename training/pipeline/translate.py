@@ -78,7 +78,7 @@ def translate(checkpoint: Path, data: Sequence[DataFolder], out: Path, settings:
     """
     translator = Translator.load(checkpoint)
     sentences = _sentences(data, settings.side)
-    identity = {
+    identity: dict[str, str | int] = {
         "checkpoint": translator.checksum,
         "text": hashlib.sha256("\n".join(sentences).encode()).hexdigest(),
         "side": settings.side,

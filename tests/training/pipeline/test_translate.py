@@ -12,6 +12,7 @@ from training.pipeline import translate as module
 from training.pipeline.translate import main
 from transformer import checkpoint
 from transformer.config import EOS, TransformerConfig
+from transformer.decoding import bulk_search
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 from transformer.translator import Translator
@@ -48,7 +49,7 @@ def test_chunks_of_a_translation_that_was_stopped_give_what_it_gives_whole(
     model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "ROWS_ON_CPU", 80)  # batches of a few sentences
-    search, searches, stop_at = module.bulk_search, 0, 0
+    search, searches, stop_at = bulk_search, 0, 0
 
     def counted(*given: object, **named: object) -> list[list[int]]:
         nonlocal searches

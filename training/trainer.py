@@ -174,6 +174,9 @@ class Trainer:
             "cooldown": self.recipe.cooldown,
             "batch_tokens": self.recipe.batch_tokens,
             "precision": "bf16" if self.updater.bf16 else "float32",
+            "device": self.process.device.type,
+            "processes": self.process.world_size,
+            "pairs": len(self.stream.text.encoded),
             "left_out": self.stream.text.encoded.left_out,
             "validation_left_out": self.validation.encoded.left_out,
         }

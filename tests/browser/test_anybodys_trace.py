@@ -147,10 +147,10 @@ def test_heads_are_laid_over_the_open_one(browser, tmp_path, monkeypatch, apart)
     switches = page.root.locator(".hl-explorer-open .hl-switches")
     page.root.locator(".hl-switches input").nth(1).wait_for()
     assert switches.inner_text().split("\n") == ["L1 H1", "L3 H2"]
-    menu = page.root.get_by_label("Another head")
+    menu = page.root.get_by_label("Overlay another head")
     assert menu.locator("option").all_inner_texts() == ["L1 H2", "L1 H3", "L2 H1", "L3 H1"]
     menu.select_option("L2 H1")
-    add = page.root.get_by_role("button", name="Lay over")
+    add = page.root.get_by_role("button", name="Add")
     add.click()
     page.root.locator(".hl-switches input").nth(2).wait_for()
     add.click()  # the next one of the menu is chosen
@@ -159,7 +159,7 @@ def test_heads_are_laid_over_the_open_one(browser, tmp_path, monkeypatch, apart)
     page.select("encoder_self", 1, 0)  # what lies over stays, and is not drawn twice
     page.root.get_by_role("heading", name="L2 H1").wait_for()
     assert switches.inner_text().split("\n") == ["L2 H1", "L3 H2", "L3 H1"]
-    page.root.get_by_role("button", name="The open one alone").click()
+    page.root.get_by_role("button", name="Remove all").click()
     page.root.locator(".hl-switches input").first.wait_for(state="detached")
     assert page.head() == "L2 H1"
     assert page.faults == []

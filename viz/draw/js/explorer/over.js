@@ -12,10 +12,10 @@ export class OverMenu {
     /** @type {Place[]} */
     this.over = [];
     this.select = make("select");
-    this.add = button("Lay over", () => change([...this.over, placeOf(this.select.value)]));
-    this.clear = button("The open one alone", () => change([]));
+    this.add = button("Add", () => change([...this.over, placeOf(this.select.value)]));
+    this.clear = button("Remove all", () => change([]));
     this.label = make("span");
-    this.root = make("div", { class: "hl-explorer-over" },
+    this.root = make("div", { class: "hl hl-explorer-over" },
       make("label", {}, this.label, this.select), this.add, this.clear);
   }
 
@@ -32,7 +32,7 @@ export class OverMenu {
     const taken = new Set([...over, ...(open ? [open] : [])].map(String));
     const rest = every.filter((place) => !taken.has(String(place)));
     const before = this.select.value;
-    this.label.textContent = together ? "Another layer" : "Another head";
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
     this.select.replaceChildren(...byLayer(rest, together).map(([layer, places]) => {
       const options = places.map((place) =>
         make("option", { value: place.join(".") }, nameOf(...place)));
@@ -44,7 +44,7 @@ export class OverMenu {
       ?? rest.find(([layer, head]) => isAfter([layer, head], placeOf(before)));
     if (next) this.select.value = next.join(".");
     this.add.disabled = over.length + 1 >= MOST || !rest.length;
-    this.add.title = over.length + 1 >= MOST ? `${MOST} at most` : "";
+    this.add.title = over.length + 1 >= MOST ? `${MOST} heads at most` : "";
     this.clear.hidden = !over.length;
     this.root.hidden = every.length < 2;
   }

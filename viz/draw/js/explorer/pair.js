@@ -34,7 +34,7 @@ export function pairControl(parts, chosen, choose) {
     input.addEventListener("change", () => choose(part));
     return make("label", {}, input, part ? nameOf(part) : "both");
   });
-  return make("fieldset", { class: "hl-explorer-pair" },
+  return make("fieldset", { class: "hl hl-explorer-pair" },
     make("legend", {}, "Texts of the pair"), ...choices);
 }
 

@@ -53,13 +53,13 @@ test("a head that is cut is refused", async () => {
 
 test("a part of a pair has the rows of one text and the columns of the other", () => {
   /** @type {any} */
-  const part = { looking: "second", looked_at: "first", rows: [2, 4], keys: [0, 2] };
+  const part = { looking: "second", looked_at: "first", rows: [2, 4], keys: [1, 3] };
   const weights = Float32Array.from({ length: 16 }, (_, n) => n);
-  assert.deepEqual([...weightsOf(weights, 4, part)], [8, 9, 12, 13]);
+  assert.deepEqual([...weightsOf(weights, 4, part)], [9, 10, 13, 14]);
   const queries = ["a", "b", "c", "d"];
   const data = { queries, keys: queries, rowNames: null, rows: "looks", columns: "looked at" };
   assert.deepEqual(labelsOf(data, part), {
-    queries: ["c", "d"], keys: ["a", "b"], rowNames: null,
+    queries: ["c", "d"], keys: ["b", "c"], rowNames: null,
     rows: "looks (second text)", columns: "looked at (first text)",
   });
   assert.equal(nameOf(part), "second → first");

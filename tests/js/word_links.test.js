@@ -58,6 +58,10 @@ test("a sentence that runs to the left has its first word at the right", () => {
   assert.ok(falls(falling) && falls([...rising].reverse()));
   const [left, right] = lines(["2", ...hebrew], ["123", ...hebrew]); // digits have no direction
   assert.ok(falls(left) && falls(right) && Math.max(...left) > 600);
+  const { places } = planLinks(
+    { ...linkData(6, 1, [[5, 0, 1]]), target: [hebrew[0]] }, 700, measure);
+  const [last, partner] = [places.source[5], places.target[0]];
+  assert.ok(Math.abs(last.x + last.width / 2 - partner.x - partner.width / 2) < 30);
   const [above, below] = lines(hebrew, hebrew);
   assert.deepEqual(above, below); // each at its partner
 });

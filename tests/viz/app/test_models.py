@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from weakref import ref
 
 import pytest
 import streamlit as st
@@ -276,6 +278,15 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert cache.size <= cache.limit
     for person in people:
         assert person.session_state["sentence_bar.found"] is None
+
+
+def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], folder: Path) -> None:
+    app = open_(text=SENTENCE, model="en-fr", edited="a b")
+    assert app.button(key="go-on")
+    model = ref(models.load(folder / "en-fr"))
+    st.cache_resource.clear()  # all that is left are the clicks that the tab waits for
+    gc.collect()
+    assert model() is None
 
 
 @pytest.fixture

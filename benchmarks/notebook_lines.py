@@ -45,7 +45,13 @@ LINES = (
         "a sentence pair",
         "pair",
         "head_view(outputs.attentions, tokens, sentence_b_start)",
-        EXPLORE,
+        "explore(AttentionTrace.from_huggingface(outputs, tokens, second_start=sentence_b_start))",
+    ),
+    Line(
+        "a pair, as the tokenizer gives it",
+        "pair",
+        None,
+        "explore(AttentionTrace.from_huggingface(outputs, inputs, tokenizer=tokenizer))",
     ),
     Line("all layers at a glance", "pair", "model_view(outputs.attentions, tokens)", EXPLORE),
     Line("a GPT", "gpt2", "model_view(outputs.attentions, tokens)", EXPLORE),
@@ -67,6 +73,12 @@ LINES = (
         "bert",
         "head_view(outputs.attentions, tokens, layer=2, heads=[3])",
         'explore(trace, selected=("encoder_self", 2, 3))',
+    ),
+    Line(
+        "several heads over each other",
+        "bert",
+        "head_view(outputs.attentions, tokens, layer=2, heads=[3, 5])",
+        'explore(trace, selected=("encoder_self", 2, 3), over=[(2, 5)])',
     ),
     Line(
         "some layers",

@@ -38,6 +38,7 @@ def trace_of(
     source: str = "",
     target: str = "",
     languages: Languages | None = None,
+    second_start: int | None = None,
     special: Iterable[str] = (),
     ends: Iterable[str] = (),
     vocabulary: Callable[[], Iterable[str]] = tuple,
@@ -92,6 +93,7 @@ def trace_of(
         head_counts={kind: of for kind, of in counts.items() if len(set(of)) > 1},
         special=known,
         causal=causal,
+        second_start=_checked_start(second_start, layers, len(sources)),
         notes=notes_on(layers),
     )
 
@@ -252,6 +254,24 @@ def _require_axes(layer: Weights, axes: tuple[int, int], kind: Kind, number: int
     raise InputError(
         f"{found}, and the source has {_tokens(axes[1])}: give one token for each column."
     )
+
+
+def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | None:
+    """Where the second text of a pair begins, of so many tokens."""
+    if start is None:
+        return None
+    if "encoder_self" not in layers:
+        raise InputError(
+            "A pair of texts is looked at in encoder self-attention, which is not there: leave out "
+            "second_start."
+        )
+    whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+    if not whole or not 0 < start < count:
+        raise InputError(
+            f"The second text of {_tokens(count)} cannot begin at {quoted(start)}: give "
+            f"second_start from 1 to {count - 1}, with the first token at 0."
+        )
+    return int(start)
 
 
 def _tokens(count: int) -> str:

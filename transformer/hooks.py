@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
@@ -20,6 +21,36 @@ Hook: TypeAlias = Callable[[Tensor, str], Tensor | None]
 """Called with the value and the name of the point; what it returns, if anything, replaces it."""
 
 _active: ContextVar[Mapping[HookPoint, tuple[Hook, ...]]] = ContextVar("hooks")
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A hook for `hook_z`, `[batch, head, query, d_v]`, that sets the output of some heads to 0.
+
+    What it does is known without a call: a search leaves these heads out on its fast path.
+
+    Args:
+        heads: counted from 0.
+    """
+
+    heads: tuple[int, ...]
+
+    def __call__(self, z: Tensor, name: str) -> Tensor:
+        """The same with zeros.
+
+        Raises:
+            HookError: if there is no such head.
+        """
+        self.require_heads(z.size(1), name)
+        z = z.clone()
+        z[:, self.heads] = 0
+        return z
+
+    def require_heads(self, count: int, name: str) -> None:
+        """Raises HookError unless each of the heads is one of so many."""
+        for head in self.heads:
+            if not 0 <= head < count:
+                raise HookError(f"'{name}' has {count} heads, counted from 0: there is no {head}.")
 
 
 class HookPoint(nn.Module):
@@ -67,11 +98,19 @@ class Hooked(nn.Module):
         """All points by name, in the order of the modules."""
         return self._points
 
-    @property
-    def watched(self) -> bool:
-        """Whether the current context has a hook on any point of this model."""
+    def silenced(self) -> Mapping[str, tuple[Silence, ...]] | None:
+        """What silences heads in the current context, by the name of its point.
+
+        Returns:
+            None where any point of this model has a hook that does, or may do, anything else.
+        """
         active = _active.get({})
-        return bool(active) and any(point in active for point in self.hook_points().values())
+        if not active:
+            return {}
+        hooks = {name: active[point] for name, point in self._points.items() if point in active}
+        found = {name: tuple(h for h in of if isinstance(h, Silence)) for name, of in hooks.items()}
+        only = all(name.endswith(".hook_z") and found[name] == hooks[name] for name in hooks)
+        return found if only else None
 
     @contextmanager
     def hooks(self, hooks: Mapping[str, Hook]) -> Iterator[None]:
@@ -121,18 +160,10 @@ class Hooked(nn.Module):
         return output, cache
 
 
-def silence(head: int) -> Hook:
+def silence(head: int) -> Silence:
     """A hook for `hook_z` that sets the output of one head to 0.
 
     Args:
         head: which head, counted from 0.
     """
-
-    def hook(z: Tensor, name: str) -> Tensor:
-        if not 0 <= head < z.size(1):
-            raise HookError(f"'{name}' has {z.size(1)} heads, counted from 0: there is no {head}.")
-        z = z.clone()
-        z[:, head] = 0
-        return z
-
-    return hook
+    return Silence((head,))

@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
-from transformer.decoding.constraints import ForbiddenText, LookAhead
+from transformer.decoding.constraints import ForbiddenText, LookAheads
 from transformer.errors import InputError
 from transformer.input_text import InputReader
 from transformer.text_prefix import TextPrefix
@@ -86,11 +86,13 @@ class SearchSettings:
         """The arguments of `Translator.translate` for the same search once more."""
         return cast(SearchArguments, asdict(self))
 
-    def constraints(self, reader: InputReader, look_ahead: LookAhead | None = None) -> Constraints:
+    def constraints(
+        self, reader: InputReader, look_aheads: LookAheads | None = None
+    ) -> Constraints:
         """What the search must write, and what it must not, for one model.
 
         Args:
-            look_ahead: for the one sentence that is searched for, see `ForbiddenText`.
+            look_aheads: of the sentences that are searched for, see `ForbiddenText`.
 
         Raises:
             InputError: if the prefix cannot be written, contains a forbidden word or is longer
@@ -111,4 +113,4 @@ class SearchSettings:
         if not self.forbidden and text is None:
             return Constraints(pieces)
         words = reader.target_tokenizer.forbidden(self.forbidden)
-        return Constraints(pieces, ForbiddenText(words, text, look_ahead))
+        return Constraints(pieces, ForbiddenText(words, text, look_aheads))

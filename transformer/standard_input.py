@@ -1,55 +1,87 @@
-"""The lines of standard input, and how far they have come."""
+"""The lines of standard input or of a file, and how far they have come."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
 from transformer.errors import InputError, unreadable
 
 SECONDS_BETWEEN = 0.2
 """Of what the progress says."""
+SLOW = 10
+"""Lines a second, below which tenths are told."""
 
 
 def lines(most_letters: int) -> Iterator[str]:
-    """The lines of standard input, cut at line feeds alone.
-
-    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; of a line that is too
-    long there is as much as it takes to be refused.
+    """The lines of standard input, as `_cut` cuts them.
 
     Raises:
         InputError: if standard input is closed, or cannot be read.
     """
     if sys.stdin is None:
         raise InputError("Standard input is closed: give a text, or lines on standard input.")
-    most_bytes = 4 * (most_letters + 1)
     try:
-        while line := sys.stdin.buffer.readline(most_bytes):
-            end = line
-            while not end.endswith(b"\n") and (end := sys.stdin.buffer.readline(most_bytes)):
-                pass  # too long: to its end
-            yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
+        yield from _cut(sys.stdin.buffer, most_letters)
     except OSError as error:
         raise InputError(unreadable(error, "Standard input")) from error
 
 
-class Progress:
-    """One line on standard error, if that is a terminal and standard output is none."""
+def file_lines(name: str, most_letters: int) -> Iterator[str]:
+    """The lines of a file, cut in the same way.
 
-    def __init__(self) -> None:
-        self._shown = _is_terminal(sys.stderr) and not _is_terminal(sys.stdout)
+    Raises:
+        InputError: if it cannot be read, or this is no name of a file.
+    """
+    try:
+        with Path(name).open("rb") as file:
+            yield from _cut(file, most_letters)
+    except OSError as error:
+        raise InputError(unreadable(error, name)) from error
+    except ValueError as error:  # Python's, before it asks the system
+        raise InputError(f"{name!r} cannot be the name of a file.") from error
+
+
+def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
+    """Lines, cut at line feeds alone.
+
+    A byte that is no UTF-8 becomes a surrogate, which the translator refuses; of a line that is too
+    long there is as much as it takes to be refused.
+    """
+    most_bytes = 4 * (most_letters + 1)
+    while line := file.readline(most_bytes):
+        end = line
+        while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
+            pass  # too long: to its end
+        yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
+
+
+class Progress:
+    """One line on standard error, if that is a terminal and the results do not go to the same one.
+
+    Args:
+        beside_output: whether the results are written to standard output, and not to a file.
+    """
+
+    def __init__(self, *, beside_output: bool = True) -> None:
+        shares = beside_output and _is_terminal(sys.stdout)
+        self._shown = _is_terminal(sys.stderr) and not shares
         self._started = self._last = time.monotonic()
         self._count = 0
 
     def add(self, count: int) -> None:
-        """So many lines more are translated."""
+        """So many lines more are done."""
         self._count += count
         now = time.monotonic()
         if self._shown and now - self._last >= SECONDS_BETWEEN:
             self._last = now
             speed = self._count / (now - self._started)
-            print(f"\r{self._count:,} lines, {speed:,.0f} a second ", end="", file=sys.stderr)
+            digits = 0 if speed >= SLOW else 1
+            said = f"\r{self._count:,} lines, {speed:,.{digits}f} a second "
+            print(said, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Make room for another line."""

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -38,8 +39,8 @@ class TextSearch:
         self.seconds = 0.0  # of the steps so far
         self._source = translator.reader.text(text)
         ids = [piece.id for piece in self._source]
-        look_ahead = ForcedLookAhead(translator.model, ids)
-        self._constraints = settings.constraints(translator.reader, look_ahead)
+        look_aheads = partial(ForcedLookAhead, translator.model)
+        self._constraints = settings.constraints(translator.reader, look_aheads)
         self._context = copy_context()
         self._beams = self._timed(
             lambda: BeamSearch(

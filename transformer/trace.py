@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import pandas as pd
 from transformer import special_tokens
 from transformer.config import BOS, EOS
 from transformer.errors import InputError
+from transformer.given_traces import GivenTraces
 from transformer.kinds import KINDS, Kind
 from transformer.languages import OURS, Languages
 from transformer.special_tokens import SpecialTokens
@@ -34,7 +35,7 @@ class Labels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionTrace:
+class AttentionTrace(GivenTraces):
     """The attention of one pass of a model over its tokens: ours, or anybody's.
 
     Position i of the decoder reads `decoder_tokens[i]` and writes `target_tokens[i]`: the same
@@ -59,6 +60,8 @@ class AttentionTrace:
             has beyond them is 0.
         special: the tokens that stand for no text.
         causal: whether a decoder position sees only itself and what stands before it.
+        second_start: the source position at which the second text of a pair begins, as an encoder
+            such as BERT reads two; None where there is one.
         notes: sentences that whoever sees the weights should read.
     """
 
@@ -75,6 +78,7 @@ class AttentionTrace:
     head_counts: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
     special: SpecialTokens = special_tokens.OURS
     causal: bool = True
+    second_start: int | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -198,121 +202,6 @@ class AttentionTrace:
         from transformer import trace_file
 
         return trace_file.read(path, max_bytes=max_bytes)
-
-    @classmethod
-    def from_arrays(
-        cls,
-        *,
-        encoder_self: Any = None,
-        decoder_self: Any = None,
-        cross: Any = None,
-        source_tokens: Sequence[str] | None = None,
-        target_tokens: Sequence[str] | None = None,
-        decoder_tokens: Sequence[str] | None = None,
-        source: str = "",
-        target: str = "",
-        languages: Languages | None = None,
-    ) -> AttentionTrace:
-        """Anybody's weights, of one, two or all three kinds, with the tokens of their axes.
-
-        A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
-        numbers of heads may differ: of NumPy or torch in any precision, or lists of numbers. They
-        are kept in float32.
-
-        Args:
-            encoder_self: over `source_tokens` on both axes.
-            decoder_self: over `decoder_tokens` on both axes, with a causal mask or without.
-            cross: from the decoder's positions to `source_tokens`.
-            source_tokens: what the encoder reads. Pieces of words are recognised by the marks of
-                their tokenizer (`▁`, `Ġ`, `##`, `@@`, `</w>`); without any, each is a word.
-            target_tokens: what the decoder writes at each position.
-            decoder_tokens: what it reads there, of which `decoder_self` is; in a model that is
-                trained with teacher forcing, `target_tokens` one step later (§3.1).
-            source: the text; put together from the tokens unless given.
-            target: likewise, of the decoder.
-            languages: of the two sides; unnamed unless given.
-
-        Raises:
-            InputError: if there is no weight at all; if the tokens do not fit the arrays; if there
-                is a value that is no number. Rows that do not sum to 1, and values below 0, stand
-                in `notes`.
-        """
-        from transformer import given_arrays
-
-        return given_arrays.trace_of(
-            {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross},
-            source_tokens=source_tokens,
-            target_tokens=target_tokens,
-            decoder_tokens=decoder_tokens,
-            source=source,
-            target=target,
-            languages=languages,
-        )
-
-    @classmethod
-    def from_huggingface(
-        cls,
-        outputs: Any,
-        tokens: Any = None,
-        decoder_tokens: Any = None,
-        *,
-        tokenizer: Any = None,
-        target_tokens: Any = None,
-        attention_mask: Any = None,
-        decoder_attention_mask: Any = None,
-        index: int | None = None,
-        kinds: Collection[Kind] | None = None,
-        source: str = "",
-        target: str = "",
-        languages: Languages | None = None,
-    ) -> AttentionTrace:
-        """What a model of the library transformers looked at, in a pass or while it generated.
-
-        The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
-        texts, or ids and a `tokenizer`; of one sentence or of each of a batch.
-
-            AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
-            AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)
-
-        Args:
-            outputs: of a forward pass, as a ModelOutput or a tuple, or its attentions alone; or of
-                `generate` with `return_dict_in_generate=True`, greedy, sampled or with a beam,
-                whose steps become one map for each head.
-            tokens: what the encoder reads, or a model of one stack; or the model's inputs by name,
-                with `input_ids`, `attention_mask`, `decoder_input_ids`. Without any, the positions
-                are numbered, as frames of sound are.
-            decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
-                `generate`, the whole sequence, which `outputs` hold as ids.
-            tokenizer: has `convert_ids_to_tokens`; also says which tokens are special.
-            target_tokens: what the decoder writes at each position of a forward pass, if known.
-            attention_mask: 0 where the tokens are padding, which is cut off.
-            decoder_attention_mask: likewise, of `decoder_tokens`.
-            index: of the sentence in the batch, or of the sequence that was generated, from 0.
-            kinds: those that are read; all that are there unless given.
-            source: the text; put together from the tokens unless given.
-            target: likewise, of the decoder.
-            languages: of the two sides; unnamed unless given.
-
-        Raises:
-            InputError: if there are no weights in it, as with fused attention; if it is a batch
-                without an `index`; if tokens, mask and weights do not fit each other.
-        """
-        from transformer import huggingface
-
-        return huggingface.trace_of(
-            outputs,
-            tokens,
-            decoder_tokens,
-            tokenizer=tokenizer,
-            target_tokens=target_tokens,
-            attention_mask=attention_mask,
-            decoder_attention_mask=decoder_attention_mask,
-            index=index,
-            kinds=kinds,
-            source=source,
-            target=target,
-            languages=languages,
-        )
 
 
 def with_end(pieces: list[Piece]) -> list[Piece]:

@@ -46,6 +46,7 @@ def write(trace: AttentionTrace, path: str | Path) -> None:
         "head_counts": {kind: [*counts] for kind, counts in trace.head_counts.items()},
         "special": [sorted(trace.special.tokens), sorted(trace.special.ends)],
         "causal": trace.causal,
+        "second_start": trace.second_start,
         "notes": [*trace.notes],
     }
     arrays: dict[str, Any] = {kind: trace.weights(kind) for kind in KINDS}
@@ -95,6 +96,7 @@ def _added(words: dict[str, Any]) -> dict[str, Any]:
         "head_counts": {kind: tuple(map(int, c)) for kind, c in counts.items() if c is not None},
         "special": SpecialTokens(*map(frozenset, words["special"])),
         "causal": bool(words["causal"]),
+        "second_start": words.get("second_start"),
         "notes": tuple(words["notes"]),
     }
 
@@ -119,6 +121,9 @@ def _require_consistent(trace: AttentionTrace) -> None:
         _require_shape(trace.weights(kind), shapes[kind], kind)
         if kind in trace.kinds:
             _require_heads(trace, kind)
+    start = trace.second_start
+    if start is not None and (type(start) is not int or not 0 < start < source):
+        raise ValueError("the second text does not begin among the pieces")
     if len(trace.log_probs) not in (0, target):
         raise ValueError("the log-probabilities are not those of the pieces")
     _require_numbers(trace.log_probs, "log_probs")

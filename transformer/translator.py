@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Unpack
@@ -200,8 +201,6 @@ class Translator:
         """
         if not rows:
             return []
-        if settings.forbidden and len(rows) > 1:  # each looks ahead in its own sentence
-            return [found for row in rows for found in self.search([row], settings, should_stop)]
         found = beam_search(
             self.model,
             pad_sequences(rows).to(self.model.device),
@@ -209,7 +208,7 @@ class Translator:
             alpha=settings.alpha,
             max_length=settings.max_length,
             n_best=settings.n_best,
-            constraints=settings.constraints(self.reader, ForcedLookAhead(self.model, rows[0])),
+            constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
             should_stop=should_stop,
         )
         for hypotheses in found:

@@ -48,7 +48,8 @@ class ForbiddenWords:
     beside it does not belong to it, a hyphen or an apostrophe between letters does. So “Mann”
     forbids “Mann”, “Mann.” and “„Mann“”, not “mann”, “Männer”, “Mannschaft” or “E-Mann”; and a
     continuation is refused where it completes such a word, or the translation ends in it.
-    `decoding.Bans.leads_to` keeps a search from making a word longer only to escape this.
+    `decoding.Bans.likely_ends_forbidden` keeps a search from making a word longer only to escape
+    this.
 
     Args:
         words: each one word as `WORD` matches it, without spaces; upper case counts.

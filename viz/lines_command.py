@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import contextvars
-import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
-from pathlib import Path
 
 from transformer import InputError, Translator, command, standard_input
 from transformer.analysis.lenses.lensed import lensed
 from transformer.atomic import write_file
 from transformer.decoding import Hypothesis
-from transformer.errors import unreadable
 from transformer.lines import Line, LineSearch, Result
 from transformer.search_settings import SearchSettings
+from transformer.standard_input import Progress
 from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Translation
 from viz.draw.caption import Origin
@@ -53,7 +50,7 @@ def write_lines(options: argparse.Namespace, view: View) -> int:
     files = TraceFiles(options.traces, options.trace_formats) if options.traces else None
     lines = _Lines(translator, view, options.beam, options.threads, files)
     pairs = _pairs(options.lines, options.targets, translator.most_letters)
-    page, progress, left_out, status = LinesPage(view), _Progress(), [], 0
+    page, progress, left_out, status = LinesPage(view), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):
         if isinstance(result, Packed):
             page.add(result)
@@ -175,43 +172,6 @@ def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pai
 
 
 def _lines(name: str, most_letters: int) -> Iterator[str]:
-    """The lines of a file, or of standard input, as `standard_input.lines` cuts them."""
     if name == STANDARD_INPUT:
-        yield from standard_input.lines(most_letters)
-        return
-    most_bytes = 4 * (most_letters + 1)
-    try:
-        with Path(name).open("rb") as file:
-            while line := file.readline(most_bytes):
-                end = line
-                while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
-                    pass  # too long: to its end
-                yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
-    except OSError as error:
-        raise InputError(unreadable(error, name)) from error
-    except ValueError as error:  # Python's, before it asks the system
-        raise InputError(f"{name!r} cannot be the name of a file.") from error
-
-
-class _Progress:
-    """How many lines are done, on standard error if that is a terminal."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
-        self._started = self._last = time.monotonic()
-        self._count = 0
-
-    def add(self, count: int) -> None:
-        """So many lines more are done."""
-        self._count += count
-        now = time.monotonic()
-        if self._shown and now - self._last >= standard_input.SECONDS_BETWEEN:
-            self._last = now
-            speed = self._count / (now - self._started)
-            said = f"\r{self._count:,} lines, {speed:,.1f} a second "
-            print(said, end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Make room for another line."""
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        return standard_input.lines(most_letters)
+    return standard_input.file_lines(name, most_letters)

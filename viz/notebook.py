@@ -80,6 +80,7 @@ def explore(
     trace: AttentionTrace,
     *,
     selected: tuple[Kind, int | None, int | None] | None = None,
+    over: Sequence[tuple[int, int]] = (),
     kinds: Sequence[Kind] | None = None,
     layers: Sequence[int] | None = None,
     words: bool = False,
@@ -96,6 +97,8 @@ def explore(
     Args:
         selected: kind, layer and head, from 0, that is open first; None for the mean over layers
             or heads.
+        over: layer and head, from 0, of those whose ribbons lie over the open head's, seven at
+            most; more can be laid over it on the page.
         kinds: of attention that are shown; all that are there unless given.
         layers: that are shown, from 0; all unless given.
         words: whole words instead of pieces.
@@ -121,6 +124,7 @@ def explore(
         head,
         words=words,
         special=special,
+        over=_over(over),
         kinds=_several(kinds, "kinds"),
         layers=_several(layers, "layers"),
         sort=sort,
@@ -138,6 +142,17 @@ def _triple(selected: object) -> tuple[Any, Any, Any]:
             f"('cross', 0, 0)."
         )
     return selected[0], selected[1], selected[2]
+
+
+def _over(given: Any) -> tuple[tuple[Any, Any], ...]:
+    pairs = _several(given, "over") or ()
+    for one in pairs:
+        if not isinstance(one, list | tuple) or len(one) != 2:
+            raise InputError(
+                f"over={quoted(given)} is no list of heads: give layer and head of each, such as "
+                f"[(0, 1)]."
+            )
+    return tuple((layer, head) for layer, head in pairs)
 
 
 def _several(given: Any, name: str) -> Any:

@@ -93,6 +93,79 @@ def test_a_planted_weight_is_told_under_its_tokens(browser, tmp_path, monkeypatc
     page.close()
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_zero_after_the_diagonal_is_hidden_only_where_nothing_looks_ahead(
+    browser, tmp_path, causal
+):
+    weights = np.eye(5, dtype=np.float32)[None, None]
+    if not causal:
+        weights[..., 1, :] = [0.5, 0, 0, 0.5, 0]
+    trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    said = "hidden, it comes later" if causal else "0"
+    assert page.told(0, 4) == f"“<s>” → “·gängig”{said}"
+    page.close()
+
+
+def test_a_pair_of_texts_is_seen_in_four_parts(browser, tmp_path, monkeypatch):
+    monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    layers, _ = planted((2, 1), 6, 6)
+    layers[0][1, 1, 4] = HOT / 2  # of the first text, into the second
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE, second_start=3)
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    control = page.root.get_by_role("group", name="Texts of the pair")
+    assert [one.inner_text() for one in control.get_by_role("radio").locator("xpath=..").all()] == [
+        "both", "first → first", "first → second", "second → first", "second → second",
+    ]  # fmt: skip
+    control.get_by_label("first → second").check()
+    page.select("encoder_self", 0, 1)
+    page.root.get_by_role(
+        "heading", name="L1 H2 · encoder self-attention · first → second"
+    ).wait_for()
+    painted = page.painted()
+    assert [painted["queries"], painted["keys"]] == [["[CLS]", "un", "·do"], ["it", "now", "[SEP]"]]
+    assert page.told(1, 1) == f"“un” → “now”{HOT / 2:.3f}"
+    described = page.cell("encoder_self", 0, 1).get_attribute("aria-description")
+    assert "“un” to “now”, 0.44" in plain(described)
+    text = page.root.locator(".hl-explorer-open").inner_text()
+    assert "what a row gives to the other text is left out of its sum" in text
+    assert "(first text)" in text
+    control.get_by_label("both").check()
+    page.root.get_by_role("heading", name="L1 H2 · encoder self-attention", exact=True).wait_for()
+    assert page.painted()["keys"] == shown(SOURCE)
+    assert page.faults == []
+    page.close()
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one message", "heads apart"])
+def test_heads_are_laid_over_the_open_one(browser, tmp_path, monkeypatch, apart):
+    if apart:
+        monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
+    trace, *_ = encoder_alone()
+    frame = explore(trace, selected=("encoder_self", 0, 0), over=[(2, 1)])
+    page = Opened(browser, tmp_path / "report.html", frame.page)
+    switches = page.root.locator(".hl-explorer-open .hl-switches")
+    page.root.locator(".hl-switches input").nth(1).wait_for()
+    assert switches.inner_text().split("\n") == ["L1 H1", "L3 H2"]
+    menu = page.root.get_by_label("Overlay another head")
+    assert menu.locator("option").all_inner_texts() == ["L1 H2", "L1 H3", "L2 H1", "L3 H1"]
+    menu.select_option("L2 H1")
+    add = page.root.get_by_role("button", name="Add")
+    add.click()
+    page.root.locator(".hl-switches input").nth(2).wait_for()
+    add.click()  # the next one of the menu is chosen
+    page.root.locator(".hl-switches input").nth(3).wait_for()
+    assert switches.inner_text().split("\n") == ["L1 H1", "L3 H2", "L2 H1", "L3 H1"]
+    page.select("encoder_self", 1, 0)  # what lies over stays, and is not drawn twice
+    page.root.get_by_role("heading", name="L2 H1").wait_for()
+    assert switches.inner_text().split("\n") == ["L2 H1", "L3 H2", "L3 H1"]
+    page.root.get_by_role("button", name="Remove all").click()
+    page.root.locator(".hl-switches input").first.wait_for(state="detached")
+    assert page.head() == "L2 H1"
+    assert page.faults == []
+    page.close()
+
+
 def test_rounded_weights_are_told_to_three_places_and_the_page_says_so(
     browser, tmp_path, monkeypatch
 ):

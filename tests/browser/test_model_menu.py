@@ -49,7 +49,7 @@ def pick(page: Page, menu: str, name: str) -> None:
 
 
 def label(page: Page):
-    return page.locator(".st-key-german-label")
+    return page.locator(".st-key-translation-label")
 
 
 def expect_translated(page: Page, model: Translator, text: str) -> None:

@@ -33,7 +33,7 @@ WRONG = re.compile("English|German")
 
 PLACES: list[tuple[str, dict[str, str]]] = [
     *((path, {}) for path in TITLES),
-    ("translate", {"german": BY_HAND, "versus": "greedy search"}),
+    ("translate", {"edited": BY_HAND, "versus": "greedy search"}),
     ("heads", {"kind": "encoder", "view": "compare", "with": "another sentence"}),
     ("heads", {"kind": "decoder"}),
     ("inside", {"kind": "encoder"}),

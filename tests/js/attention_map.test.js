@@ -66,9 +66,11 @@ test("each square is hit where it is drawn, scrolled or not", () => {
 
 test("the raster has each weight's colour, and nothing where the future is hidden", () => {
   const weights = Float32Array.of(1, 0, 0.25, 0.75);
-  const { pixels } = mapRaster(mapData(2, 2, { kind: "decoder_self", weights }), palette.light);
+  const { pixels } = mapRaster(mapData(2, 2, { causal: true, weights }), palette.light);
   const colors = [255, 255, 255, 255, 0, 0, 0, 0, 64, 64, 64, 255, 191, 191, 191, 255];
   assert.deepEqual([...pixels], colors);
+  const ahead = mapRaster(mapData(2, 2, { weights }), palette.light);
+  assert.equal(ahead.pixels[7], 255); // a 0 that is no mask's
   const few = mapRaster(mapData(2, 2, { weights, threshold: 0.5 }), palette.light);
   assert.deepEqual([3, 7, 11, 15].map((n) => few.pixels[n]), [255, 0, 0, 255]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { labelsOf, nameOf, weightsOf } from "../../viz/draw/js/explorer/pair.js";
 import { HeadWeights, unpack } from "../../viz/draw/js/explorer/weights.js";
 
 /** As viz/draw/packed_heads.py writes it: gzip of planes. @param {any} numbers */
@@ -48,4 +49,18 @@ test("a head that is cut is refused", async () => {
   const inside = { whole: {}, heads: { cross: 1 }, sizes: { cross: 3 } };
   const weights = new HeadWeights(inside, EXACT, async () => packed(Float32Array.of(1, 2)));
   await assert.rejects(weights.load("cross", 0, 0), /cut/);
+});
+
+test("a part of a pair has the rows of one text and the columns of the other", () => {
+  /** @type {any} */
+  const part = { looking: "second", looked_at: "first", rows: [2, 4], keys: [1, 3] };
+  const weights = Float32Array.from({ length: 16 }, (_, n) => n);
+  assert.deepEqual([...weightsOf(weights, 4, part)], [9, 10, 13, 14]);
+  const queries = ["a", "b", "c", "d"];
+  const data = { queries, keys: queries, rowNames: null, rows: "looks", columns: "looked at" };
+  assert.deepEqual(labelsOf(data, part), {
+    queries: ["c", "d"], keys: ["b", "c"], rowNames: null,
+    rows: "looks (second text)", columns: "looked at (first text)",
+  });
+  assert.equal(nameOf(part), "second → first");
 });

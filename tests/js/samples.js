@@ -25,7 +25,8 @@ export const words = (letter, count) => Array.from({ length: count }, (_, n) => 
  * @returns {import("../../viz/draw/js/attention_map/data.js").MapData}
  */
 export const mapData = (queries, keys, more = {}) => ({
-  kind: "cross", title: "L1 H1", rows: "rows", columns: "columns", note: "", rowNames: null,
+  kind: "cross", causal: false, title: "L1 H1", rows: "rows", columns: "columns", note: "",
+  rowNames: null,
   queries: words("q", queries), keys: words("k", keys), scale: "linear", threshold: 0,
   signed: false, tallBars: false, weights: new Float32Array(queries * keys), palette, ...more,
 });
@@ -54,7 +55,8 @@ export const viewData = (heads, queries, keys, more = {}) => ({
  * @returns {import("../../viz/draw/js/head_grid/data.js").Part}
  */
 export const gridPart = (kind, layers, heads, rows, columns, more = {}) => ({
-  kind, name: kind, color: "#123456", layers, heads, counts: Array(layers).fill(heads),
+  kind, name: kind, causal: false, color: "#123456", layers, heads,
+  counts: Array(layers).fill(heads),
   rows, columns, block: [1, 1], last: null,
   queries: words("q", rows), keys: words("k", columns),
   roles: Array.from({ length: layers }, () => Array(heads).fill("")),

@@ -44,6 +44,28 @@ test("two sentences are broken together where the fewest links are cut", () => {
   assert.equal(all.length, 10); // four of 10 and their gaps fit into 50
 });
 
+test("a sentence that runs to the left has its first word at the right", () => {
+  const [english, hebrew] = [["one", "two", "three"], ["אחד", "שתיים", "שלוש"]];
+  /** @param {string[]} source @param {string[]} target */
+  const lines = (source, target) => {
+    const data = { ...linkData(3, 3, diagonal(3)), source, target };
+    const { places } = planLinks(data, 700, measure);
+    return SIDES.map((side) => places[side].map(({ x }) => x));
+  };
+  /** @param {number[]} xs */
+  const falls = (xs) => xs.every((x, n) => !n || x < xs[n - 1]);
+  const [rising, falling] = lines(english, hebrew);
+  assert.ok(falls(falling) && falls([...rising].reverse()));
+  const [left, right] = lines(["2", ...hebrew], ["123", ...hebrew]); // digits have no direction
+  assert.ok(falls(left) && falls(right) && Math.max(...left) > 600);
+  const { places } = planLinks(
+    { ...linkData(6, 1, [[5, 0, 1]]), target: [hebrew[0]] }, 700, measure);
+  const [last, partner] = [places.source[5], places.target[0]];
+  assert.ok(Math.abs(last.x + last.width / 2 - partner.x - partner.width / 2) < 30);
+  const [above, below] = lines(hebrew, hebrew);
+  assert.deepEqual(above, below); // each at its partner
+});
+
 test("every word has a place of its own inside the frame, however wide that is", () => {
   const long = "x".repeat(3000);
   for (const [source, target] of [[40, 33], [3, 60], [1, 1]]) {

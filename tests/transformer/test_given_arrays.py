@@ -184,6 +184,10 @@ def ones(*shape):
         ({"target_tokens": ["a", "b", "\udc80"]}, r"Token 3 of the target .* half a character"),
         ({"source": "\ud800"}, r"text of the source .* half a character"),
         ({"target": 5}, r"text of the target is 5"),
+        ({"second_start": 0}, r"second text of 4 tokens cannot begin at 0: give .* from 1 to 3"),
+        ({"second_start": 4}, r"cannot begin at 4"),
+        ({"second_start": True}, r"cannot begin at True"),
+        ({"second_start": 1, "encoder_self": None}, r"encoder self-attention, which is not there"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_sentence(given, said) -> None:

@@ -12,7 +12,7 @@ from transformer import AttentionTrace, CheckpointError, Languages
 from transformer.languages import OURS
 
 FIELDS = ("source", "target", "source_pieces", "target_pieces", "read_pieces", "languages",
-          "head_counts", "special", "causal", "notes")  # fmt: skip
+          "head_counts", "special", "causal", "second_start", "notes")  # fmt: skip
 
 
 def odd() -> AttentionTrace:
@@ -45,7 +45,7 @@ def rewritten(path, change):
     [
         odd,
         lambda: AttentionTrace.from_arrays(
-            encoder_self=rows(1, 1, 2, 2, seed=1), source_tokens=["a", "b"]
+            encoder_self=rows(1, 1, 2, 2, seed=1), source_tokens=["a", "b"], second_start=1
         ),
         lambda: AttentionTrace.from_arrays(
             decoder_self=rows(1, 1, 2, 2, seed=1), decoder_tokens=["a", "b"]
@@ -93,6 +93,8 @@ def test_a_file_of_before_is_a_trace_of_ours(tmp_path, translator) -> None:
         {"special": [["[CLS]", 5], []]},
         {"special": "[CLS]"},
         {"notes": [7]},
+        {"second_start": 3},
+        {"second_start": "1"},
         {"read_pieces": [[-1, "a", 0]]},
         {"read_pieces": [[-1, "a", 1], [-1, "b", 0]]},
         {"read_pieces": None},

@@ -4,6 +4,7 @@ import html
 import re
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -57,6 +58,12 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert page == report(planted(evil=True), View("encoder_self", 1, 0), theme="dark")
 
 
+def test_heads_are_laid_over_the_open_one():
+    over: Any = [(0, 2), [1, 1]]  # a list does, too
+    shown = notebook.explore(planted(), selected=("cross", 0, 0), over=over)
+    assert shown.page == report(planted(), View("cross", 0, 0, over=((0, 2), (1, 1))))
+
+
 def test_a_chart_brings_its_scripts_along():
     chart = head_bars(np.array([0.25, 0.75], dtype=np.float32), [f"▁{EVIL}", "▁b"], kind="cross")
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', notebook.show_chart(chart.to_dict())["text/html"])
@@ -73,6 +80,8 @@ def test_a_chart_brings_its_scripts_along():
         ({"selected": ([], 0, 0)}, r"no kind of attention \[\]"),
         ({"kinds": "cross"}, "kinds='cross' is no list"),
         ({"layers": 3}, "layers=3 is no list"),
+        ({"over": [3]}, r"over=\[3\] is no list of heads"),
+        ({"over": [(0, 9)]}, "no layer 1 with a head 10"),
         ({"theme": "blue"}, "no theme 'blue'"),
         ({"lens": "norm"}, "take one of rollout, weights"),
         ({"lens": "nonsense"}, "no lens 'nonsense'"),

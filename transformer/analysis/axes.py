@@ -33,6 +33,8 @@ class LabelledWeights(NamedTuple):
         special: the tokens that stand for no text.
         head_counts: the heads of each layer; None where every layer has all.
         causal: whether a position of the decoder sees only itself and what stands before it.
+        second_start: of encoder self-attention, the row and column at which the second text of a
+            pair begins; None where there is one.
     """
 
     weights: Weights
@@ -42,6 +44,7 @@ class LabelledWeights(NamedTuple):
     special: SpecialTokens = special_tokens.OURS
     head_counts: tuple[int, ...] | None = None
     causal: bool = True
+    second_start: int | None = None
 
     def is_causal(self, kind: Kind) -> bool:
         """Whether a row sees no later key."""
@@ -76,6 +79,7 @@ def by_pieces(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
         special=trace.special,
         head_counts=trace.head_counts.get(kind),
         causal=trace.causal,
+        second_start=trace.second_start if kind == "encoder_self" else None,
     )
 
 
@@ -101,9 +105,12 @@ def by_words(trace: AttentionTrace, kind: Kind) -> LabelledWeights:
     merged = (summed / count[:, None]).astype(np.float32, copy=False)
     labels = Labels(tuple(word.text for word in queries), tuple(word.text for word in keys))
     both = bool(written and read)
-    return by_pieces(trace, kind)._replace(
+    of_pieces = by_pieces(trace, kind)
+    start = of_pieces.second_start
+    return of_pieces._replace(
         weights=merged,
         labels=labels,
+        second_start=None if start is None else sum(word.first < start for word in keys),
         # what is read before a word is written, and what is written once one is read
         reads=_at(read, [w.first for w in written]) if kind == "cross" and both else None,
         writes=_at(written, [w.last for w in read]) if kind == "decoder_self" and both else None,
@@ -134,7 +141,14 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
     reads, writes = (
         None if tokens is None else _select(tokens, rows) for tokens in (axes.reads, axes.writes)
     )
-    shown = axes._replace(weights=kept[..., columns], labels=labels, reads=reads, writes=writes)
+    start = axes.second_start
+    shown = axes._replace(
+        weights=kept[..., columns],
+        labels=labels,
+        reads=reads,
+        writes=writes,
+        second_start=None if start is None else int(columns[:start].sum()),
+    )
     return shown, absorbed
 
 

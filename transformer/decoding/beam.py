@@ -102,7 +102,7 @@ class BeamSearch:
     ) -> None:
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
-        bans = Bans(constraints.forbidden) if constraints.forbidden else None
+        bans = _bans(constraints, source)
         lengths = _limits(model, source, max_extra, max_length)
         _require_room(len(constraints.prefix), min(lengths))
         decoder = FastDecoder if FastDecoder.serves(model) else PlainDecoder
@@ -114,10 +114,10 @@ class BeamSearch:
             SentenceSearch(
                 zip(constraints.prefix, log_probs, strict=True),
                 Limits(beam_size, n_best or beam_size, length, alpha),
-                bans,
+                of_sentence,
                 record,
             )
-            for log_probs, length in zip(forced, lengths, strict=True)
+            for log_probs, length, of_sentence in zip(forced, lengths, bans, strict=True)
         )
         self._unfinished = list(self.sentences)
         self._places: dict[SentenceSearch, int] = {}  # of the sentences in the last step
@@ -181,6 +181,17 @@ class BeamSearch:
                 return candidates
             for index, row, pieces in banned:
                 log_p[index, row, pieces] = -math.inf
+
+
+def _bans(constraints: Constraints, source: Tensor) -> list[Bans | None]:
+    """Of each sentence; none where nothing is forbidden."""
+    if (forbidden := constraints.forbidden) is None:
+        return [None] * source.size(0)
+    bans = Bans(forbidden)
+    if forbidden.look_aheads is None:
+        return [bans] * source.size(0)
+    sources = [row[row != PAD].tolist() for row in source]
+    return [bans.for_sentence(forbidden.look_aheads(ids)) for ids in sources]
 
 
 def _totals(sentence: SentenceSearch, rows: int) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -19,6 +20,9 @@ from transformer.words import ForbiddenWords
 LookAhead = Callable[[tuple[int, ...]], Tensor]
 """The pieces of a prefix to log P of each next piece, `[vocab]`, for one sentence."""
 
+LookAheads = Callable[[Sequence[int]], LookAhead]
+"""The token ids of a source sentence, `</s>` last, to its look-ahead."""
+
 
 @dataclass(frozen=True)
 class ForbiddenText:
@@ -27,15 +31,15 @@ class ForbiddenText:
     Args:
         words: none of which it may contain.
         prefix: with which it must begin.
-        look_ahead: of the one sentence that is searched for. With it a piece that writes the last
-            letter of a forbidden word is refused where the model would sooner end the word than
-            make it longer; without it the search sees that only one piece later, when all that is
-            left may be a word that the model hardly finds possible.
+        look_aheads: gives that of each sentence that is searched for. With it a piece that writes
+            the last letter of a forbidden word is refused where the model would sooner end the word
+            than make it longer; without it the search sees that only one piece later, when all that
+            is left may be a word that the model hardly finds possible.
     """
 
     words: ForbiddenWords
     prefix: TextPrefix | None = None
-    look_ahead: LookAhead | None = None
+    look_aheads: LookAheads | None = None
 
 
 @dataclass(frozen=True)
@@ -100,15 +104,26 @@ NOTHING = Written("", 0)
 
 
 class Bans:
-    """The continuations that one search must not write."""
+    """The continuations that one search must not write.
 
-    def __init__(self, forbidden: ForbiddenText) -> None:
+    Args:
+        look_ahead: of the sentence, if there is one; `for_sentence` gives a batch's sentences
+            theirs.
+    """
+
+    def __init__(self, forbidden: ForbiddenText, look_ahead: LookAhead | None = None) -> None:
         self.words, self.prefix = forbidden.words, forbidden.prefix
-        self._look_ahead = forbidden.look_ahead
+        self._look_ahead = look_ahead
         self._end = len(self.prefix.text) if self.prefix else 0
         self._vocab = range(len(self.words.texts))
         self._pieces: dict[tuple[Written, int], list[int]] = {}
-        self._leads_to: dict[tuple[int, ...], bool] = {}
+        self._likely_ends: dict[tuple[int, ...], bool] = {}
+
+    def for_sentence(self, look_ahead: LookAhead | None) -> Bans:
+        """The same for one sentence of a batch; pieces that are worked out for one serve all."""
+        bans = copy(self)
+        bans._look_ahead, bans._likely_ends = look_ahead, {}
+        return bans
 
     def require_room(self, length: int) -> None:
         """Refuse a text prefix that is longer than the translation may be.
@@ -160,8 +175,8 @@ class Bans:
             ]
         return self._pieces[key]
 
-    def leads_to(self, tokens: tuple[int, ...], before: Written, left: int) -> bool:
-        """Whether these pieces lead to a forbidden word: the model would sooner end it than go on.
+    def likely_ends_forbidden(self, tokens: tuple[int, ...], before: Written, left: int) -> bool:
+        """Whether these pieces write a forbidden word that the model would sooner end than go on.
 
         Args:
             tokens: a prefix and its next piece, which `refuses` allows.
@@ -174,12 +189,12 @@ class Bans:
         written = self.after(before, tokens[-1])
         if is_forced or not self.words.completes(written.open_word, EOS):
             return False
-        if tokens not in self._leads_to:
+        if tokens not in self._likely_ends:
             probability = self._look_ahead(tokens).exp()  # [vocab]
             probability[list(NEVER_WRITTEN)] = 0
             ended = float(probability[self.pieces(written, left - 1)].sum())
-            self._leads_to[tokens] = ended >= float(probability.sum()) - ended
-        return self._leads_to[tokens]
+            self._likely_ends[tokens] = ended >= float(probability.sum()) - ended
+        return self._likely_ends[tokens]
 
     def _that_may_follow(self, written: Written, left: int) -> Container[int]:
         """The pieces with which the text prefix goes on; all where it is complete."""

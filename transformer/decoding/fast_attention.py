@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -24,6 +26,7 @@ def attend(
     *,
     is_causal: bool = False,
     patterns: list[Tensor] | None = None,
+    silenced: Sequence[int] = (),
 ) -> Tensor:
     """softmax(QKᵀ / √d_k) V (§3.2.1, equation 1), side by side for all heads.
 
@@ -32,6 +35,7 @@ def attend(
         mask: broadcasts to `[row, head, query, key]`, True where seen.
         is_causal: no query sees a later key; then there are as many keys as queries, and no mask.
         patterns: gets the weights, `[row, head, query, key]`; without it they are never a tensor.
+        silenced: heads that give zeros.
 
     Returns:
         `[row, query, head * d_v]`.
@@ -44,4 +48,6 @@ def attend(
         pattern = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
         patterns.append(pattern)
         z = pattern.to(v.dtype) @ v
+    if silenced:
+        z[:, silenced] = 0
     return z.transpose(1, 2).flatten(2)

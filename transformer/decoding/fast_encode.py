@@ -17,6 +17,7 @@ def encode(
     source: Tensor,
     mask: Tensor | None,
     patterns: list[Tensor] | None = None,
+    silenced: Sequence[Sequence[int]] | None = None,
 ) -> Tensor:
     """As `Transformer.encode`, where nothing watches it.
 
@@ -24,15 +25,16 @@ def encode(
         source: `[sentence, source]` token ids.
         mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
         patterns: gets the weights of each layer, `[sentence, head, source, source]`.
+        silenced: of each layer, heads that give zeros.
 
     Returns:
         `[sentence, source, d_model]`.
     """
     x: Tensor = embedding(source)
-    for layer in layers:
+    for layer, silent in zip(layers, silenced or [()] * len(layers), strict=True):
         w = layer.self_attention
         # each [sentence, head, source, d_k or d_v]
         q, k, v = (heads(part, w.h) for part in w.QKV(x).split_with_sizes(w.widths, dim=-1))
-        x = w.O(x, attend(q, k, v, mask, patterns=patterns))
+        x = w.O(x, attend(q, k, v, mask, patterns=patterns, silenced=silent))
         x = layer.feed_forward(x)
     return x

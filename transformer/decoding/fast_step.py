@@ -4,7 +4,8 @@ Three things make it fast. The source's keys, values and mask stand once for eac
 beams are K queries of one row. W_Q, W_K and W_V are one matrix. The decoder's own keys and values
 grow in place, and only those rows are copied that another beam has taken over.
 
-Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` is used instead.
+Nothing can watch it: where a hook is on any point of the model, `PlainDecoder` is used instead. A
+hook that only silences heads (`Silence`) is known for what it does, and is done here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from transformer.decoding.beam_cache import BeamCache
 from transformer.decoding.fast_attention import attend, heads
 from transformer.decoding.fast_encode import encode
 from transformer.decoding.weights import DecoderLayerWeights, search_weights
-from transformer.kinds import Kind
+from transformer.kinds import KINDS, Kind, attention_name
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 
@@ -61,17 +62,29 @@ class FastDecoder:
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
         kept = None if patterns is None else patterns.encoder_self
-        memory = encode(model.encoder.embedding, weights.encoder, source, self.mask, kept)
+        silenced = _silenced(model)
+        memory = encode(
+            model.encoder.embedding, weights.encoder, source, self.mask, kept,
+            silenced["encoder_self"],
+        )  # fmt: skip
         self.projection = weights.projection
-        self.layers = [_Layer(layer, memory, patterns) for layer in weights.decoder]
+        self.layers = [
+            _Layer(layer, memory, patterns, own, cross)
+            for layer, own, cross in zip(
+                weights.decoder, silenced["decoder_self"], silenced["cross"], strict=True
+            )
+        ]
         self.cache = BeamCache(model.config, source.size(0), memory)
         self.beams = 1  # rows of a sentence: all K are alike at the start
 
     @staticmethod
     def serves(model: Transformer) -> bool:
-        """Whether nothing watches the model, and its modules compute no more than the formulas."""
+        """Whether nothing watches the model, and its modules compute no more than the formulas.
+
+        Heads may be silenced.
+        """
         autocast = torch.is_autocast_enabled(model.device.type)
-        return not (model.watched or autocast or model.training)
+        return not (model.silenced() is None or autocast or model.training)
 
     def start(self, written: Tensor) -> Tensor:
         """See `StepDecoder.start`.
@@ -108,13 +121,38 @@ class FastDecoder:
                 self.mask = self.mask[sentences]
 
 
+def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
+    """The heads that the hooks of this context silence, of each layer.
+
+    Raises:
+        HookError: if there is no such head.
+    """
+    hooks = model.silenced() or {}
+    found: dict[Kind, list[tuple[int, ...]]] = {}
+    for kind in KINDS:
+        names = [f"{attention_name(kind, layer)}.hook_z" for layer in range(model.config.N)]
+        for name in names:
+            for hook in hooks.get(name, ()):
+                hook.require_heads(model.config.h, name)
+        found[kind] = [
+            tuple(head for hook in hooks.get(name, ()) for head in hook.heads) for name in names
+        ]
+    return found
+
+
 class _Layer:
     """One decoder layer with its keys and values of the source."""
 
     def __init__(
-        self, weights: DecoderLayerWeights, memory: Tensor, patterns: Patterns | None
+        self,
+        weights: DecoderLayerWeights,
+        memory: Tensor,
+        patterns: Patterns | None,
+        own_silenced: Sequence[int],
+        cross_silenced: Sequence[int],
     ) -> None:
         self.weights = weights
+        self.own_silenced, self.cross_silenced = own_silenced, cross_silenced
         self.own_patterns = None if patterns is None else patterns.decoder_self
         self.cross_patterns = None if patterns is None else patterns.cross
         w = weights.cross_attention
@@ -137,13 +175,18 @@ class _Layer:
         d_q, d_k, d_v = own.widths
         q, kv = own.QKV(x).split_with_sizes((d_q, d_k + d_v), dim=-1)
         k, v = cache.append(index, kv)
-        z = attend(heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns)
+        z = attend(
+            heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns,
+            silenced=self.own_silenced,
+        )  # fmt: skip
         x = own.O(x, z)
 
         # the beams of a sentence, and their positions, are queries of one row
         cross = self.weights.cross_attention
         q = heads(cross.Q(x).view(rows // beams, beams * new, -1), cross.h)
-        z = attend(q, self.k, self.v, mask, patterns=self.cross_patterns)
+        z = attend(
+            q, self.k, self.v, mask, patterns=self.cross_patterns, silenced=self.cross_silenced
+        )
         x = cross.O(x, z.view(rows, new, -1))
 
         return self.weights.feed_forward(x)

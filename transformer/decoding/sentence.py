@@ -99,7 +99,7 @@ class SentenceSearch:
 
         Returns:
             By row, the pieces that depart from the text prefix, or complete a forbidden word, and
-            those among the candidates that lead to one.
+            those among the candidates that write one which the model would end.
         """
         if self.bans is None:
             return {}
@@ -111,7 +111,7 @@ class SentenceSearch:
             if piece not in banned.get(row, ()):
                 if self.bans.refuses(before, piece, left):
                     banned.setdefault(row, set()).update(self.bans.pieces(before, left))
-                elif self.bans.leads_to((*live[row].tokens(), piece), before, left):
+                elif self.bans.likely_ends_forbidden((*live[row].tokens(), piece), before, left):
                     banned.setdefault(row, set()).add(piece)
                 else:
                     continue

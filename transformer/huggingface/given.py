@@ -9,7 +9,15 @@ import numpy as np
 
 from transformer.errors import InputError, quoted
 from transformer.huggingface.outputs import Outputs
-from transformer.huggingface.tokens import Keep, Vocabulary, field_of, is_inputs, kept, texts_of
+from transformer.huggingface.tokens import (
+    Keep,
+    Vocabulary,
+    field_of,
+    is_inputs,
+    kept,
+    start_of_second,
+    texts_of,
+)
 
 Texts = tuple[str, ...]
 
@@ -61,6 +69,7 @@ class GivenTokens:
     target_tokens: Any
     attention_mask: Any
     decoder_attention_mask: Any
+    asked_start: Any = None
 
     def texts(self, tokens: Any, of: str) -> Texts | None:
         """The tokens of the sentence that is read, from texts or ids of all."""
@@ -87,6 +96,19 @@ class GivenTokens:
         if mask is None and field_of(self.tokens, "input_ids") is not None:
             mask = field_of(self.tokens, "attention_mask")  # that of sound is of other frames
         return kept(mask, self.row.of, "attention_mask")
+
+    def second_start(self, encodes: bool) -> Any:
+        """Where the second text of a pair begins among the tokens that are no padding.
+
+        Args:
+            encodes: whether the tokens are read by an encoder; others have types of other uses.
+        """
+        start = self.asked_start
+        if start is None and encodes:
+            start = start_of_second(field_of(self.tokens, "token_type_ids"), self.row.of)
+        if self.mask is None or not isinstance(start, int):
+            return start
+        return int(self.mask[:start].sum())
 
     @property
     def decoder_mask(self) -> Keep | None:

@@ -33,6 +33,7 @@ def trace_of(
     source: str,
     target: str,
     languages: Languages | None,
+    second_start: int | None,
 ) -> AttentionTrace:
     """What `AttentionTrace.from_huggingface` does.
 
@@ -48,6 +49,7 @@ def trace_of(
         target_tokens,
         attention_mask,
         decoder_attention_mask,
+        second_start,
     )
     wanted = _wanted(kinds)
     if found.single:
@@ -66,6 +68,7 @@ def trace_of(
         source=source,
         target=target,
         languages=languages,
+        second_start=given.second_start("encoder_self" in sides.layers),
         special=given.vocabulary.special,
         ends=given.vocabulary.ends,
         vocabulary=given.vocabulary.every,

@@ -155,3 +155,17 @@ def kept(mask: Any, choose: Callable[[int], int], what: str) -> Keep | None:
     if not found.any():
         raise InputError(f"The {what} hides every token of this sentence: choose another index.")
     return found
+
+
+def start_of_second(types: Any, choose: Callable[[int], int]) -> int | None:
+    """The first position of type 1, where a tokenizer says that a second text begins.
+
+    Args:
+        types: `token_type_ids`, `[batch, token]`; 0 for the first text and 1 for the second.
+        choose: the row for a number of rows.
+    """
+    if types is None:
+        return None
+    rows = np.atleast_2d(np.asarray(types.tolist() if hasattr(types, "tolist") else types))
+    seconds = np.flatnonzero(rows[choose(len(rows))] == 1)
+    return int(seconds[0]) if len(seconds) and seconds[0] > 0 else None

@@ -20,11 +20,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FREE_TEXTS = frozenset(
     {
-        *("text", "more", "text2", "donor", "other", "prefix", "forbid", "german", "versus_prefix"),
+        *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
         *("model", "model2", "versus_model"),
     }
 )
 """Names under which anything may stand, “Infinity” too."""
+
+RENAMED = {"german": "edited"}
+"""Names in links that were made earlier, and what they are called now."""
 
 LARGEST = 2.0**53
 """Above it a browser no longer tells whole numbers apart."""
@@ -55,7 +58,7 @@ def prepare(page: str) -> None:
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
     st.session_state[_ASKED] = ctx.query_string  # which changes as the widgets are read
-    asked = parse_qs(ctx.query_string, keep_blank_values=True)
+    asked = _read(ctx.query_string)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     followed = before != page and not ctx.is_history_navigation
@@ -73,7 +76,8 @@ def asked(name: str) -> str | None:
     query = st.session_state.get(_ASKED)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
-    return (parse_qs(query, keep_blank_values=True).get(name) or [None])[-1]
+    values = _read(query).get(name)
+    return values[-1] if values else None
 
 
 def name_shown(place: DeltaGenerator, url_path: str) -> None:
@@ -106,6 +110,15 @@ def clean(asked: Mapping[str, list[str]]) -> Query:
     return {name: values for name, values in kept.items() if values}
 
 
+def _read(query: str) -> Query:
+    """The values of an address by their names; one that has both names means the new one."""
+    asked = parse_qs(query, keep_blank_values=True)
+    for earlier, name in RENAMED.items():
+        if (values := asked.pop(earlier, None)) is not None:
+            asked.setdefault(name, values)
+    return asked
+
+
 def _is_no_number(value: str) -> bool:
     """Whether a value is written as a number, and is none that can be counted with."""
     try:
@@ -122,7 +135,7 @@ def _arrive(before: str, page: str, asked: Query) -> Query:
     was left.
     """
     state = st.session_state
-    wanted = {name: st.query_params.get_all(name) for name in st.query_params}
+    wanted = {RENAMED.get(n, n): st.query_params.get_all(n) for n in st.query_params}
     by_page: dict[str, Query] = state.setdefault(_LEFT, {})
     # Streamlit has taken out what was bound on the last page
     by_page[before] = {name: asked[name] for name in asked if name not in wanted}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from transformer import Translator
+from transformer.errors import one_line
 from transformer.languages import Languages, name_of, without_code
-from viz.app import model_folders, models
+from viz.app import address, model_folders, models
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
 from viz.app.sentence_bar import Found
+from viz.draw.labels import quoted
 
 
 class OtherModel(NamedTuple):
@@ -43,6 +46,7 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
         for name, folder in model_folders.offered().folders.items()
         if name != found.asked.model and models.reads_same_language(ours, folder)
     }
+    asked = address.asked(key)
     if not folders:
         st.text(
             f"This server has no other model that reads {ours.languages.source or 'this language'}"
@@ -51,6 +55,8 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
         )
         return None
     name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
+    if said := _problem(key, asked, name, list(folders), found.asked.model):
+        st.text(said)
     translator = models.load(folders[name])
     text = text_for(translator.languages, found.used.text, ours.languages)
     targets = (
@@ -58,6 +64,21 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
         translator.languages.target_of(text),
     )
     return OtherModel(name, translator, text, targets[0] == targets[1])
+
+
+def _problem(key: str, asked: str | None, shown: str, names: Sequence[str], bar: str) -> str:
+    """A sentence on a model in the link that cannot be compared, until another one is chosen."""
+    state, said_of = st.session_state, f"other_model.{key}"
+    if asked is not None and asked not in names:
+        if asked == bar:
+            why = f"The model {quoted(asked)} translates in the bar already"
+        elif asked in model_folders.offered().folders:
+            why = f"The model {quoted(asked)} reads another language"
+        else:
+            why = f"There is no model {quoted(one_line(asked))} on this server"
+        state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
+    of, said = state.get(said_of, ("", ""))
+    return said if of == shown else ""
 
 
 def text_for(theirs: Languages, text: str, ours: Languages) -> str:

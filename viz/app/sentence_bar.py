@@ -22,8 +22,8 @@ from viz.app import (
     steering,
     steering_fields,
 )
-from viz.app.german_line import GermanLine
 from viz.app.steering import Asked
+from viz.app.translation_line import TranslationLine
 
 TEXT, BEAM = steering.TEXT, steering.BEAM
 """Names in the URL."""
@@ -39,8 +39,8 @@ _BEFORE = "sentence_bar.before"
 _LANGUAGES = "sentence_bar.languages"
 
 EDITS = "translate"
-"""The page where the German is edited: it has the notices below, so that nothing moves the line in
-which somebody types."""
+"""The page where the translation is edited: it has the notices below, so that nothing moves the
+line in which somebody types."""
 
 
 class Found(NamedTuple):
@@ -173,7 +173,7 @@ def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
 def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Asked:
     # sentences that would make the URL too long for a reload stay out of it
     text = st.session_state.get(TEXT)
-    typed_texts = f"{text or ''}{st.session_state.get(steering.GERMAN, '')}"
+    typed_texts = f"{text or ''}{st.session_state.get(steering.EDITED, '')}"
     in_link = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
     if in_link and not st.session_state.get(_IN_LINK, True):
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
@@ -189,15 +189,15 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Asked
         width=120,
     )
     alpha, forbid = steering_fields.settings()
-    prefix, german = steering_fields.unseen(in_link)
-    return Asked(typed, beam_size, alpha, prefix, forbid, german, model)
+    prefix, edited = steering_fields.unseen(in_link)
+    return Asked(typed, beam_size, alpha, prefix, forbid, edited, model)
 
 
 def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
-    """The German line: a translation, or the one sentence that says why there is none."""
+    """The line below: a translation, or the one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
     label = source_box.label(loaded.languages, "target", asked.text)
-    line = GermanLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
+    line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
     if loaded.translator is None:
         line.say(loaded.problem)
         return

@@ -39,7 +39,7 @@ def translate(
 
 def _instead(asked: Asked, used: Asked) -> str:
     """What is shown where not all that was asked could be done."""
-    if asked.german:
+    if asked.edited:
         return "Shown is what the model writes."
     if asked.forbid != used.forbid:
         return "The search went on with all words allowed."
@@ -63,14 +63,14 @@ def settings_of(asked: Asked) -> SearchSettings:
 def _translate(
     translator: Translator, asked: Asked, on_part: Callable[[Partial], None] | None
 ) -> Translation:
-    if asked.german:
+    if asked.edited:
         return _given(translator, asked)
     return serving.search(translator, asked.text, settings_of(asked), on_part)
 
 
 def _given(translator: Translator, asked: Asked) -> Translation:
     """What a person wrote; that the model is unsure of it is no news, the editor shows where."""
-    given = serving.score(translator, asked.text, asked.german, asked.alpha).translation
+    given = serving.score(translator, asked.text, asked.edited, asked.alpha).translation
     unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
     return replace(given, notices=tuple(said for said in given.notices if said != unsure))
 
@@ -78,8 +78,8 @@ def _given(translator: Translator, asked: Asked) -> Translation:
 def _less_and_less(asked: Asked) -> Iterator[Asked]:
     """The same, then without what may be wrong with it; the text alone at last."""
     yield asked
-    if asked.german:
-        asked = asked._replace(german="")
+    if asked.edited:
+        asked = asked._replace(edited="")
         yield asked
     if asked.prefix:
         asked = asked._replace(prefix="")

@@ -21,8 +21,9 @@ from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History
 from viz.draw.labels import quoted
 
-TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN = "text", "beam", "alpha", "prefix", "forbid", "german"
-NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, GERMAN, MODEL)
+TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
+EDITED = "edited"
+NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, MODEL)
 """Of the fields of `Asked` in the URL, in their order."""
 
 BEAMS = (1, 2, 4, 8)
@@ -44,7 +45,7 @@ class Asked(NamedTuple):
         alpha: α of the length penalty.
         prefix: the pieces with which the translation begins, separated by blanks.
         forbid: words that the translation must not contain, as they were typed.
-        german: the translation as a person wrote it, a blank where all of it was deleted; ""
+        edited: the translation as a person wrote it, a blank where all of it was deleted; ""
             for the model's own.
         model: the name of the one that translates.
     """
@@ -54,7 +55,7 @@ class Asked(NamedTuple):
     alpha: float = PAPERS_ALPHA
     prefix: str = ""
     forbid: str = ""
-    german: str = ""
+    edited: str = ""
     model: str = ""
 
     @property
@@ -70,7 +71,7 @@ class Asked(NamedTuple):
     @property
     def steers(self) -> str:
         """What makes this another translation than the model's own, in a few words; or ""."""
-        if self.german:
+        if self.edited:
             return "edited by hand"
         if self.prefix:
             return f"begins with {self.quoted_prefix}"
@@ -93,18 +94,18 @@ def _shortened(text: str) -> str:
 
 def force(pieces: Sequence[str]) -> None:
     """Let the next run begin its translation with these pieces."""
-    st.session_state[PREFIX], st.session_state[GERMAN] = " ".join(pieces), ""
+    st.session_state[PREFIX], st.session_state[EDITED] = " ".join(pieces), ""
 
 
-def edit(german: str) -> None:
+def edit(translation: str) -> None:
     """Let the next run take this for the translation."""
     # "" is the model's own, and would fill the field again under who has just emptied it
-    st.session_state[PREFIX], st.session_state[GERMAN] = "", german or " "
+    st.session_state[PREFIX], st.session_state[EDITED] = "", translation or " "
 
 
 def release() -> None:
     """Let the next run find the translation by itself; the settings of the search stay."""
-    st.session_state[PREFIX] = st.session_state[GERMAN] = ""
+    st.session_state[PREFIX] = st.session_state[EDITED] = ""
 
 
 def ask(asked: Asked) -> None:
@@ -201,11 +202,11 @@ def release_outdated() -> None:
     now = time.monotonic()
     if now - at < PAUSE:  # what is said of the first letter is still to be read after the last
         state[_RELEASED] = said, now
-    same = state.get(PREFIX, "") == seen.prefix and state.get(GERMAN, "") == seen.german
+    same = state.get(PREFIX, "") == seen.prefix and state.get(EDITED, "") == seen.edited
     if same and seen.steers:
         release()
         what = (
-            "The translation edited by hand" if seen.german else f"The prefix {seen.quoted_prefix}"
+            "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
         )
         to = "model" if other_model else "sentence"
         said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
@@ -226,7 +227,7 @@ def see(asked: Asked, wrong: str = "") -> None:
     elif seen is not None and asked != seen:
         if asked.model == seen.model:  # else it is said of this model
             state.pop(_RELEASED, None)
-        typed = GERMAN if asked.german and asked.german != seen.german else ""
+        typed = EDITED if asked.edited and asked.edited != seen.edited else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong
     history().see(asked, time.monotonic(), typed)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer.decoding import ALPHA
 from viz.app.steering import ALPHA as ALPHA_NAME
-from viz.app.steering import ALPHAS, FORBID, GERMAN, PREFIX
+from viz.app.steering import ALPHAS, EDITED, FORBID, PREFIX
 
 
 def settings() -> tuple[float, str]:
@@ -43,7 +43,7 @@ def unseen(in_link: bool) -> tuple[str, str]:
     """
     with st.container(key="steering-fields"):  # which the style sheet takes away
         prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
-        german = st.text_input(
-            "Translation edited by hand", key=GERMAN, bind="query-params" if in_link else None
+        edited = st.text_input(
+            "Translation edited by hand", key=EDITED, bind="query-params" if in_link else None
         )
-    return prefix or "", german or ""
+    return prefix or "", edited or ""

@@ -35,6 +35,7 @@ def encode_map(
     languages: Languages = OURS,
     alone: bool = False,
     by_read: bool = False,
+    causal: bool = True,
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
     scale: Scale = "linear",
@@ -56,6 +57,8 @@ def encode_map(
         languages: of both sides, for the words on the axes.
         alone: whether there is but one sentence: see `axis_titles`.
         by_read: whether rows are named by what is read because what is written is not known.
+        causal: whether a decoder's position sees no later one; of no other kind does it say
+            anything.
         reads: `[query]`, what the decoder reads at each row, where rows are named by what it
             writes; for the text on hover.
         writes: `[query]`, likewise where they are named by what it reads.
@@ -79,6 +82,7 @@ def encode_map(
         "component": "attention_map",
         "caption": list(caption),
         "kind": kind,
+        "causal": kind == "decoder_self" and causal,
         "title": title,
         **axes._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from viz.draw.attention_map import encode_map
 from viz.draw.caption import through
 from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_note
 from viz.draw.explorer_view import Chosen, View, chosen
-from viz.draw.head_grid import GridPart, encode_grid
+from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import encode_view
 from viz.draw.labels import KIND_TITLES
@@ -28,6 +28,7 @@ from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 from viz.draw.lens_words import row_note as lens_note
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.draw.packed_heads import Packing, packing_of
+from viz.draw.pair_parts import pair_parts
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ class _Explorer:
         arrays: dict[str, NDArray] = {"grid": _as_array(self.grid())}
         for of in self.cropped.values():
             arrays |= self.of_kind(of)
+        pairs, grids = self.pairs()
+        arrays |= grids
         arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
         if -1 in outlined(view.lens, view.layer, view.head):
             arrays["mean"] = first.weights.astype(np.float32)
@@ -151,6 +154,7 @@ class _Explorer:
             "packing": {"dtype": packing.dtype, "unit": packing.unit},
             "ribbonNote": ribbon_note(packing, view.threshold),
             "compared": len(compared),
+            "pairs": pairs,
         }
         packed = gzip.compress(encode(meta, {**arrays, **weights}), _LEVEL, mtime=0)
         return base64.b64encode(packed).decode()
@@ -167,6 +171,19 @@ class _Explorer:
             caption=() if origin is None else origin.caption(),
         )
 
+    def pairs(self) -> tuple[list[dict[str, Any]], dict[str, NDArray]]:
+        """The parts of a pair of texts, and the grid's bytes of each."""
+        of = self.heads.get("encoder_self")
+        if of is None or "encoder_self" not in self.chosen.kinds:
+            return [], {}
+        described, grids = [], {}
+        for number, part in enumerate(pair_parts(of.axes)):
+            described.append(part.described())
+            cropped = _part(replace(of, axes=part.of(of.axes)), self.view.sort)
+            # the four parts together have as many cells as the whole map
+            grids[f"pair.{number}"] = _as_array(encode_grid([cropped], largest=LARGEST // 2))
+        return described, grids
+
     def of_kind(self, of: Heads) -> dict[str, NDArray]:
         """A map and a view without weights, which have the labels of all heads."""
         trace, view, origin, kind = self.trace, self.view, self.origin, of.kind
@@ -181,6 +198,7 @@ class _Explorer:
             kind,
             title=" · ".join([KIND_TITLES[kind], *title_end(of.lens)]),
             **self.words_of(kind),
+            causal=of.axes.causal,
             reads=of.axes.reads,
             writes=of.axes.writes,
             scale=view.scale,
@@ -189,10 +207,8 @@ class _Explorer:
             note=row_note(of, trace, special=view.special),
             caption=caption,
         )
-        # a colour for the open head and for each that lies over it
-        names = [str(n) for n in range(len(view.over) + 1)]
         a_view = encode_view(
-            [(name, blank) for name in names],
+            [("", blank)],
             labels,
             kind,
             **self.words_of(kind),
@@ -215,6 +231,7 @@ class _Explorer:
                 kind,
                 title=f"second: {second.title}",
                 **self.words_of(kind),
+                causal=self.trace.causal,
                 reads=second.reads,
                 writes=second.writes,
                 scale=view.scale,
@@ -230,6 +247,7 @@ class _Explorer:
                 kind,
                 title="first minus second",
                 **self.words_of(kind),
+                causal=self.trace.causal,
                 reads=first.reads,
                 writes=first.writes,
                 signed=True,
@@ -258,6 +276,7 @@ def _part(of: Heads, sort: str) -> GridPart:
         values,
         together=not tells_heads(of.lens),
         counts=of.counts,
+        causal=of.axes.causal,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
 from viz.draw.head_order import LAYER_ORDER, SORTS
+from viz.draw.head_view import MOST_HEADS
 from viz.draw.labels import KIND_TITLES
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 
@@ -110,7 +111,15 @@ def _require_heads(view: View, kind: Kind, counts: tuple[int, ...]) -> None:
             f"The lens {LENS_NAMES[view.lens]} sees all heads of a layer together: there is no "
             f"head {_counted(view.head)} in it, so name a layer alone."
         )
-    asked: list[tuple[Any, Any]] = [(view.layer, view.head), *view.over]
+    if len(view.over) >= MOST_HEADS:
+        raise InputError(
+            f"{len(view.over)} heads cannot lie over the open one: there are colours for "
+            f"{MOST_HEADS}, so name {MOST_HEADS - 1} at most."
+        )
+    over: list[tuple[Any, Any]] = [*view.over]  # of a notebook, it may be anything
+    if any(None in one for one in over):
+        raise InputError("A mean cannot lie over the open head: name a layer and a head.")
+    asked = [(view.layer, view.head), *over]
     for layer, head in asked:
         # a mean over layers is over those that have the head
         heads = max(counts) if layer is None else None

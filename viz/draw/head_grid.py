@@ -38,6 +38,8 @@ class GridPart:
         values: `[layer, head]`, the measure by which the maps are sorted; shown at each of them.
         together: whether there is one map for all heads of a layer.
         counts: heads of each layer, where not every layer has as many as `weights` has room for.
+        causal: whether a decoder's position sees no later one; of no other kind does it say
+            anything.
     """
 
     kind: Kind
@@ -47,6 +49,7 @@ class GridPart:
     values: NDArray | None = None
     together: bool = False
     counts: Sequence[int] = ()
+    causal: bool = True
 
     def heads_of(self, layer: int) -> int:
         """How many heads a layer has."""
@@ -63,6 +66,7 @@ def encode_grid(
     crossed: Sequence[Head] = (),
     switches: bool = False,
     step: int | None = None,
+    largest: int = LARGEST,
     caption: Sequence[str] = (),
 ) -> bytes:
     """Every head small, in one block for each kind, layers down and heads across.
@@ -78,6 +82,7 @@ def encode_grid(
         crossed: heads that are switched off; their maps are crossed out.
         switches: whether a click switches a head off and on, instead of opening it.
         step: the decoder's step from 0; rows after it are left blank.
+        largest: cells along a side of a small map; more tokens share them.
         caption: what the picture was made from, for a file that is saved.
 
     Raises:
@@ -92,7 +97,7 @@ def encode_grid(
     for head in (*(order or ()), *crossed):
         if head_of(head, shapes) is None or head[2] >= by_kind[head[0]].heads_of(head[1]):
             raise ValueError(f"no head {head} in the grid")
-    packed = [_pack(part, step) for part in parts]
+    packed = [_pack(part, step, largest) for part in parts]
     meta = {
         "component": "head_grid",
         "caption": list(caption),
@@ -121,7 +126,9 @@ def encode_selection(key: str, head: Head) -> bytes:
     return encode({"component": "selection", "key": key, "head": list(head)}, {})
 
 
-def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.uint8]]:
+def _pack(
+    part: GridPart, step: int | None, largest: int
+) -> tuple[dict[str, Any], NDArray[np.uint8]]:
     """The part's header, and its levels as `[layer, head, row, column]` of blocks."""
     check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
@@ -137,7 +144,7 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
         if not 0 <= step < queries:
             raise ValueError(f"no step {step} in {queries} rows")
         weights = weights[:, :, : step + 1]  # before the blocks: one may reach past the step
-    block = math.ceil(queries / LARGEST), math.ceil(keys / LARGEST)
+    block = math.ceil(queries / largest), math.ceil(keys / largest)
     rows, columns = math.ceil(queries / block[0]), math.ceil(keys / block[1])
     drawn = to_bytes(_largest(weights, block))
     levels = np.zeros((layers, heads, rows, columns), dtype=np.uint8)
@@ -145,6 +152,7 @@ def _pack(part: GridPart, step: int | None) -> tuple[dict[str, Any], NDArray[np.
     header = {
         "kind": part.kind,
         "name": part.kind.removesuffix("_self"),
+        "causal": part.kind == "decoder_self" and part.causal,
         "color": COLOR[part.kind],
         "layers": layers,
         "heads": heads,

@@ -68,7 +68,7 @@ def encode_view(
         "caption": list(caption),
         "kind": kind,
         "heads": names,
-        "colors": {theme: head_colors(kind, theme)[: len(heads)] for theme in ENDS},
+        "colors": {theme: head_colors(kind, theme) for theme in ENDS},
         **axes._asdict(),
         "note": NOTE.format(from_weight=drawn_from),
         "from": drawn_from,

@@ -160,7 +160,7 @@ def test_a_forced_prefix_with_a_forbidden_word_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("prefix", "words", "left", "goes_on", "leads"),
+    ("prefix", "words", "left", "goes_on", "ends"),
     [
         ("", ["Mann"], 5, 0.6, False),
         ("", ["Mann"], 5, 0.4, True),
@@ -173,13 +173,15 @@ def test_a_forced_prefix_with_a_forbidden_word_is_refused():
         (" Man", ["Mann"], 5, 0.4, True),
     ],
 )
-def test_a_piece_leads_to_a_forbidden_word_where_the_model_would_end_it(
-    prefix, words, left, goes_on, leads
+def test_a_piece_is_refused_where_the_model_would_end_a_forbidden_word_there(
+    prefix, words, left, goes_on, ends
 ):
     texts = [" Mann", "schaft", "."]
     probability = torch.tensor([0.0, 0.9, 0.0, 0.05, 0.0, goes_on, 0.95 - goes_on])  # <unk> aside
-    forbidden = begin(prefix, texts, words, lambda _: probability.log()).forbidden
-    assert Bans(forbidden).leads_to((4,), NOTHING, left) == leads
+    forbidden = begin(prefix, texts, words).forbidden
+    bans = Bans(forbidden).for_sentence(lambda _: probability.log())
+    assert bans.likely_ends_forbidden((4,), NOTHING, left) == ends
+    assert not Bans(forbidden).likely_ends_forbidden((4,), NOTHING, left)
 
 
 def test_people_with_different_constraints_do_not_meet():

@@ -10,7 +10,8 @@ from transformer.config import BOS
 from transformer.decoding import beam_search
 from transformer.decoding.fast_step import FastDecoder, Patterns
 from transformer.decoding.plain_step import PlainDecoder
-from transformer.errors import InputError
+from transformer.errors import HookError, InputError
+from transformer.hooks import Silence, silence
 from transformer.kinds import KINDS, attention_name
 
 K = 3
@@ -78,6 +79,41 @@ def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
         for layer, pattern in enumerate(patterns.of(kind)):
             point = points[f"{attention_name(kind, layer)}.hook_pattern"]
             torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
+
+
+def point(kind, layer):
+    return f"{attention_name(kind, layer)}.hook_z"
+
+
+@SHAPES
+def test_silenced_heads_are_those_of_the_modules(changes):
+    model = build(**changes)
+    whole, _ = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+    last, every = model.config.N - 1, tuple(range(model.config.h))
+    for hooks in (
+        *({point(kind, layer): silence(model.config.h - 1)}
+          for kind in KINDS for layer in {0, last}),
+        {point("cross", 0): Silence(every), point("encoder_self", last): silence(0)},
+    ):  # fmt: skip
+        with model.hooks(hooks), model.hooks({point("decoder_self", last): silence(0)}):
+            assert FastDecoder.serves(model)
+            found, plain = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+        for fast, expected in zip(found, plain, strict=True):
+            torch.testing.assert_close(fast, expected, atol=1e-4, rtol=1e-4)
+        assert not torch.allclose(found[0], whole[0], atol=1e-3)
+    after, _ = both(model, [BOS, 5, 6, 4], steps_of(ORDERS))
+    assert torch.equal(after[0], whole[0])  # nothing is left of it
+
+
+def test_a_silenced_head_that_is_not_there_is_refused_as_by_the_modules():
+    model = build()
+    for decoder in (FastDecoder, PlainDecoder):
+        with (
+            model.hooks({point("cross", 1): silence(2)}),
+            torch.inference_mode(),
+            pytest.raises(HookError, match="has 2 heads, counted from 0: there is no 2"),
+        ):
+            decoder(model, batch(SOURCES), K).start(torch.tensor([[BOS]] * len(SOURCES)))
 
 
 def test_a_translation_that_is_too_long_is_refused_as_by_the_modules():
@@ -164,11 +200,20 @@ def test_whoever_watches_the_model_sees_each_step_of_the_modules():
 
 def test_only_a_hook_on_the_model_itself_leaves_the_fast_path():
     model, other = build(), build()
-    point = {"encoder.embedding.hook_sum": lambda value, name: None}
+    looking = {"encoder.embedding.hook_sum": lambda value, name: None}
     assert FastDecoder.serves(model)
-    with other.hooks(point):
+    with other.hooks(looking):
         assert FastDecoder.serves(model)
         assert not FastDecoder.serves(other)
+    silent = {point("cross", 0): silence(0)}
+    with model.hooks(silent):
+        assert FastDecoder.serves(model)
+        # what else there may be is called: on the same point, and on another
+        for also in (point("cross", 0), "encoder.embedding.hook_sum"):
+            with model.hooks({also: lambda value, name: None}):
+                assert not FastDecoder.serves(model)
+    with model.hooks({"encoder.embedding.hook_sum": silence(0)}):
+        assert not FastDecoder.serves(model)
     assert not FastDecoder.serves(build().train())
     with torch.autocast("cpu"):
         assert not FastDecoder.serves(model)

@@ -2,11 +2,12 @@
 
 import itertools
 import math
+from functools import partial
 
 import pytest
 import torch
 
-from tests.transformer.decoding.tiny import SOURCES, build, next_log_probs
+from tests.transformer.decoding.tiny import SOURCES, batch, build, next_log_probs
 from tests.transformer.decoding.wishes import SPECIAL, forbid
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN, beam_search
@@ -34,8 +35,8 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
         model = build(vocab_size=12, ending=-1, seed=seed)
         for source in SOURCES[:2]:
 
-            def search(look_ahead, model=model, source=source, word=word):
-                wish = forbid([word], TEXTS, look_ahead=look_ahead)
+            def search(look_aheads, model=model, source=source, word=word):
+                wish = forbid([word], TEXTS, look_aheads=look_aheads)
                 (found,) = beam_search(
                     model, torch.tensor([source]), beam_size=K, max_extra=2, constraints=wish
                 )
@@ -57,9 +58,32 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
                         found[ended >= sum(p.values()) / 2] += 1
                 return found
 
-            kept, wrong = forced(search(ForcedLookAhead(model, source)))
+            kept, wrong = forced(search(partial(ForcedLookAhead, model)))
             assert not wrong
             longer += kept
             pushed += forced(search(None))[1]
     assert pushed or K > 1  # without it
     assert longer
+
+
+def _same(look_ahead, _source):
+    return look_ahead
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_each_sentence_of_a_batch_looks_ahead_in_its_own(K):
+    differ = 0
+    for seed, word in itertools.product(range(3), ("a", "d", ".")):
+        model = build(vocab_size=12, ending=-1, seed=seed)
+
+        def search(sources, look_aheads, model=model, word=word):
+            wish = forbid([word], TEXTS, look_aheads=look_aheads)
+            found = beam_search(model, batch(sources), beam_size=K, max_extra=3, constraints=wish)
+            return [[h.tokens for h in one] for one in found]
+
+        ahead = partial(ForcedLookAhead, model)
+        alone = [search([source], ahead)[0] for source in SOURCES]
+        assert search(SOURCES, ahead) == alone
+        first = ahead(SOURCES[0])
+        differ += search(SOURCES, partial(_same, first)) != alone
+    assert differ  # what the first sentence's would say of the others

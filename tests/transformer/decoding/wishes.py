@@ -9,15 +9,17 @@ from transformer.words import WORD, ForbiddenWords
 SPECIAL = ("\0", "\0", "\0", "\0")
 
 
-def forbid(words, texts, start=(), look_ahead=None):
+def forbid(words, texts, start=(), look_aheads=None):
     given = ForbiddenWords.of(words, (*SPECIAL, *texts))
-    return Constraints(tuple(start), ForbiddenText(given, None, look_ahead))
+    return Constraints(tuple(start), ForbiddenText(given, None, look_aheads))
 
 
-def begin(text, texts, words=(), look_ahead=None):
+def begin(text, texts, words=(), look_aheads=None):
     vocab = (*SPECIAL, *texts)
     prefix = TextPrefix(text, vocab, (*NEVER_WRITTEN, EOS))
-    return Constraints(forbidden=ForbiddenText(ForbiddenWords.of(words, vocab), prefix, look_ahead))
+    return Constraints(
+        forbidden=ForbiddenText(ForbiddenWords.of(words, vocab), prefix, look_aheads)
+    )
 
 
 def text_of(tokens, texts):

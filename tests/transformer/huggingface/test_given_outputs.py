@@ -175,6 +175,28 @@ def test_an_encoder_alone_with_a_pair_of_sentences(form) -> None:
     assert found.special.tokens == {"[CLS]", "[SEP]"}
     assert found.special.ends == {"[SEP]"}
     assert [piece.word for piece in found.source_pieces] == [0, 1, 2, 2, 3, 4, 5, 5, 6]
+    assert found.second_start is None
+
+
+def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding() -> None:
+    maps = per_layer([rows(1, 2, 9, 9, seed=seed) for seed in (1, 2)])
+    padded = ["[PAD]", "[PAD]", "[CLS]", "it", "[SEP]", "fl", "##ies", "[SEP]", "[PAD]"]
+    inputs = {
+        "input_ids": [PAIR, padded],
+        "attention_mask": [[1] * 9, [0, 0, 1, 1, 1, 1, 1, 1, 0]],
+        "token_type_ids": torch.tensor([[0] * 5 + [1] * 4, [0, 0, 0, 0, 0, 1, 1, 1, 0]]),
+    }
+    found = [AttentionTrace.from_huggingface(maps, inputs, index=n) for n in (0, 1)]
+    assert [trace.second_start for trace in found] == [5, 3]
+    assert found[1].source_tokens[3] == "▁fl"
+    asked = AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=4)
+    assert asked.source_tokens[asked.second_start or 0] == "[SEP]"
+    # one text has type 0 alone, and a decoder's types are of something else
+    inputs["token_type_ids"] = torch.zeros(2, 9, dtype=torch.int64)
+    assert AttentionTrace.from_huggingface(maps, inputs, index=0).second_start is None
+    causal = per_layer([np.tril(rows(1, 2, 9, 9, seed=1))])
+    given = {"input_ids": PAIR, "token_type_ids": [0] * 5 + [1] * 4}
+    assert AttentionTrace.from_huggingface(causal, given).second_start is None
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -126,6 +126,15 @@ def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch, page: str)
     assert "There is no checkpoint folder no/such/_*x*_." in texts(app)
 
 
+def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
+    hand = "Der Hund schläft."
+    app = visit("translate", text=SENTENCE, german=hand)
+    assert texts(app)[1] == hand
+    assert (in_url(app, "edited"), in_url(app, "german")) == (hand, None)
+    newer = visit("translate", text=SENTENCE, german=hand, edited="Der Hund")
+    assert texts(newer)[1] == "Der Hund"
+
+
 def test_a_run_names_the_address_that_it_shows(visit) -> None:
     app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
     named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]

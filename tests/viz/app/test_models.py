@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from weakref import ref
 
 import pytest
 import streamlit as st
@@ -234,6 +236,27 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
     assert any("MANIFEST.json is not a manifest" in said for said in texts(app))
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("gone", "There is no model “\u2068gone\u2069” on this server: shown is "),
+        ("fr-fi", "The model “\u2068fr-fi\u2069” reads another language: shown is "),
+        ("en-fr", "The model “\u2068en-fr\u2069” translates in the bar already: shown is "),
+    ],
+)
+def test_a_link_to_a_second_model_that_is_not_there_says_so(
+    open_: Callable[..., AppTest], name: str, why: str
+) -> None:
+    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
+    menu = app.selectbox(key="versus_model")
+    said = f"{why}“\u2068{menu.value}\u2069”."
+    assert said in texts(app)
+    app.slider(key="alpha").set_value(1.0).run()
+    assert said in texts(app)  # it is still not there
+    menu.select("en-many").run()
+    assert not any(why in one for one in texts(app))
+
+
 def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(
     open_: Callable[..., AppTest],
 ) -> None:
@@ -255,6 +278,15 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert cache.size <= cache.limit
     for person in people:
         assert person.session_state["sentence_bar.found"] is None
+
+
+def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], folder: Path) -> None:
+    app = open_(text=SENTENCE, model="en-fr", edited="a b")
+    app.button(key="go-on")  # is there
+    model = ref(models.load(folder / "en-fr"))
+    st.cache_resource.clear()  # all that is left are the clicks that the tab waits for
+    gc.collect()
+    assert model() is None
 
 
 @pytest.fixture

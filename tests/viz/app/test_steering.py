@@ -65,7 +65,7 @@ def test_a_forbidden_word_is_not_written(serve, translator: Translator) -> None:
 
 def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translator) -> None:
     hand = "Der Hund schläft."
-    app = serve(bar, text=SENTENCE, german=hand)
+    app = serve(bar, text=SENTENCE, edited=hand)
     assert german(app) == hand
     known = translator.score(SENTENCE, hand)
     assert texts(app)[2] == (
@@ -74,7 +74,7 @@ def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translato
     app.session_state["at"] = "masks"
     app.query_params.clear()  # the browser has not heard of it yet
     app.run()
-    assert (german(app), in_url(app, "german")) == (hand, hand)
+    assert (german(app), in_url(app, "edited")) == (hand, hand)
 
 
 def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_brings_it_back(
@@ -111,9 +111,9 @@ WORD = "Hund"
         ({"prefix": "{first} ▁<b>x"}, "“▁<b>x” is no piece of this model's vocabulary"),
         ({"prefix": "{long}"}, "has 2,000 pieces, but the translation may have at most"),
         ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
-        ({"german": "Der 漢 Hund"}, "The model cannot write “漢”"),
-        ({"german": " "}, "The translation is empty: type a German sentence."),
-        ({"german": LONG}, "The translation has"),
+        ({"edited": "Der 漢 Hund"}, "The model cannot write “漢”"),
+        ({"edited": " "}, "The translation is empty: type a German sentence."),
+        ({"edited": LONG}, "The translation has"),
         ({"beam": "10000"}, "There is no beam of 10000: it is 1, 2, 4 or 8, and here 4."),
         ({"beam": "0"}, "There is no beam of 0"),
         ({"alpha": "x"}, "x is no α of the length penalty: it is a number from 0 to 2"),

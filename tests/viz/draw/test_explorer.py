@@ -81,12 +81,67 @@ def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     assert inner["cross.map"]["rows"] == "Target: what the row writes"
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
+    weights = np.eye(4, dtype=np.float32)[None, None]
+    if not causal:
+        weights[0, 0, 1] = [0, 0.5, 0, 0.5]
+    trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
+    _, _, inner = read(encode_explorer(trace, View()))
+    assert inner["decoder_self.map"]["causal"] == causal
+    assert inner["grid"]["parts"][0]["causal"] == causal
+
+
 def test_no_note_claims_a_sum_that_is_not_there():
     trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
     _, _, inner = read(encode_explorer(trace, View()))
     assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
     _, _, inner = read(encode_explorer(ragged(), View()))
     assert "weights sum to 1" in inner["encoder_self.map"]["note"]
+
+
+PAIR = ("[CLS]", "un", "##do", "it", "[SEP]", "it", "works", "[SEP]")
+
+
+def pair(**choice):
+    """Each row looks at the token after it, the last one at the first."""
+    weights = np.roll(np.eye(8, dtype=np.float32), 1, axis=1)[None, None]
+    trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR, second_start=5)
+    return read(encode_explorer(trace, View(**choice)))
+
+
+def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
+    meta, arrays, inner = pair()
+    parts = [(one["looking"], one["looked_at"], one["rows"], one["keys"]) for one in meta["pairs"]]
+    first, second = [0, 5], [5, 8]
+    assert parts == [
+        ("first", "first", first, first),
+        ("first", "second", first, second),
+        ("second", "first", second, first),
+        ("second", "second", second, second),
+    ]
+    assert "to the other text is left out of its sum" in meta["pairs"][1]["note"]
+    (whole,) = inner["grid"]["parts"]
+    assert len(whole["queries"]) == 8
+    strongest = [inner[f"pair.{n}"]["parts"][0]["strongest"][0][0] for n in range(4)]
+    assert strongest == [[0, 1, 1.0], [4, 0, 1.0], [2, 0, 1.0], [0, 1, 1.0]]
+    (crossing,) = inner["pair.1"]["parts"]
+    assert crossing["keys"] == ["it", "works", "[SEP]"]
+    assert crossing["roles"] == whole["roles"]  # a head is named by all that it looks at
+    _, grid = decode(arrays["pair.1"].tobytes())
+    assert (grid["encoder_self.weights"][0, 0] > 0).nonzero()[0].tolist() == [4]
+
+
+def test_the_second_text_begins_at_its_own_word_and_token():
+    ends = [
+        [one["rows"][1] for one in pair(**choice)[0]["pairs"]]
+        for choice in ({"words": True}, {"special": False}, {"words": True, "special": False})
+    ]
+    assert ends == [[4, 4, 7, 7], [3, 3, 5, 5], [2, 2, 4, 4]]
+
+
+def test_one_text_has_no_parts():
+    assert read(encode_explorer(ragged(), View()))[0]["pairs"] == []
 
 
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
@@ -131,6 +186,8 @@ def test_rounding_is_told(monkeypatch):
         ({"layer": "1"}, "no layer '1' with a head 1"),
         ({"layer": None, "head": 3}, "no layer 1 with a head 4"),
         ({"over": ((1, 2),)}, "no layer 2 with a head 3"),
+        ({"over": ((0, None),)}, "A mean cannot lie over the open head"),
+        ({"over": ((0, 1),) * 8}, "8 heads cannot lie over the open one"),
         ({"layers": (3,)}, "no layer 4: the trace has 3"),
         ({"kinds": ("decoder_self",)}, "no decoder self-attention"),
         ({"kinds": ()}, "no kind of attention to show"),

@@ -23,7 +23,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     header, weights = unpack(encode_view(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
     assert weights.tolist() == [FIRST.tolist(), (1 - FIRST).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
-    assert header["colors"]["dark"] == list(head_colors("cross", "dark")[:2])
+    assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
     assert (header["rows"], header["columns"]) == (
         "German: what the row writes",
         "English: where it looks",

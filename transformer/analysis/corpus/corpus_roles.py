@@ -78,7 +78,7 @@ def measure_sentence(
         axes: its weights, by pieces.
         key_counts: how often each key token stands in the corpus.
     """
-    first = first_counted_row(len(axes.labels.queries), causal=kind == "decoder_self")
+    first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
     values = {name: measure(axes, kind, name) for name in ("confidence", "entropy", "offset")}
     values["sink"] = _sink(axes, kind, first)
@@ -126,7 +126,7 @@ def _on_rarest(
     queries, keys = axes.labels
     special = np.array([key in SPECIAL.values() for key in keys])
     visible = np.broadcast_to(~special, (len(queries), len(keys)))
-    if kind == "decoder_self":
+    if axes.is_causal(kind):
         visible = np.tril(visible)
     seen = np.where(visible, counts, np.iinfo(np.int64).max)[first:]  # [row, key]
     rarest = (seen == seen.min(-1, keepdims=True)) & visible[first:]

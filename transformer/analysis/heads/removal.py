@@ -20,7 +20,7 @@ from torch import Tensor
 from transformer.analysis.corpus import head_report
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.errors import InputError, quoted
-from transformer.hooks import Hook
+from transformer.hooks import Hook, Silence
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.translator import Translator
@@ -162,8 +162,7 @@ def _hooks(
         if how == "uniform":
             add(hooks, f"{name}.hook_attn_scores", _level(heads))
         elif how == "zero":
-            values = torch.zeros(len(heads), model.config.d_v)
-            add(hooks, f"{name}.hook_z", _set_z(heads, values))
+            add(hooks, f"{name}.hook_z", Silence(tuple(heads)))
         elif how == "mean":
             add(hooks, f"{name}.hook_z", _set_z(heads, means[kind][layer, heads]))
         else:

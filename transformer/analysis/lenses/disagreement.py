@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from transformer.analysis.axes import LabelledWeights, mean_of_heads
 from transformer.analysis.distance import Floats, row_distances
 from transformer.analysis.heads.measures import first_counted_row
 from transformer.kinds import Kind
-from transformer.trace import Weights
 
 
-def head_distances(first: Weights, second: Weights, kind: Kind) -> Floats:
+def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
     """The mean of `row_distances` over the rows that count, for each head, or for each layer.
 
-    Where one has a single head, all heads together, the other's mean over its heads is compared
-    with it.
+    Where the two have not the same heads in each layer, as where one has a single head, all heads
+    together, the means over their heads are compared.
 
     Args:
-        first: `[layer, head, query, key]`, rows that sum to 1.
-        second: likewise, of as many layers.
-        kind: of attention; the first row of the decoder's own sees one key alone, in every lens.
+        first: rows that sum to 1.
+        second: likewise, of as many layers and the same tokens.
+        kind: of attention; the first row of a causal decoder sees one key alone, in every lens.
 
     Returns:
-        `[layer, head]`, with one head unless both have as many.
+        `[layer, head]`, NaN where a layer has no such head; with one head unless both have the
+        same.
     """
-    if first.shape[1] != second.shape[1]:
-        first, second = (weights.mean(1, keepdims=True) for weights in (first, second))
-    counted = first_counted_row(first.shape[2], causal=kind == "decoder_self")
-    mean: Floats = row_distances(first, second)[..., counted:].mean(-1)
-    return mean
+    there = first.has_head
+    if np.array_equal(there, second.has_head):
+        weights = first.weights, second.weights
+    else:
+        weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
+        there = there[:, :1]  # each layer has one head
+    counted = first_counted_row(len(first.labels.queries), causal=first.is_causal(kind))
+    distances = row_distances(*weights)[..., counted:].mean(-1)
+    return np.where(there, distances, np.nan)

@@ -40,7 +40,7 @@ def show_disagreement(controls: Controls, first: Heads, second: Heads) -> None:
 
 
 def _heads(first: Heads, second: Heads) -> None:
-    distances = head_distances(first.whole.weights, second.whole.weights, first.kind)
+    distances = head_distances(first.whole, second.whole, first.kind)
     # a head is told from others where both lenses do
     lens = first.lens if tells_heads(second.lens) else second.lens
     one = "head" if tells_heads(lens) else "layer, all heads together"
@@ -62,7 +62,7 @@ def _rows(controls: Controls, first: Heads, second: Heads) -> None:
     )
     whole = first.whole
     distances = row_distances(one, other)  # [query]
-    counted = first_counted_row(len(distances), causal=first.kind == "decoder_self")
+    counted = first_counted_row(len(distances), causal=whole.is_causal(first.kind))
     names = row_names(whole.labels.queries, reads=whole.reads, writes=whole.writes)
     st.markdown("**By row** of the open map")
     with st.container(key="disagreeing-rows", gap=None):

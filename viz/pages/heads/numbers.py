@@ -18,7 +18,7 @@ from viz.pages.heads.controls import Controls
 
 def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
     """What the open map amounts to on the rows that are shown, special tokens included."""
-    causal = of.kind == "decoder_self"
+    causal = of.whole.is_causal(of.kind)
     numbers = summarise(mean(of.whole.weights, controls.layer, controls.head), causal=causal)
     unit = "word" if controls.words else "piece"
     what = amount(of.lens)

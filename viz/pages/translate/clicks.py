@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from transformer import Translator
 from transformer.config import EOS
-from transformer.tokenizer import SPECIAL
+from transformer.tokenizer import SPECIAL, Tokenizer
 from viz.app import steering
 
 LATE = (
@@ -18,13 +17,16 @@ LATE = (
 _LATE = "translate.late"
 
 
-def force(translator: Translator, pieces: Sequence[str]) -> None:
-    """Let the next run begin with these pieces; with the end among them, it is the whole."""
+def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
+    """Let the next run begin with these pieces; with the end among them, it is the whole.
+
+    Args:
+        tokenizer: of the target. What waits for a click stays in memory with the tab, so it holds
+            no model.
+    """
     *before, last = pieces
     if last == SPECIAL[EOS]:
-        steering.edit(
-            translator.target_tokenizer.decode(translator.target_tokenizer.ids_of(before))
-        )
+        steering.edit(tokenizer.decode(tokenizer.ids_of(before)))
     else:
         steering.force(pieces)
 

@@ -17,8 +17,8 @@ _REVISION = "translate.revision"
 
 def show_editor(found: Found) -> None:
     """Draw the translation of the bar to be edited in place, and what undoes that."""
-    asked, translator = found.asked, found.translator
-    refused = bool(asked.german) and not found.used.german
+    asked, tokenizer = found.asked, found.translator.target_tokenizer
+    refused = bool(asked.edited) and not found.used.edited
     try:
         pieces = [] if refused else _pieces(found)
     except HeadlightError:  # too long for the maps, which say so
@@ -33,15 +33,15 @@ def show_editor(found: Found) -> None:
         else:
             prefix = [piece.text for piece in pieces[: change.piece]]
             other, _ = pieces[change.piece].others[change.alternative]
-            clicks.force(translator, [*prefix, other])
+            clicks.force(tokenizer, [*prefix, other])
 
     german_editor(
-        asked.german.strip() and asked.german if asked.german else found.translation.text,
+        asked.edited.strip() and asked.edited if asked.edited else found.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),
-        forced=0 if asked.german else min(len(found.translation.prefix), len(pieces)),
-        by_hand=bool(asked.german),
-        languages=translator.languages.of_text(asked.text),
+        forced=0 if asked.edited else min(len(found.translation.prefix), len(pieces)),
+        by_hand=bool(asked.edited),
+        languages=found.translator.languages.of_text(asked.text),
         on_change=changed,
         key="translate-editor",
     )
@@ -77,17 +77,19 @@ def _buttons(found: Found) -> None:
             disabled=not history.undone,
             on_click=steering.redo,
         )
-        if found.used.german:
+        if found.used.edited:
             st.button(
                 "Let the model go on from here",
                 key="go-on",
                 type="tertiary",
-                on_click=_go_on,
-                args=(found,),
+                on_click=steering.force,
+                args=(_prefix_of(found),),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )
 
 
-def _go_on(found: Found) -> None:
-    pieces = [piece.text for piece in scored(found).pieces]
-    steering.force(pieces[:-1] if scored(found).ended else pieces)
+def _prefix_of(found: Found) -> tuple[str, ...]:
+    """What stands in the editor, as pieces to go on from."""
+    known = scored(found)
+    pieces = tuple(piece.text for piece in known.pieces)
+    return pieces[:-1] if known.ended else pieces

@@ -14,7 +14,7 @@ from viz.app.sentence_bar import Found
 
 def show_others(found: Found) -> None:
     """Draw them, best first, with what differs from the translation marked."""
-    if found.used.german:
+    if found.used.edited:
         return  # it was not searched for
     st.subheader("The other sentences of the search", anchor=False)
     best, *others = found.translation.candidates

@@ -14,5 +14,5 @@ def scored(found: Found) -> Scored:
         InputError: if a side is too long for a map.
     """
     used = found.used
-    target = used.german or tuple(piece.text for piece in found.translation.best.pieces)
+    target = used.edited or tuple(piece.text for piece in found.translation.best.pieces)
     return serving.score(found.translator, used.text, target, used.alpha)

@@ -20,6 +20,7 @@ def show_steps(found: Found, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the next best ones beside it."""
     st.subheader("What else could have stood there", anchor=False)
     known = scored(found)
+    tokenizer = found.translator.target_tokenizer
     written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
     steps = [
         [
@@ -35,7 +36,7 @@ def show_steps(found: Found, trace: AttentionTrace) -> None:
             return
         step, alternative = choice
         before = [pieces[0][0] for pieces in steps[:step]]
-        clicks.force(found.translator, [*before, steps[step][1 + alternative][0]])
+        clicks.force(tokenizer, [*before, steps[step][1 + alternative][0]])
 
     step_bars(
         steps,

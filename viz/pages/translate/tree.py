@@ -23,13 +23,14 @@ def show_tree(found: Found) -> None:
     if tree is None or not tree.nodes:
         return
     forced = len(translation.prefix)
+    tokenizer = found.translator.target_tokenizer
     nodes = drawn_nodes(found.translator, tree, translation)
 
     def picked(node: int | None) -> None:
         if node is None:
             clicks.say_late()
         else:
-            clicks.force(found.translator, [nodes[at].text for at in tree.path(node)])
+            clicks.force(tokenizer, [nodes[at].text for at in tree.path(node)])
 
     beam_tree(
         nodes,
@@ -43,12 +44,12 @@ def show_tree(found: Found) -> None:
             f"α = {translation.settings.alpha:g}."
         ),
     )
-    if found.used.german:
+    if found.used.edited:
         st.caption(OWN)
 
 
 def _searched(found: Found) -> Translation:
-    if not found.used.german:
+    if not found.used.edited:
         return found.translation
     settings = steered.settings_of(found.used)
     return serving.search(found.translator, found.used.text, settings)

@@ -159,7 +159,7 @@ def _asked(found: Found) -> Other | None:
 
 def _in_words(found: Found) -> str:
     return (
-        found.used.steers if found.used.german else _settings_in_words(found.translation.settings)
+        found.used.steers if found.used.edited else _settings_in_words(found.translation.settings)
     )
 
 
@@ -186,7 +186,7 @@ def _take(asked: Asked, model: str, other: Translation) -> None:
             beam_size=settings.beam_size,
             alpha=settings.alpha,
             prefix=" ".join(piece.text for piece in other.prefix),
-            german="",
+            edited="",
             model=model,
         )
     )

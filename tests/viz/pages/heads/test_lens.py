@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import GIVEN, heads_page, texts
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translator
+from transformer.analysis.axes import by_pieces
 from transformer.analysis.distance import row_distances
 from transformer.analysis.lenses import NAMES, VARIANTS, AnyLens, LensName, as_rows, lens
 from transformer.analysis.lenses.disagreement import head_distances
@@ -107,12 +108,13 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
     app = serve(
         heads_page, text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link
     )
-    one, other = (lensed(name, translator, trace).cross for name in (first, second))
+    seen, also = (by_pieces(lensed(name, translator, trace), "cross") for name in (first, second))
+    one, other = seen.weights, also.weights
     maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (one, other)]
     drawn = [arrays["weights"] for _, arrays in messages(app, "attention_map")]
     for found, expected in zip(drawn, [*maps, maps[0] - maps[1]], strict=True):
         np.testing.assert_array_equal(found, expected)
-    distances = head_distances(one, other, "cross")
+    distances = head_distances(seen, also, "cross")
     far = np.unravel_index(distances.argmax(), distances.shape)
     button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))
     name = f"L{far[0] + 1}" if second == "alti" else f"L{far[0] + 1} H{far[1] + 1}"

@@ -186,7 +186,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     prefix = "".join(drawn_tree["texts"][n] for n in tree.path(end))
     send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
-    assert in_url(app, "german") == german(app)
+    assert in_url(app, "edited") == german(app)
 
 
 def path(tree: SearchTree) -> tuple[int, ...]:

@@ -4,6 +4,7 @@
  * @typedef {object} MapData
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {"encoder_self" | "decoder_self" | "cross"} kind
+ * @property {boolean} causal whether a query sees no later key
  * @property {string} title
  * @property {string} rows what the rows are, in words
  * @property {string} columns

@@ -35,11 +35,11 @@ import { leveller } from "./scale.js";
  * @param {import("../core/raster.js").Colors} colors
  */
 export function mapRaster(data, colors) {
-  const { kind, weights, queries, keys, threshold } = data;
+  const { causal, weights, queries, keys, threshold } = data;
   const level = leveller(data);
   return rasterOf(keys.length, queries.length, colors, (n) => {
     const row = Math.floor(n / keys.length);
-    const unseen = hidden(kind, row, n % keys.length, weights[n]);
+    const unseen = hidden(causal, row, n % keys.length, weights[n]);
     return unseen || Math.abs(weights[n]) < threshold ? -1 : level(weights[n], row);
   });
 }

@@ -207,9 +207,9 @@ export class AttentionMap extends PictureView {
 
   /** @param {number} row @param {number} key */
   sentence(row, key) {
-    const { kind, queries, keys, weights } = this.data;
+    const { causal, queries, keys, weights } = this.data;
     const weight = weights[row * keys.length + key];
-    const unseen = hidden(kind, row, key, weight);
+    const unseen = hidden(causal, row, key, weight);
     const amount = unseen ? "hidden, it comes later" : this.amount(weight);
     return [`${quote(queries[row])} → ${quote(keys[key])}`, amount];
   }

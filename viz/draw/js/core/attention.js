@@ -1,11 +1,10 @@
 // What all pictures of attention know about it.
 
 /**
- * Decoder self-attention: what stands later is hidden (§3.2.3). A weight there would be shown.
- * @param {string} kind
+ * Causal attention: what stands later is hidden (§3.2.3). A weight there would be shown.
+ * @param {boolean} causal whether a query sees no later key
  * @param {number} query
  * @param {number} key
  * @param {number} weight
  */
-export const hidden = (kind, query, key, weight) =>
-  kind === "decoder_self" && key > query && weight === 0;
+export const hidden = (causal, query, key, weight) => causal && key > query && weight === 0;

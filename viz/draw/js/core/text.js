@@ -4,6 +4,13 @@
  * @param {string} token */
 export const isolate = (token) => `\u2068${token}\u2069`;
 
+const RIGHT_TO_LEFT =
+  /^[\p{Script=Arab}\p{Script=Hebr}\p{Script=Syrc}\p{Script=Thaa}\p{Script=Nkoo}]/u;
+
+/** Whether a text runs to the left: by its first letter, as a browser sees it for `dir="auto"`.
+ * @param {string} text */
+export const runsLeft = (text) => RIGHT_TO_LEFT.test(text.replace(/^\P{L}+/u, ""));
+
 /** @param {string} token */
 export const quote = (token) => `“${isolate(token)}”`;
 

@@ -27,6 +27,7 @@ export { unzip } from "../core/unzip.js"; // a message of this component is pack
  * @property {[layer: number, head: number][]} over whose ribbons lie over its own
  * @property {import("../attention_map/data.js").MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
+ * @property {import("./pair.js").PairPart[]} pairs the parts of a pair of texts; none of one text
  * @property {Record<string, OfKind>} kinds
  * @property {HeadWeights} weights
  */
@@ -45,6 +46,8 @@ export function read({ meta, arrays }, textOf) {
     const note = meta.ribbonNote ?? view.note;
     return [kind, { map: readMap(decode(inner[`${kind}.map`])), view: { ...view, note } }];
   }));
+  const pairs = meta.pairs.map((/** @type {any} */ part, /** @type {number} */ n) =>
+    ({ ...part, part: readGrid(decode(inner[`pair.${n}`])).parts[0] }));
   const compared = Array.from({ length: meta.compared }, (_, n) =>
     readMap(decode(inner[`compared.${n}`])));
   const heads = /** @type {Record<string, number>} */ (Object.fromEntries(
@@ -58,5 +61,5 @@ export function read({ meta, arrays }, textOf) {
   const sizes = Object.fromEntries(Object.entries(kinds).map(([kind, { map }]) =>
     [kind, map.queries.length * map.keys.length]));
   const weights = new HeadWeights({ whole, heads, sizes }, packing, textOf);
-  return { selected, title, mean, over, together, grid, kinds, compared, weights };
+  return { selected, title, mean, over, together, grid, pairs, kinds, compared, weights };
 }

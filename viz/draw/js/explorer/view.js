@@ -4,8 +4,11 @@
 import { AttentionMap } from "../attention_map/view.js";
 import { make } from "../core/dom.js";
 import { mount, View } from "../core/view.js";
+import { range } from "../head_grid/data.js";
 import { HeadGrid } from "../head_grid/view.js";
 import { HeadView } from "../head_view/view.js";
+import { OverMenu } from "./over.js";
+import { labelsOf, nameOf as nameOfPart, OF_PAIR, pairControl, weightsOf } from "./pair.js";
 
 const EASY = 2 ** 14; // weights of a head, up to which its ribbons are drawn at once
 
@@ -24,7 +27,15 @@ export class Explorer extends View {
     this.problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
     this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
       this.problem, this.map, this.compared, this.view);
+    this.menu = new OverMenu((over) => this.lay(over));
+    this.view.before(this.menu.root);
     this.root.append(this.grid, this.open);
+    /** @type {HTMLElement | undefined} */
+    this.pairs; // the control
+    /** @type {import("./pair.js").PairPart | null} */
+    this.pair = null; // null is both texts
+    /** @type {Record<string, import("./over.js").Place[]> | null} */
+    this.over = null; // by kind, those whose ribbons lie over the open head's
     /** @type {Opened} */
     this.selected;
     /** @type {View<any> | undefined} */
@@ -47,7 +58,19 @@ export class Explorer extends View {
   }
 
   update() {
-    this.selected = this.data.selected;
+    const { selected, over, pairs } = this.data;
+    this.selected = selected;
+    this.over ??= { [selected[0]]: over }; // another sentence keeps what was laid over
+    const before = this.pair && nameOfPart(this.pair);
+    this.pair = pairs.find((part) => nameOfPart(part) === before) ?? null;
+    this.pairs?.remove();
+    if (pairs.length) {
+      this.pairs = pairControl(pairs, this.pair, (part) => {
+        this.pair = part;
+        this.drawAll();
+      });
+      this.root.prepend(this.pairs);
+    }
     this.drawAll();
   }
 
@@ -57,10 +80,16 @@ export class Explorer extends View {
   drawAll() {
     const { theme } = this.options;
     /** @type {import("../head_grid/data.js").GridData} */
-    const data = { ...this.data.grid, selected: this.outlined() };
+    const data = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
     this.overview = mount(this.grid, HeadGrid, data,
       { theme, onSelect: (head) => this.select(head) });
     this.drawHead();
+  }
+
+  /** Of the grid; all heads of a pair show the part that is chosen. */
+  parts() {
+    const { data: { grid }, pair } = this;
+    return grid.parts.map((part) => (pair && part.kind === OF_PAIR ? pair.part : part));
   }
 
   /** @param {Head} head */
@@ -68,6 +97,12 @@ export class Explorer extends View {
     this.selected = head;
     this.drawHead();
     this.options.onSelect?.(head);
+  }
+
+  /** @param {import("./over.js").Place[]} over what lies over the open head from now on */
+  lay(over) {
+    this.over = { ...this.over, [this.selected[0]]: over };
+    this.drawHead();
   }
 
   /** At once where the weights are at hand, else when they are unpacked. */
@@ -91,32 +126,71 @@ export class Explorer extends View {
    * @returns {([layer: number, head: number] | null)[]}
    */
   stacked() {
-    const { selected, over } = this.data;
-    const [kind] = this.selected;
     const [, layer, head] = this.outlined() ?? [];
-    const others = (kind === selected[0] ? over : [])
-      .filter(([otherLayer, otherHead]) => otherLayer !== layer || otherHead !== head);
-    return [layer == null || head == null ? null : [layer, head], ...others];
+    return [layer == null || head == null ? null : [layer, head], ...this.others()];
+  }
+
+  /** What lies over the open head: it itself is not drawn twice. */
+  others() {
+    const over = this.over?.[this.selected[0]] ?? [];
+    return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
+  }
+
+  /** The heads of the open kind that the grid shows. @returns {import("./over.js").Place[]} */
+  every() {
+    const { grid: { order, parts }, together } = this.data;
+    const [kind] = this.selected;
+    const [part] = parts.filter((one) => one.kind === kind);
+    if (!part) return [];
+    const there = part.counts.flatMap((count, layer) =>
+      range(together ? 1 : count).map((head) => /** @type {[number, number]} */ ([layer, head])));
+    const shown = order && new Set(order.map(String));
+    return there.filter((place) => !shown || shown.has(String([kind, ...place])));
   }
 
   showHead() {
-    const { data: { kinds, title, weights, mean }, options: { theme } } = this;
+    const { data: { title, weights, mean, together }, options: { theme } } = this;
     const [kind] = this.selected;
-    const { map, view } = kinds[kind];
+    const { map, view, part } = this.shown(kind);
     const stacked = this.stacked();
     const numbers = stacked.map((one) =>
-      /** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean));
+      part(/** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean)));
     const names = stacked.map((one) => (one ? this.nameOf(...one) : title));
     this.problem.hidden = true;
     this.open.removeAttribute("aria-busy");
-    const mapTitle = stacked[0] ? `${names[0]} · ${map.title}` : title;
+    const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
+      .join(" · ");
     this.views = [
       mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }, { theme }),
       ...this.drawCompared(),
     ];
+    this.menu.show({
+      every: this.every(), open: stacked[0], over: this.others(), together: Boolean(together),
+      nameOf: (layer, head) => this.nameOf(layer, head),
+    });
     this.undrawn = { ...view, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else this.hideRibbons();
+  }
+
+  /** A map and a view without weights, and how their weights are taken from a whole map.
+   * @param {string} kind */
+  shown(kind) {
+    const { map, view } = this.data.kinds[kind];
+    const { pair } = this;
+    if (!pair || kind !== OF_PAIR) {
+      return { map, view, part: (/** @type {Float32Array} */ weights) => weights };
+    }
+    return {
+      map: { ...labelsOf(map, pair), note: pair.note },
+      view: labelsOf(view, pair),
+      part: (/** @type {Float32Array} */ weights) => weightsOf(weights, map.keys.length, pair),
+    };
+  }
+
+  /** The part of the pair in a title, if one is chosen. @param {string} kind */
+  partNames(kind) {
+    return this.pair && kind === OF_PAIR ? [nameOfPart(this.pair)] : [];
   }
 
   showRibbons() {

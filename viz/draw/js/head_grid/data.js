@@ -11,6 +11,7 @@ import { quote } from "../core/text.js";
  * @typedef {object} Part every head of one kind
  * @property {string} kind
  * @property {string} name on the screen
+ * @property {boolean} causal whether a query sees no later key
  * @property {string} color
  * @property {number} layers
  * @property {number} heads the most that a layer has

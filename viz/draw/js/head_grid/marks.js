@@ -97,7 +97,7 @@ export function tileOf(cell, theme, ratio) {
           most = Math.max(most, weights[row * part.columns + column]);
         }
       }
-      if (hidden(part.kind, ys[y][1] - 1, xs[x][0], most)) continue;
+      if (hidden(part.causal, ys[y][1] - 1, xs[x][0], most)) continue;
       setPixel(raster.pixels, at, colors, most, faded ? FADED : 255);
     }
   }

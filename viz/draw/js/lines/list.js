@@ -30,7 +30,7 @@ export class SentenceList {
     this.sentences = sentences;
     this.onChoose = onChoose;
     this.chosen = -1;
-    this.search = make("input", { type: "search", placeholder: "words, or #7" });
+    this.search = make("input", { type: "search", dir: "auto", placeholder: "words, or #7" });
     this.order = make("select");
     this.order.append(...Object.entries(ORDERS)
       .filter(([name]) => name !== "log p" || sentences.some(({ logP }) => logP != null))
@@ -125,8 +125,8 @@ export class SentenceList {
 function optionOf({ number, source, target, logP }) {
   const node = make("a", { href: `#${number}`, role: "option", "aria-selected": "false" },
     make("span", { class: "number" }, `#${number}`),
-    make("span", { class: "text" }, source || target));
-  if (source && target) node.append(make("span", { class: "target" }, target));
+    make("span", { class: "text", dir: "auto" }, source || target));
+  if (source && target) node.append(make("span", { class: "target", dir: "auto" }, target));
   if (logP != null) {
     node.append(make("span", { class: "log-p" }, `log p ${figure(Number(logP.toFixed(2)))}`));
   }

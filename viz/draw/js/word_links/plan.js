@@ -1,7 +1,9 @@
 // Where every word goes. Where there is room, a line of the one sentence over a line of the other,
-// as both are read; on a phone a column beside a column, where a long word is one row all the same.
+// as each is read, from the left or from the right; on a phone a column beside a column, where a
+// long word is one row all the same.
 
 import { brokenTogether } from "./lines.js";
+import { runsLeft } from "../core/text.js";
 import { lengthOf, placed } from "./place.js";
 
 /** @typedef {import("./data.js").LinkData} LinkData */
@@ -41,13 +43,14 @@ function inLines(data, width, measure) {
   const { font, gap, texts, sizes } = largest(data, width, measure);
   const pairs = brokenTogether(sizes, data.links, gap, width);
   const line = Math.round(LINES.line * font);
+  const leftward = leftwardOf(data);
   const links = pairs.length > 1 ? BROKEN.links : LINES.links;
   const high = 2 * NUMBER.height + 2 * line + links;
   /** @type {LinkPlan["places"]} */
   const places = { source: [], target: [] };
   pairs.forEach((pair, n) => {
     const top = n * (high + LINES.between) + NUMBER.height;
-    const starts = alongside(pair, sizes, data.links, gap, width);
+    const starts = alongside(pair, sizes, data.links, gap, width, leftward);
     for (const side of SIDES) {
       const y = top + (side === "source" ? 0 : line + links);
       starts[side].forEach((x, nth) => {
@@ -113,7 +116,8 @@ function inColumns({ source, target, links }, width, measure) {
     target: /** @type {[number, number]} */ ([0, target.length]),
   };
   const sizes = { source: Array(source.length).fill(row), target: Array(target.length).fill(row) };
-  const starts = alongside(whole, sizes, links, 0, rows * row);
+  const downward = { source: false, target: false };
+  const starts = alongside(whole, sizes, links, 0, rows * row, downward);
   /** @param {Side} side @param {number} x @param {number} wide */
   const column = (side, x, wide) => starts[side].map((y, n) =>
     ({ text: texts[side][n], x, y, width: wide, height: row }));
@@ -125,6 +129,10 @@ function inColumns({ source, target, links }, width, measure) {
   };
 }
 
+/** Which of the two sentences runs from right to left. @param {Pick<LinkData, Side>} data */
+export const leftwardOf = ({ source, target }) =>
+  ({ source: runsLeft(source.join(" ")), target: runsLeft(target.join(" ")) });
+
 /**
  * The starts of the words of two lines: the longer has its words one after the other, the other
  * one as near to their partners as they can stand.
@@ -133,16 +141,22 @@ function inColumns({ source, target, links }, width, measure) {
  * @param {Link[]} links
  * @param {number} gap
  * @param {number} room
+ * @param {Record<Side, boolean>} leftward whether the words of a line follow one another leftward
  * @returns {Record<Side, number[]>}
  */
-function alongside(pair, all, links, gap, room) {
+function alongside(pair, all, links, gap, room, leftward) {
   const sizes = {
     source: all.source.slice(...pair.source), target: all.target.slice(...pair.target),
   };
   const wider = lengthOf(sizes.source, gap) >= lengthOf(sizes.target, gap) ? "source" : "target";
   const other = wider === "source" ? "target" : "source";
   const free = sizes[wider].map(() => ({ center: 0, weight: 0 }));
-  const packed = placed(free, sizes[wider], gap, room);
+  const end = lengthOf(sizes[wider], gap);
+  // turned round where its words follow one another to the left
+  /** @param {Side} side @param {number[]} starts */
+  const turned = (side, starts) => (leftward[side]
+    ? starts.map((start, n) => end - start - sizes[side][n]) : starts);
+  const packed = turned(wider, placed(free, sizes[wider], gap, room));
   const [from, to] = pair[wider];
   const wanted = sizes[other].map((_, n) => {
     let [sum, weight] = [0, 0];
@@ -152,11 +166,16 @@ function alongside(pair, all, links, gap, room) {
       sum += link.strength * (packed[at - from] + sizes[wider][at - from] / 2);
       weight += link.strength;
     }
-    return { center: weight && sum / weight, weight };
+    const center = weight && sum / weight;
+    return { center: leftward[other] && weight ? end - center : center, weight };
   });
-  const end = lengthOf(sizes[wider], gap);
+  const beside = turned(other, placed(wanted, sizes[other], gap, end));
+  // two lines that both begin at the right stand there
+  const shift = leftward.source && leftward.target ? Math.max(0, room - end) : 0;
+  /** @param {number[]} starts */
+  const shifted = (starts) => starts.map((start) => start + shift);
   return /** @type {Record<Side, number[]>} */ (
-    { [wider]: packed, [other]: placed(wanted, sizes[other], gap, end) });
+    { [wider]: shifted(packed), [other]: shifted(beside) });
 }
 
 /**

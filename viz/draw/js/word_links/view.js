@@ -6,7 +6,7 @@ import { PictureView } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
 import { linksOf, OTHER, same } from "./data.js";
 import { linkMarks } from "./marks.js";
-import { hitLinks, planLinks } from "./plan.js";
+import { hitLinks, leftwardOf, planLinks } from "./plan.js";
 import { pairRows, sentence } from "./words.js";
 
 /** @typedef {import("./data.js").LinkData} LinkData */
@@ -14,6 +14,8 @@ import { pairRows, sentence } from "./words.js";
 /** @typedef {import("./plan.js").LinkPlan} LinkPlan */
 /** @typedef {import("../core/picture_view.js").Visible} Visible */
 
+/** The arrows along a line that runs to the left. @type {Record<string, string>} */
+const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const TALLEST = 1600; // the frame; a sentence of more than fifty words on a phone scrolls in it
 const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
   + "a word, Escape lets it go.";
@@ -105,7 +107,8 @@ export class WordLinks extends PictureView {
       this.live.textContent =
         `${quote(data[at.side][at.index])} ${this.pinned ? "pinned" : "let go"}`;
     } else {
-      const to = moved(at, key, data, plan.columns);
+      const leftward = at && !plan.columns && leftwardOf(data)[at.side];
+      const to = moved(at, leftward ? TURNED[key] ?? key : key, data, plan.columns);
       if (!to) return false;
       this.reveal(to);
       this.point(to);

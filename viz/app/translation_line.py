@@ -20,7 +20,7 @@ CALM, STEP = 0.15, 0.05
 what is found by then comes at once, without a flicker."""
 
 
-class GermanLine:
+class TranslationLine:
     """One line that is written over and over in the same place.
 
     Args:
@@ -57,7 +57,7 @@ class GermanLine:
             *filter(None, [used.steers]),
             f"log p {format_number(translation.log_prob)}",
             f"{pieces} {'piece' if pieces == 1 else 'pieces'}",
-            *([] if used.german else [f"{translation.seconds * 1000:.0f} ms"]),
+            *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"
         row = self._write(text, " · ".join(figures))
@@ -95,8 +95,8 @@ class GermanLine:
 
     def _row(self) -> DeltaGenerator:
         # st.text, never Markdown: what a person types is shown as it is
-        row = st.container(key="german-line", horizontal=True, gap="small")
-        label = row.container(key="german-label", width="content", gap=None)
+        row = st.container(key="translation-line", horizontal=True, gap="small")
+        label = row.container(key="translation-label", width="content", gap=None)
         label.text(self._label)
         source, target = code_of_name(self._source), code_of_name(self._label)
         # for js/languages.js

@@ -1,0 +1,72 @@
+// The menu of the heads whose ribbons lie over those of the open one.
+
+import { button, make } from "../core/dom.js";
+
+export const MOST = 8; // heads over each other: there are as many colours
+
+/** Layer and head from 0. @typedef {[layer: number, head: number]} Place */
+
+export class OverMenu {
+  /** @param {(over: Place[]) => void} change hears of all that lie over the open head */
+  constructor(change) {
+    /** @type {Place[]} */
+    this.over = [];
+    this.select = make("select");
+    this.add = button("Add", () => change([...this.over, placeOf(this.select.value)]));
+    this.clear = button("Remove all", () => change([]));
+    this.label = make("span");
+    this.root = make("div", { class: "hl hl-explorer-over" },
+      make("label", {}, this.label, this.select), this.add, this.clear);
+  }
+
+  /**
+   * @param {object} state
+   * @param {Place[]} state.every heads of this kind, in order
+   * @param {Place | null} state.open null is a mean
+   * @param {Place[]} state.over
+   * @param {(layer: number, head: number) => string} state.nameOf
+   * @param {boolean} state.together whether a map is of all heads of a layer
+   */
+  show({ every, open, over, nameOf, together }) {
+    this.over = over;
+    const taken = new Set([...over, ...(open ? [open] : [])].map(String));
+    const rest = every.filter((place) => !taken.has(String(place)));
+    const before = this.select.value;
+    this.label.textContent = together ? "Overlay another layer" : "Overlay another head";
+    this.select.replaceChildren(...byLayer(rest, together).map(([layer, places]) => {
+      const options = places.map((place) =>
+        make("option", { value: place.join(".") }, nameOf(...place)));
+      return layer == null ? options : [make("optgroup", { label: `layer ${layer + 1}` },
+        ...options)];
+    }).flat());
+    // the next one stays chosen, so that several are laid over with one key
+    const next = rest.find((place) => String(place) === before.replace(".", ","))
+      ?? rest.find(([layer, head]) => isAfter([layer, head], placeOf(before)));
+    if (next) this.select.value = next.join(".");
+    this.add.disabled = over.length + 1 >= MOST || !rest.length;
+    this.add.title = over.length + 1 >= MOST ? `${MOST} heads at most` : "";
+    this.clear.hidden = !over.length;
+    this.root.hidden = every.length < 2;
+  }
+}
+
+/** @param {string} value @returns {Place} */
+function placeOf(value) {
+  const [layer, head] = value.split(".").map(Number);
+  return [layer, head];
+}
+
+/** @param {Place} one @param {Place} other */
+const isAfter = ([layer, head], [otherLayer, otherHead]) =>
+  layer > otherLayer || (layer === otherLayer && head > otherHead);
+
+/**
+ * @param {Place[]} places
+ * @param {boolean} together a list without groups
+ * @returns {[layer: number | null, places: Place[]][]}
+ */
+function byLayer(places, together) {
+  if (together) return [[null, places]];
+  const layers = [...new Set(places.map(([layer]) => layer))];
+  return layers.map((layer) => [layer, places.filter(([one]) => one === layer)]);
+}

@@ -10,6 +10,7 @@ from transformer.__main__ import main as translate
 from transformer.engine import CTranslate2Translator
 from transformer.export import folder
 from transformer.export.__main__ import main
+from transformer.export.manifest import EXPORT
 
 TEXT = "The dog waits beside the river."
 
@@ -26,7 +27,7 @@ def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpo
     loaded = checkpoint.load(checkpoint_folder)
     assert (read.checksum, read.config) == (loaded.checksum, loaded.model.config)
     assert read.tokenizer.model == loaded.tokenizer.model
-    assert {*folder.REQUIRED, folder.EXPORT} == {path.name for path in exported.iterdir()}
+    assert {*folder.REQUIRED, EXPORT} == {path.name for path in exported.iterdir()}
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
 
 
@@ -81,7 +82,7 @@ def test_what_is_there_is_never_deleted(tmp_path, checkpoint_folder, capsys):
     assert (taken / "thesis.txt").read_text() == file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [*folder.REQUIRED, folder.EXPORT])
+@pytest.mark.parametrize("name", [*folder.REQUIRED, EXPORT])
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
     broken = tmp_path / "broken"
@@ -104,9 +105,9 @@ def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
 def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, change):
     other = tmp_path / "other"
     shutil.copytree(exported, other)
-    manifest = json.loads((other / folder.EXPORT).read_text()) | change
+    manifest = json.loads((other / EXPORT).read_text()) | change
     if change == {"checkpoint": None}:
         del manifest["checkpoint"]
-    (other / folder.EXPORT).write_text(json.dumps(manifest))
-    with pytest.raises(CheckpointError, match=folder.EXPORT):
+    (other / EXPORT).write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match=EXPORT):
         folder.read(other)

@@ -114,7 +114,7 @@ def test_a_call_ends_in_its_minutes_and_the_next_goes_on_with_what_fits_into_the
     state = json.loads((out / "a" / "run" / "state" / "state.json").read_text("utf-8"))
     assert not (out / "a" / "fitted").exists()
 
-    assert main([str(plan(tmp_path, "minutes = 0.1\n")), *words]) == 0
+    assert main([str(plan(tmp_path, "minutes = 0.06\n")), *words]) == 0
     assert "a: shortened to" in capsys.readouterr().out
     steps = RunConfig.load(out / "a" / "config.toml").recipe.steps
     assert state["place"]["step"] < steps < 500_000

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -13,7 +14,7 @@ from tqdm import tqdm
 from training.lines import CHUNK, MOST_BYTES, line_chunks
 from training.lines import CorpusError as CorpusError
 from training.lines import read_lines as read_lines
-from training.sentences import Counts, Sentences, StoredIds, stored_type
+from training.sentences import Counts, Sentences, stored_type
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
@@ -174,9 +175,8 @@ def encode_chunk(
 def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
     ids = tokenizer.encode_all(lines)
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    type_ = stored_type(tokenizer.vocab_size)
-    pieces: StoredIds = np.fromiter(chain.from_iterable(ids), type_)
-    return Sentences.from_arrays(pieces, lengths)
+    dtype: np.dtype[Any] = np.dtype(stored_type(tokenizer.vocab_size))
+    return Sentences.from_arrays(np.fromiter(chain.from_iterable(ids), dtype), lengths)
 
 
 def joined(chunks: Iterable[EncodedText]) -> EncodedText:

@@ -51,7 +51,8 @@ def test_a_file_that_is_missing_cut_short_or_changed_is_named(
     file = copy / name
     content = file.read_bytes()
     file.write_bytes(content[:-3])
-    with pytest.raises(CorpusError, match=rf"{name} (has .* bytes, but|is damaged)"):
+    sentence = "is damaged" if name == MANIFEST else "has .* bytes, but .* were prepared"
+    with pytest.raises(CorpusError, match=rf"{name} {sentence}"):
         open_prepared(copy)
     middle = len(content) // 2
     file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])

@@ -49,6 +49,8 @@ def test_the_tiny_plan_killed_and_called_again_makes_every_part(
         while killed.poll() is None and not saved.exists():
             time.sleep(0.005)
         killed.send_signal(signal.SIGKILL)
+    time.sleep(1.5)  # in which the training would come to its end, if it had outlived the plan
+    assert not (out / "reversed-1" / "run" / "averaged").exists()
     assert not (out / "reversed-1" / "done.json").exists()
     teacher = (out / "teacher-1" / "run" / "averaged" / "MANIFEST.json").stat().st_mtime_ns
 

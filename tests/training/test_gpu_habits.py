@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, fx
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.functional import scaled_dot_product_attention
 
 from training.batching import Batch
 from training.config import Recipe, RunConfig
@@ -16,6 +17,7 @@ from training.update import SummedLoss, Updater
 from transformer.attention import MultiHeadAttention
 from transformer.config import PAD, TransformerConfig
 from transformer.errors import ConfigError
+from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 CONFIG = TransformerConfig(vocab_size=50, N=2, d_model=16, d_ff=32, h=2)
@@ -59,9 +61,29 @@ def test_a_compiled_layer_is_one_graph_whatever_the_lengths(
         made = batch(*sizes)
         loss(made.source, made.target, made.labels).backward()
     torch.compiler.reset()
-    names = [[str(node.target) for node in graph.graph.nodes] for graph in graphs]
-    attentions = [sum("scaled_dot_product_attention" in name for name in graph) for graph in names]
-    assert sorted(attentions) == [1, 2]  # encoder layer, decoder layer
+    kernels = [
+        [node.kwargs for node in graph.graph.nodes if node.target is scaled_dot_product_attention]
+        for graph in graphs
+    ]
+    found = [
+        [(one["attn_mask"] is not None, bool(one["is_causal"])) for one in of] for of in kernels
+    ]
+    # encoder layer and decoder layer; without a mask tensor the flash kernel serves
+    assert sorted(found) == [[(False, True), (True, False)], [(True, False)]]
+
+
+def test_the_residual_stream_stays_in_bfloat16_where_a_norm_gives_float32(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As autocast lets it on a GPU; each product after it would cast the stream back."""
+    norm = torch.nn.LayerNorm.forward
+    monkeypatch.setattr(torch.nn.LayerNorm, "forward", lambda self, x: norm(self, x.float()))
+    model = Transformer(CONFIG).train()
+    made = batch(3, 8, 12)
+    with torch.autocast("cpu", torch.bfloat16):
+        memory = model.encode(made.source)
+        decoded = model.decode(made.target, memory, padding_mask(made.source))
+    assert (memory.dtype, decoded.dtype) == (torch.bfloat16, torch.bfloat16)
 
 
 def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -55,3 +57,13 @@ def test_a_sentence_alone_is_translated_as_among_many(model: Transformer) -> Non
     rows = sources(12)
     together = bulk_search(model, pad_sequences(rows), max_extra=12)
     assert together == [bulk_search(model, pad_sequences([row]), max_extra=12)[0] for row in rows]
+
+
+def test_a_model_in_bfloat16_finds_nearly_the_same(model: Transformer) -> None:
+    source = pad_sequences(sources(60))
+    exact = bulk_search(model, source, beam_size=2, max_extra=12)
+    rounded = copy.deepcopy(model).to(torch.bfloat16)
+    found = bulk_search(rounded, source, beam_size=2, max_extra=12)
+    # random weights leave many pieces nearly as probable as the best
+    first = [a[0] == b[0] for a, b in zip(found, exact, strict=True)]
+    assert sum(first) > len(first) / 2

@@ -33,7 +33,7 @@ from training.corpus import (
 from training.data_folders import DataFolder
 from training.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
 from training.sentences import stored_type
-from training.text_encoding import PROGRESS, encode_into
+from training.text_encoding import encode_into
 from training.text_scan import Scan, drawn_lines, drawn_pairs, scan, sides
 from training.training_text import Part
 from transformer.atomic import new_folder, replace_folder, write_file
@@ -262,8 +262,9 @@ def _dropped(cleaning: Cleaning, found: Scan) -> str:
 def _finish(work: Path, out: Path) -> None:
     """Give the folder its name."""
     manifest = prepared.read_manifest(work)
-    for name in (BEGUN, REASONS, PROGRESS):
-        (work / name).unlink(missing_ok=True)
+    for path in work.iterdir():  # what was noted on the way, and what kills have left of it
+        if path.name not in (*prepared.FILES, MANIFEST):
+            path.unlink()
     work.rename(out)  # also over an empty folder
     rows = sum(part["rows"] for part in manifest["parts"])
     print(

@@ -66,7 +66,7 @@ def test_kills_at_any_moment_leave_what_an_uninterrupted_run_writes(tmp_path: Pa
     assert list(done) == sorted(done)
     assert len(set(done[:20])) > 8
     assert 50 < done[19] < PAIRS
-    assert done.count(PAIRS) > 8  # kills between the last pair and the end
+    assert done.count(PAIRS) > 5  # kills between the last pair and the end
     assert main(arguments) == 0
     assert contents(out) == contents(whole)
     assert not unfinished(out).exists()

@@ -44,7 +44,7 @@ def prepare(arguments: Sequence[str]) -> Report:
 def batches(arguments: Sequence[str]) -> Report:
     """A prepared folder opened, and the batches of two epochs: FOLDER BATCH_TOKENS."""
     from training.batching import TokenBatches, make_batch
-    from training.prepared import open_prepared
+    from training.data.prepared import open_prepared
 
     folder, batch_tokens = arguments
     seconds = Stopwatch()
@@ -64,9 +64,9 @@ def batches(arguments: Sequence[str]) -> Report:
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
     from training.batching import TokenBatches
-    from training.data_folders import DataFolder, read_training_texts
-    from training.prepared import TOKENIZER
-    from training.training_text import encode_texts
+    from training.data.folders import DataFolder, read_training_texts
+    from training.data.prepared import TOKENIZER
+    from training.data.training_text import encode_texts
     from transformer.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments

@@ -25,7 +25,7 @@ from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe, RunConfig
 from training.corpus import EncodedText
 from training.devices import ProcessInfo, set_up_distributed
-from training.sentences import Sentences
+from training.data.sentences import Sentences
 from training.update import Updater
 from transformer import command
 from transformer.arguments import Parser

@@ -15,8 +15,8 @@ from training.config import Recipe
 from training.corpus import CorpusError
 from training.devices import ProcessInfo
 from training.micro_batches import cut, empty_batch
-from training.sentences import Counts
-from training.training_text import TrainingText
+from training.data.sentences import Counts
+from training.data.training_text import TrainingText
 from transformer.tokenizer import Tokenizer
 
 PREFETCH = 4  # updates whose batches are prepared in advance

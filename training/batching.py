@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from training.corpus import EncodedText
-from training.sentences import Counts, Sentences, spans
+from training.data.sentences import Counts, Sentences, spans
 from transformer.config import BOS, EOS, PAD
 from transformer.padding import round_up
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from training.lines import CHUNK, MOST_BYTES, line_chunks
-from training.lines import CorpusError as CorpusError
-from training.lines import read_lines as read_lines
-from training.sentences import Counts, Sentences, stored_type
+from training.data.lines import CHUNK, MOST_BYTES, line_chunks
+from training.data.lines import CorpusError as CorpusError
+from training.data.lines import read_lines as read_lines
+from training.data.sentences import Counts, Sentences, stored_type
 from transformer.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"

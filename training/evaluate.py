@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from training import aer, bleu, faithfulness, heads
+from training.evaluation import aer
+from training.evaluation import bleu
+from training.evaluation import faithfulness
+from training.evaluation import heads
 from transformer import command
 from transformer.arguments import Parser
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from training.sentences import Counts, Ids, spans
+from training.data.sentences import Counts, Ids, spans
 from transformer.config import UNK
 from transformer.errors import ConfigError
 from transformer.tokenizer import SPECIAL, WORD_START, Tokenizer

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from training.batching import Batch
 from training.config import Recipe
-from training.sentences import Counts
+from training.data.sentences import Counts
 from transformer.config import BOS, EOS, PAD
 from transformer.padding import round_up
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from training.beside import require_place
-from training.card_figures import THIS_MODEL, Evaluation, cell, figures, read_evaluations
-from training.card_run import Row, RunFiles, model_rows, training_rows
+from training.evaluation.beside import require_place
+from training.card.figures import THIS_MODEL, Evaluation, cell, figures, read_evaluations
+from training.card.run import Row, RunFiles, model_rows, training_rows
 from training.corpus import read_lines
 from transformer import Translator, command
 from transformer.analysis.corpus.stored import checksum_of_weights

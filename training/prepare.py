@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from training.cleaning import Cleaning
+from training.data.cleaning import Cleaning
 from training.config import RunConfig
-from training.data_folders import data_folder
-from training.preparation import Request, prepare
-from training.prepared import TOKENIZER
+from training.data.folders import data_folder
+from training.data.preparation import Request, prepare
+from training.data.prepared import TOKENIZER
 from transformer import command
 from transformer.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable

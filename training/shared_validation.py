@@ -8,7 +8,7 @@ from torch import distributed
 from training.corpus import EncodedText
 from training.devices import ProcessInfo
 from training.evaluation_mode import evaluation_mode
-from training.sentences import Sentences
+from training.data.sentences import Sentences
 from training.validation import Validation, mean_loss
 
 

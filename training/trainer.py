@@ -23,7 +23,7 @@ from training.runlog import Record
 from training.saving import Saver
 from training.shared_validation import SharedValidation
 from training.state import Identity
-from training.training_text import TrainingText
+from training.data.training_text import TrainingText
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.errors import HeadlightError, unwritable

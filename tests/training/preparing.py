@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training import corpus, preparation, prepared, text_encoding
-from training.encoded_files import EncodedFiles, Numbers
-from training.preparation import unfinished
+from training import corpus
+from training.data import preparation
+from training.data import prepared
+from training.data import encoding as text_encoding
+from training.data.encoded_files import EncodedFiles, Numbers
+from training.data.preparation import unfinished
 from training.prepare import main
 
 # a pair that is empty, one that is too long, two that are dropped only if that is asked for

@@ -12,9 +12,9 @@ import torch
 from training.batch_stream import BatchStream, UpdateBatches
 from training.config import Recipe
 from training.corpus import CorpusError, read_parallel
-from training.data_folders import DataFolder
+from training.data.folders import DataFolder
 from training.devices import ProcessInfo
-from training.training_text import TrainingText, encode_texts
+from training.data.training_text import TrainingText, encode_texts
 from transformer.config import PAD
 from transformer.tokenizer import Tokenizer
 

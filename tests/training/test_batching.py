@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from training.batching import TokenBatches, make_batch
 from training.corpus import EncodedText
-from training.sentences import Sentences
+from training.data.sentences import Sentences
 from transformer.config import BOS, EOS, PAD
 
 

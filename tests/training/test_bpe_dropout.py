@@ -21,8 +21,8 @@ from tests.training.conftest import sentence_pairs
 from training import bpe_dropout
 from training.bpe_dropout import BpeDropout, draws
 from training.corpus import CorpusError, EncodedText, ParallelText, encode
-from training.sentences import Sentences
-from training.training_text import Part, TrainingText
+from training.data.sentences import Sentences
+from training.data.training_text import Part, TrainingText
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
 from transformer.tokenizer import Tokenizer
@@ -170,7 +170,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from training.bpe_dropout import BpeDropout
-from training.sentences import Sentences
+from training.data.sentences import Sentences
 from transformer.tokenizer import Tokenizer
 folder = Path(sys.argv[1])
 tokenizer = Tokenizer.load(folder / "tokenizer.model")

@@ -13,7 +13,7 @@ from tests.conftest import Pair
 from tests.training import runs
 from tests.training.conftest import RECIPE
 from tests.transformer.reference import is_one_sentence
-from training.card_figures import cell
+from training.card.figures import cell
 from training.evaluate import main as evaluate
 from training.model_card import main
 from training.train import main as train

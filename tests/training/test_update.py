@@ -17,7 +17,7 @@ from training.config import Recipe, RunConfig
 from training.corpus import EncodedText
 from training.devices import ProcessInfo
 from training.schedule import learning_rate
-from training.sentences import Sentences
+from training.data.sentences import Sentences
 from training.update import SummedLoss, Updater
 from transformer.config import PAD, TransformerConfig
 from transformer.model import Transformer

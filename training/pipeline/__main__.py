@@ -14,7 +14,7 @@ from pathlib import Path
 
 from training.config import RunConfig
 from training.corpus import SOURCE, TARGET
-from training.data_folders import DataFolder, data_folder
+from training.data.folders import DataFolder, data_folder
 from training.pipeline.parts import Evaluate, Part
 from training.pipeline.place import Place
 from training.pipeline.plan import load

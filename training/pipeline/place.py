@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.corpus import SOURCE, TARGET
-from training.data_folders import DataFolder
+from training.data.folders import DataFolder
 from transformer.errors import ConfigError
 
 TEXT, FIRST = "text", "first"

@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from training.corpus import SOURCE, TARGET, CorpusError
-from training.data_folders import DataFolder, data_folder, read_training_texts
+from training.data.folders import DataFolder, data_folder, read_training_texts
 from training.devices import ProcessInfo, inference_device
 from transformer import command
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number

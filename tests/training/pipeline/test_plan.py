@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from training.config import RunConfig
-from training.data_folders import DataFolder
+from training.data.folders import DataFolder
 from training.pipeline.parts import Train
 from training.pipeline.place import Place
 from training.pipeline.plan import load

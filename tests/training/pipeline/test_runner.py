@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from training.data_folders import DataFolder
+from training.data.folders import DataFolder
 from training.pipeline.parts import Job, Part
 from training.pipeline.place import Place
 from training.pipeline.runner import Runner

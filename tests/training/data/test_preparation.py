@@ -1,0 +1,251 @@
+"""Text that is prepared goes on where it was stopped, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.training.conftest import sentence_pairs, write_pairs
+from tests.training.preparing import command, contents, kill_at_each, write_folders
+from tests.training.runs import forkserver
+from training import corpus
+from training.data import encoding as text_encoding
+from training.corpus import CorpusError, EncodedText
+from training.data.encoded_files import EncodedFiles
+from training.data.preparation import _locked, unfinished
+from training.prepare import main
+from transformer.errors import HeadlightError
+
+PAIRS = 308  # of both folders
+
+
+def stop_at(chunk: int, patch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C while this chunk, from 0, is encoded."""
+    encode_chunk = corpus.encode_chunk
+    chunks = iter(range(chunk))
+
+    def stopped(*arguments: object) -> EncodedText:
+        if next(chunks, None) is None:
+            raise KeyboardInterrupt
+        return encode_chunk(*arguments)  # type: ignore[arg-type]
+
+    patch.setattr(text_encoding, "encode_chunk", stopped)
+
+
+def stopped_preparation(folder: Path, *options: str) -> tuple[list[str], Path]:
+    """The command of a preparation that was stopped in its second folder, and its --out."""
+    recipe, first, second = write_folders(folder)
+    out = folder / "new" / "out"
+    arguments = command(recipe, out, "--data", first, f"{second}:0.5", *options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus, "CHUNK", 50)
+        stop_at(6, patch)
+        assert main(arguments) == 130
+    return arguments, out
+
+
+def test_kills_at_any_moment_leave_what_an_uninterrupted_run_writes(tmp_path: Path) -> None:
+    recipe, first, second = write_folders(tmp_path)
+    options = ["--data", str(first), f"{second}:0.5", "--drop-duplicates", "--ratio", "2"]
+    whole, out = tmp_path / "whole", tmp_path / "killed"
+    assert main(command(recipe, whole, *options)) == 0
+    moments = random.Random(3)
+    # the first before there is anything to go on from, the others some chunks further
+    events = [moments.randint(1, 6) for _ in range(6)] + [moments.randint(1, 40) for _ in range(14)]
+    arguments = command(recipe, out, *options)
+    report = tmp_path / "report"
+    process = forkserver().Process(target=kill_at_each, args=(events, PAIRS, arguments, report))
+    process.start()
+    process.join()
+    was_killed, done = zip(*json.loads(report.read_text()), strict=True)
+    assert all(was_killed[:-1])
+    assert list(done) == sorted(done)
+    assert len(set(done[:20])) > 8
+    assert 50 < done[19] < PAIRS
+    assert done.count(PAIRS) > 5  # kills between the last pair and the end
+    assert main(arguments) == 0
+    assert contents(out) == contents(whole)
+    assert not unfinished(out).exists()
+
+
+def test_a_preparation_goes_on_at_the_last_finished_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    monkeypatch.setattr(corpus, "CHUNK", 80)  # of another size than before
+    lines: list[int] = []
+    encode_chunk = corpus.encode_chunk
+
+    def watched(*given: object) -> EncodedText:
+        lines.extend(given[3].tolist())  # type: ignore[attr-defined]
+        return encode_chunk(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(text_encoding, "encode_chunk", watched)
+    assert main(arguments) == 0
+    # five chunks of the first folder, 207 pairs, and one of the second
+    assert lines == list(range(257, PAIRS))
+    whole = [*arguments]
+    whole[3] = str(tmp_path / "whole")
+    assert main(whole) == 0
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (["--longest-words", "9"], "longest_words"),
+        (["--ratio", "9"], "ratio"),
+        (["--drop-duplicates"], "drop_duplicates"),
+        (["--sample-lines", "100"], "sample_lines"),
+    ],
+)
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_other_options_than_before_are_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    option: list[str],
+    name: str,
+    is_finished: bool,
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    folder = out if is_finished else unfinished(out)
+    if is_finished:
+        assert main(arguments) == 0
+    before = contents(folder)
+    capsys.readouterr()
+    assert main([*arguments, *option]) == 2
+    advice = "choose another --out" if is_finished else "give what it was begun with to go on"
+    error = capsys.readouterr().err
+    assert f"{folder} was prepared with another {name}: {advice}" in error
+    assert len(error.splitlines()) == 1
+    assert contents(folder) == before
+
+
+def test_another_text_weight_size_and_vocabulary_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    before = contents(unfinished(out))
+    other = tmp_path / "other.toml"
+    recipe = Path(arguments[1]).read_text("utf-8")
+
+    def refused(arguments: list[str], sentence: str) -> None:
+        assert main(arguments) == 2
+        assert sentence in capsys.readouterr().err
+        assert contents(unfinished(out)) == before
+
+    refused([*arguments[:-1], arguments[-1].replace("0.5", "0.6")], "with another weights")
+    other.write_text(recipe + "max_pieces = 99\n", "utf-8")
+    refused([arguments[0], str(other), *arguments[2:]], "with another max_pieces")
+    other.write_text(recipe.replace("vocab_size = 120", "vocab_size = 121"), "utf-8")
+    refused([arguments[0], str(other), *arguments[2:]], "with another vocab_size")
+    text = Path(arguments[-1].partition(":")[0]) / "train.de"
+    lines = text.read_text("utf-8")
+    text.write_text(lines.replace("Der", "Das", 1), "utf-8")
+    refused(arguments, "was prepared from another text")
+    text.write_text(lines, "utf-8")
+    assert main(arguments) == 0
+
+
+def test_what_was_prepared_is_not_prepared_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    assert main(arguments) == 0
+    written = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
+    assert main(arguments) == 0
+    assert "is prepared already" in capsys.readouterr().out
+    assert {path.name: path.stat().st_mtime_ns for path in out.iterdir()} == written
+    assert main([*arguments[:5], str(out)]) == 2
+    assert "is prepared already: give folders of text" in capsys.readouterr().err
+
+
+def test_a_folder_that_holds_something_else_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, first, _ = write_folders(tmp_path)
+    for place in ("a", "b.unfinished", "c"):
+        folder = tmp_path / place
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(b"precious")
+    (tmp_path / "file").write_text("precious")
+    for out in ("a", "b", "file"):
+        assert main(command(recipe, tmp_path / out, "--data", first)) == 2
+        assert "is there and holds no prepared text: choose another" in capsys.readouterr().err
+    assert (tmp_path / "a" / "model.safetensors").read_bytes() == b"precious"
+    assert (tmp_path / "b.unfinished" / "model.safetensors").read_bytes() == b"precious"
+    (tmp_path / "empty").mkdir()
+    assert main(command(recipe, tmp_path / "empty", "--data", first)) == 0
+
+
+def test_a_request_that_can_lead_to_nothing_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, _, _ = write_folders(tmp_path)
+    out = tmp_path / "new" / "deeper" / "out"
+    large, short = tmp_path / "large.toml", tmp_path / "short.toml"
+    large.write_text(recipe.read_text().replace("vocab_size = 120", "vocab_size = 9000"))
+    short.write_text(recipe.read_text() + "max_pieces = 1\n")
+    some = tmp_path / "some"
+    some.mkdir()
+    for name in ("train", "valid"):
+        write_pairs(some / name, sentence_pairs(7))
+    for config, options, sentence in (
+        (large, [], "No vocabulary of 9000 pieces can be learnt"),
+        (short, [], "No sentence pair has between 1 and 0 pieces"),
+        (recipe, ["--longest-words", "1"], "All 7 pairs are dropped"),
+    ):
+        assert main(command(config, out, "--data", some, *options)) == 2
+        assert sentence in capsys.readouterr().err
+        assert not (tmp_path / "new").exists()
+
+
+def test_a_full_disk_is_named_and_the_same_command_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, _ = stopped_preparation(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EncodedFiles, "_write", full)
+        assert main(arguments) == 2
+        sentence = "No space left on device. Make room, and give the same command to go on."
+        assert sentence in capsys.readouterr().err
+    assert main(arguments) == 0
+
+
+def test_two_processes_do_not_work_on_one_folder(tmp_path: Path) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    with (
+        _locked(unfinished(out)),
+        pytest.raises(CorpusError, match="prepared by another process"),
+        _locked(unfinished(out)),
+    ):
+        pass
+    assert main(arguments) == 0
+
+
+def test_what_was_damaged_while_it_was_unfinished_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    copy = tmp_path / "copy"
+    shutil.copytree(unfinished(out), copy)
+    for name, content, sentence in (
+        ("source.pieces", b"short", "source.pieces was cut short: remove"),
+        ("progress.json", b"{", "progress.json is damaged: remove"),
+        ("begun.json", b"", "begun.json is damaged: remove"),
+    ):
+        (unfinished(out) / name).write_bytes(content)
+        assert main(arguments) == 2
+        assert sentence in capsys.readouterr().err
+        shutil.rmtree(unfinished(out))
+        shutil.copytree(copy, unfinished(out))
+    assert issubclass(CorpusError, HeadlightError)

@@ -1,0 +1,58 @@
+"""What is measured of a checkpoint lies beside it, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from training.evaluation import beside
+from transformer import CheckpointError, checkpoint
+
+
+@pytest.fixture
+def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(checkpoint_folder, tmp_path / "model"))
+
+
+def test_a_stored_file_is_verified_with_the_others(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    beside.store(folder, {"heads.json": b"{}"})
+    beside.store(folder, {"heads.json": b"[]", "means": b"\0"})
+    assert checkpoint.load(folder).tokenizer.vocab_size == 160
+    for name in before.keys() - {"MANIFEST.json"}:
+        assert (folder / name).read_bytes() == before[name]
+    assert list(folder.parent.iterdir()) == [folder]
+    (folder / "heads.json").write_bytes(b"{]")
+    with pytest.raises(CheckpointError, match=r"heads\.json is damaged"):
+        checkpoint.load(folder)
+
+
+def test_a_link_to_a_checkpoint_stays_one(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    beside.store(tmp_path / "link", {"heads.json": b"{}"})
+    assert (tmp_path / "link").is_symlink()
+    assert (folder / "heads.json").read_bytes() == b"{}"
+
+
+def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_path: Path, _text: str, _encoding: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    before = (folder / "MANIFEST.json").read_bytes()
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(CheckpointError, match="No space left on device"):
+        beside.store(folder, {"heads.json": b"{}"})
+    assert not (folder / "heads.json").exists()
+    assert (folder / "MANIFEST.json").read_bytes() == before
+    assert "heads.json" not in json.loads(before)["sha256"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="cannot be written: No such file"):
+        beside.write(tmp_path / "none" / "heads.json", b"{}")
+    with pytest.raises(CheckpointError, match=r"Nothing can be written in .*none"):
+        beside.require_place(tmp_path, tmp_path / "none" / "heads.json")
+    beside.require_place(tmp_path, tmp_path / "heads.json")

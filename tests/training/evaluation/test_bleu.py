@@ -1,0 +1,245 @@
+"""The command `evaluate bleu`: its numbers are sacreBLEU's, and what is wrong is one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+import sacrebleu
+import torch
+
+from tests.conftest import Pair
+from training.evaluate import main
+from training.evaluation.moses import moses_tokens, multi30k_bleu
+from transformer import Tokenizer, Transformer, Translator, checkpoint
+
+
+@pytest.fixture(scope="module")
+def checkpoint_folder(
+    tmp_path_factory: pytest.TempPathFactory, model: Transformer, tokenizer: Tokenizer
+) -> Path:
+    """Random weights that write on and on; the shared model hardly writes a word."""
+    folder = tmp_path_factory.mktemp("checkpoint") / "model"
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        checkpoint.save(folder, Transformer(model.config), tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[Pair], checkpoint_folder: Path
+) -> Path:
+    """`in.en`; `ref.de` with its translations by hand, `own.de` with those of the model."""
+    folder = tmp_path_factory.mktemp("texts")
+    chosen = pairs[::25]
+    own = Translator.load(checkpoint_folder).translate_lines([pair.english for pair in chosen])
+    assert all(len(line.split()) > 1 for line in own)
+    for name, lines in (
+        ("in.en", [pair.english for pair in chosen]),
+        ("ref.de", [pair.german for pair in chosen]),
+        ("own.de", own),
+    ):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return folder
+
+
+def _command(checkpoint: Path, texts: Path, ref: str, *more: str) -> list[str]:
+    files = ["--src", str(texts / "in.en"), "--ref", str(texts / ref)]
+    return ["bleu", "--checkpoint", str(checkpoint), *files, *more]
+
+
+def _result(
+    checkpoint: Path, texts: Path, ref: str, capsys: pytest.CaptureFixture[str], *more: str
+) -> dict[str, float | int | str]:
+    assert main(_command(checkpoint, texts, ref, "--json", *more)) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("training.evaluate: ")
+    return printed.err
+
+
+def test_the_models_own_translation_scores_100(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = _result(checkpoint_folder, texts, "own.de", capsys, "--multi30k")
+    for name in ("bleu", "chrf", "multi30k_bleu"):
+        assert result[name] == pytest.approx(100), name
+
+
+def test_the_numbers_are_those_of_sacrebleu_itself(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = _result(checkpoint_folder, texts, "ref.de", capsys)
+    own, reference = (
+        (texts / name).read_text("utf-8").splitlines() for name in ("own.de", "ref.de")
+    )
+    bleu = sacrebleu.BLEU()
+    assert result["bleu"] == pytest.approx(bleu.corpus_score(own, [reference]).score)
+    assert result["signature"] == str(bleu.get_signature())
+    assert "case:mixed" in str(result["signature"])
+    assert "tok:13a" in str(result["signature"])
+    assert result["chrf"] == pytest.approx(sacrebleu.corpus_chrf(own, [reference]).score)
+    assert float(result["chrf"]) < 100
+
+
+def test_json_has_every_number_under_its_name(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = _result(checkpoint_folder, texts, "ref.de", capsys, "--beam", "2", "--alpha", "1")
+    assert set(result) == {
+        "checkpoint", "weights", "src", "ref",
+        "bleu", "signature", "chrf", "loss", "perplexity", "beam", "alpha", "sentences", "seconds",
+    }  # fmt: skip
+    assert (result["src"], result["ref"]) == (str(texts / "in.en"), str(texts / "ref.de"))
+    assert result["checkpoint"] == str(checkpoint_folder)
+    content = (checkpoint_folder / "model.safetensors").read_bytes()
+    assert result["weights"] == hashlib.sha256(content).hexdigest()
+    assert (result["sentences"], result["beam"], result["alpha"]) == (8, 2, 1.0)
+    assert result["perplexity"] == pytest.approx(math.exp(float(result["loss"])))
+    both = _result(checkpoint_folder, texts, "ref.de", capsys, "--multi30k", "--beam", "2")
+    assert set(both) - set(result) == {"multi30k_bleu", "multi30k_signature"}
+    assert both["bleu"] == result["bleu"]  # beside it, not instead of it
+
+
+def test_in_words_both_scores_stand_side_by_side(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(_command(checkpoint_folder, texts, "own.de", "--multi30k")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("BLEU 100.00  chrF 100.00  loss ")
+    assert lines[1].endswith("|beam:4|alpha:0.6")
+    assert lines[2] == "BLEU 100.00  lower-cased, Moses tokens"
+    assert "case:lc" in lines[3]
+    assert "tok:moses-de" in lines[3]
+
+
+# what papers on Multi30k report
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tokens"),
+    [
+        ("Zwei Hunde rennen.", "zwei hunde rennen ."),
+        ("Ein Mann, der läuft, ruft: „Los!“", "ein mann , der läuft , ruft : &quot; los ! &quot;"),
+        ("Die U-Bahn fährt z.B. um 12.30 Uhr.", "die u-bahn fährt z.b. um 12.30 uhr ."),
+        ("Ein „Café“ kostet 3,50 € & mehr", "ein &quot; café &quot; kostet 3,50 € &amp; mehr"),
+        ("Peter's Hund", "peter &apos; s hund"),  # in English it were "peter &apos;s"
+        ("  Zu   viele  Leerzeichen ", "zu viele leerzeichen"),
+    ],
+)
+def test_tokens_are_cut_as_moses_cuts_them(sentence: str, tokens: str) -> None:
+    assert moses_tokens([sentence]) == [tokens]
+
+
+def test_multi30k_bleu_by_hand() -> None:
+    # tokens: "ein mann , der läuft" against "ein mann , der rennt": 4/5, 3/4, 2/3, 1/2 of the
+    # n-grams are found, so BLEU = (4/5 · 3/4 · 2/3 · 1/2)^(1/4)
+    value, signature = multi30k_bleu(["Ein Mann, der läuft"], ["ein Mann, der rennt"])
+    assert value == pytest.approx(100 * (1 / 5) ** 0.25)
+    assert "case:lc" in signature
+    assert "tok:moses-de-sacremoses-" in signature
+    # the cased score does not find "Ein" either
+    cased = sacrebleu.corpus_bleu(["Ein Mann, der läuft"], [["ein Mann, der rennt"]]).score
+    assert cased < value
+
+
+# what is wrong
+
+
+def test_files_of_different_length(
+    checkpoint_folder: Path, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.en").write_text("One.\nTwo.\n")
+    (tmp_path / "ref.de").write_text("Eins.\n")
+    error = _error(_command(checkpoint_folder, tmp_path, "ref.de"), capsys)
+    assert "in.en has 2 lines and " in error
+    assert "ref.de has 1" in error
+
+
+@pytest.mark.parametrize(
+    ("english", "german", "sentence"),
+    [
+        ("One.\n\nTwo.\n", "Eins.\nLeer.\nZwei.\n", "in.en line 2 is empty"),
+        ("One.\nTwo.\n", "Eins.\n \n", "ref.de line 2 is empty"),
+        ("", "", "in.en is empty: give at least one sentence"),
+        ("The dog " * 300 + "\nOne.\n", "Der Hund.\nEins.\n", "1 pairs of .* more than 255 pieces"),
+    ],
+)
+def test_empty_and_overlong_lines_are_named(
+    checkpoint_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    english: str,
+    german: str,
+    sentence: str,
+) -> None:
+    (tmp_path / "in.en").write_text(english)
+    (tmp_path / "ref.de").write_text(german)
+    arguments = _command(checkpoint_folder, tmp_path, "ref.de")
+    assert re.search(sentence, _error(arguments, capsys))
+
+
+def test_a_missing_file(
+    checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = _error(_command(checkpoint_folder, texts, "none.de"), capsys)
+    assert "none.de cannot be read: No such file" in error
+
+
+def test_folders_that_are_no_checkpoint(
+    checkpoint_folder: Path, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "There is no checkpoint folder" in _error(
+        _command(tmp_path / "none", texts, "ref.de"), capsys
+    )
+    (tmp_path / "MANIFEST.json").write_text('{"model_type": "marian"}')
+    assert "is not a manifest of ours" in _error(_command(tmp_path, texts, "ref.de"), capsys)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--beam", "0"), ("--beam", "-1"), ("--alpha", "nan"), ("--alpha", "x")]
+)
+def test_impossible_options(
+    texts: Path, capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(_command(texts, texts, "ref.de", option, value))
+    assert stopped.value.code == 2
+    assert f"'{value}' must be a" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("alpha", ["1e308", "10.1", "-0.1", "nan", "inf", "--"])
+def test_a_length_penalty_that_is_no_number_of_its_range_is_refused(
+    alpha: str, checkpoint_folder: Path, texts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(_command(checkpoint_folder, texts, "ref.de", f"--alpha={alpha}"))
+    assert left.value.code == 2
+    assert "argument --alpha: " in capsys.readouterr().err
+    assert _result(checkpoint_folder, texts, "ref.de", capsys, "--alpha=10")["alpha"] == 10
+
+
+def test_a_model_that_computes_no_numbers_is_not_measured(
+    texts: Path,
+    tmp_path: Path,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    large = Transformer(model.config)
+    with torch.no_grad():
+        large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").fill_(1e38)
+    checkpoint.save(tmp_path / "large", large, tokenizer)
+    said = _error(_command(tmp_path / "large", texts, "ref.de"), capsys)
+    assert "computes numbers that are not finite" in said

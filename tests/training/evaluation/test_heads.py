@@ -1,0 +1,226 @@
+"""The command `evaluate heads`: figures that others compute alike, stored beside the checkpoint."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+
+from training.evaluation import heads
+from training.corpus import ParallelText, encode
+from training.evaluate import main
+from training.evaluation.head_corpus import bleu, measure_corpus, sample
+from transformer import CheckpointError, Translator
+from transformer.analysis.axes import by_pieces
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.corpus_roles import MEASURES
+from transformer.analysis.heads.head import all_heads
+from transformer.analysis.heads.importance import IMPORTANCE
+from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.removal import Removal, removed
+from transformer.kinds import KINDS, attention_name
+
+
+@pytest.fixture(scope="module")
+def text(pairs) -> ParallelText:
+    chosen = pairs[::67]
+    return ParallelText([pair.english for pair in chosen], [pair.german for pair in chosen])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_points() -> Iterator[None]:
+    """A curve of three points is enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "CURVE_POINTS", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory, checkpoint_folder, text) -> Path:
+    """A folder with the texts and the checkpoint that was measured with them."""
+    folder = tmp_path_factory.mktemp("heads")
+    shutil.copytree(checkpoint_folder, folder / "model")
+    (folder / "in.en").write_text("\n".join([*text.source, "", "One."]) + "\n", "utf-8")
+    (folder / "ref.de").write_text("\n".join([*text.target, "Leer.", ""]) + "\n", "utf-8")
+    (folder / "own.txt").write_text("The dog sings.\nA cat waits.\nHer horse eats.\nMy frog.\n")
+    assert run(folder, "--examples", str(folder / "own.txt"), "--bleu-sentences", "1") == 0
+    return folder
+
+
+def run(folder: Path, *more: str) -> int:
+    files = ["--src", str(folder / "in.en"), "--ref", str(folder / "ref.de")]
+    return main(["heads", "--checkpoint", str(folder / "model"), *files, *more])
+
+
+def test_every_head_has_every_figure_and_three_examples(measured, model, text) -> None:
+    report = head_report.read(measured / "model", model.config)
+    assert report is not None
+    assert [one.place for one in report.heads] == all_heads(model)
+    assert (report.sentences, report.left_out, report.bleu_sentences) == (len(text), 2, 1)
+    lines = (measured / "own.txt").read_text().splitlines()
+    for one in report.heads:
+        expected = {*MEASURES, *IMPORTANCE} - ({"aligns"} if one.place.kind != "cross" else set())
+        expected -= {"previous", "next", "itself"} if one.place.kind == "cross" else set()
+        assert set(one.measures) == expected
+        assert all(figure.low <= figure.high for figure in one.measures.values())
+        assert len(one.examples) == 3
+        assert {example.source for example in one.examples} <= set(lines)
+        scores = [example.score for example in one.examples]
+        assert scores == sorted(scores, reverse=True)
+    for curve in report.curves.values():
+        assert sorted(curve.order) == sorted(all_heads(model))
+        assert [point.removed for point in curve.points] == [0, 12, 24]
+        assert curve.points[0].bleu == report.bleu
+    order = report.curves["gradient"].order
+    gradients = [report.head(place).measures["gradient"].value for place in order]
+    assert gradients == sorted(gradients)
+    assert report.values("loss without", "cross").shape == (2, 4)
+
+
+def test_the_figures_are_those_of_single_sentences(measured, translator, text) -> None:
+    model = translator.model
+    report = head_report.read(measured / "model", model.config)
+    assert report is not None
+    traces = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
+    written = sum(len(trace.target_pieces) for trace in traces)
+    assert report.loss.value == pytest.approx(
+        -sum(trace.log_probs.sum() for trace in traces) / written, rel=1e-4
+    )
+    for kind in KINDS:
+        rows = [trace.weights(kind).shape[2] - (kind == "decoder_self") for trace in traces]
+        for name in ("confidence", "entropy", "offset"):
+            each = [measure(by_pieces(trace, kind), kind, name) for trace in traces]
+            expected = np.average(each, axis=0, weights=rows)
+            np.testing.assert_allclose(report.values(name, kind), expected, rtol=1e-3, atol=1e-5)
+    place = all_heads(model)[-3]
+    with removed(model, [Removal(*place)]):
+        without = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
+    grown = sum((a.log_probs - b.log_probs).sum() for a, b in zip(traces, without, strict=True))
+    assert report.head(place).measures["loss without"].value == pytest.approx(
+        grown / written, rel=1e-3, abs=1e-5
+    )
+
+
+def test_the_stored_means_are_those_of_z(measured, translator, text) -> None:
+    model = translator.model
+    means = head_report.read_means(measured / "model", model.config)
+    assert means is not None
+    seen: list[torch.Tensor] = []
+    name = f"{attention_name('cross', 1)}.hook_z"
+    with model.hooks({name: lambda z, _: seen.append(z[0])}):
+        for pair in zip(text.source, text.target, strict=True):
+            translator.trace(*pair)
+    torch.testing.assert_close(means["cross"][1], torch.cat(seen, 1).mean(1), rtol=1e-4, atol=1e-5)
+    found = Translator.load(measured / "model")  # and the way "mean" finds them by itself
+    with removed(found, [Removal("cross", 1, 3, "mean")]):
+        changed = found.trace(text.source[0], text.target[0])
+    plain = found.trace(text.source[0], text.target[0])
+    assert np.abs(changed.log_probs - plain.log_probs).max() > 1e-4
+
+
+def test_the_same_seed_gives_the_same_report(measured, tmp_path, capsys) -> None:
+    stored = (measured / "model" / head_report.FILE).read_text("utf-8")
+    examples = ("--examples", str(measured / "own.txt"))
+    out = ("--out", str(tmp_path / "again.json"), "--bleu-sentences", "1", "--json")
+    capsys.readouterr()
+    assert run(measured, *examples, *out) == 0
+    printed = capsys.readouterr()
+    assert (tmp_path / "again.json").read_text("utf-8") == stored
+    assert json.loads(printed.out) == json.loads(stored)
+    assert "2 pairs are empty or too long, and are left out." in printed.err
+    assert (tmp_path / head_report.MEANS_FILE).exists()
+
+
+def test_bleu_is_that_of_sacrebleu() -> None:
+    written = ["Der Hund rennt .", "Ein Vogel", "", "Die alte Katze sitzt auf dem Dach ."]
+    wanted = [
+        "Der Hund rennt schnell .",
+        "Ein Hund",
+        "Nein",
+        "Die alte Katze sitzt auf dem Tisch .",
+    ]
+    metric = sacrebleu.BLEU(effective_order=True)
+    for first, last in ((0, 4), (3, 4), (0, 2), (1, 2), (2, 3)):
+        a, b = written[first:last], wanted[first:last]
+        scores = [metric.sentence_score(x, [y]) for x, y in zip(a, b, strict=True)]
+        rows = np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
+        assert bleu(rows.sum(0)) == pytest.approx(sacrebleu.corpus_bleu(a, [b]).score)
+
+
+def test_batches_do_not_matter(model, tokenizer, text) -> None:
+    encoded = encode(text, tokenizer, model.config.max_length)
+    together = measure_corpus(model, tokenizer, tokenizer, encoded)
+    one = measure_corpus(model, tokenizer, tokenizer, sample(encoded, 1, seed=0))
+    (line,) = sample(encoded, 1, seed=0).lines
+    assert together.losses[line] == pytest.approx(one.losses[0], rel=1e-4)
+    np.testing.assert_allclose(together.losses_without[line], one.losses_without[0], rtol=1e-4)
+    for kind in KINDS:
+        np.testing.assert_allclose(
+            together.gradients[kind][line], one.gradients[kind][0], rtol=1e-2, atol=1e-5
+        )
+        np.testing.assert_array_equal(
+            together.measures[kind][line].offset_counts, one.measures[kind][0].offset_counts
+        )
+
+
+# bad input
+
+
+def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path, capsys) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    (tmp_path / "long.txt").write_text("The dog. " * 300)
+    before = sorted((measured / "model").iterdir())
+    for more, said in (
+        (["--examples", str(tmp_path / "none.txt")], "none.txt cannot be read"),
+        (["--examples", str(tmp_path / "empty.txt")], "has no sentence"),
+        (["--examples", str(tmp_path / "long.txt")], "long.txt sentence 1: The text has"),
+        (["--ref", str(measured / "own.txt")], "each line must stand beside its translation"),
+        (["--out", str(tmp_path / "none" / "heads.json")], "Nothing can be written in"),
+    ):
+        capsys.readouterr()
+        assert run(measured, *more) == 2
+        error = capsys.readouterr().err.splitlines()[-1]
+        assert said in error
+        assert error.startswith("training.evaluate: ")
+    assert sorted((measured / "model").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"format": 1', '"format": 2', "is no report that was written here"),
+        ('"sentences": 3', '"sentences": -3', "is no report"),
+        ('"loss": [', '"loss": [NaN, ', "is no report"),
+        ('["cross", 1, 3]', '["cross", 1, 4]', "does not list the 24 heads of this model"),
+        ('"weights": "', '"weights": "0', "was measured on other weights"),
+        ("{", "[" * 100_000, "is no report"),
+    ],
+)
+def test_a_foreign_report_is_refused(measured, model, tmp_path, old, new, said) -> None:
+    folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
+    content = (folder / head_report.FILE).read_text("utf-8")
+    assert old in content
+    (folder / head_report.FILE).write_text(content.replace(old, new, 1), "utf-8")
+    with pytest.raises(CheckpointError, match=said) as refused:
+        head_report.read(folder, model.config)
+    assert head_report.FILE in str(refused.value)
+
+
+def test_foreign_means_are_refused(measured, model, tmp_path) -> None:
+    folder = Path(shutil.copytree(measured / "model", tmp_path / "model"))
+    path = folder / head_report.MEANS_FILE
+    for content, said in (
+        (b"{}", "is not a safetensors file"),
+        (b"\0" * 10**6, "bytes, but at most"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=said):
+            head_report.read_means(folder, model.config)
+    path.unlink()
+    assert head_report.read_means(folder, model.config) is None

@@ -1,0 +1,1 @@
+"""What a model card says, from the files of a run."""

@@ -1,0 +1,1 @@
+"""From files of text to encoded pairs, in memory or mapped."""

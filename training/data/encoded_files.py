@@ -1,0 +1,117 @@
+"""An encoded text in five binary files: written some pairs at a time, and then mapped.
+
+What is mapped is in memory once, however many processes read it, and only as far as it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from training.corpus import EncodedText
+from training.data.sentences import Sentences
+
+SOURCE_PIECES, SOURCE_ENDS = "source.pieces", "source.ends"
+TARGET_PIECES, TARGET_ENDS = "target.pieces", "target.ends"
+LINES = "lines"
+NAMES = (SOURCE_PIECES, SOURCE_ENDS, TARGET_PIECES, TARGET_ENDS, LINES)
+
+Numbers = NDArray[np.integer]
+
+
+def arrays(text: EncodedText) -> dict[str, Numbers]:
+    """What the files of a text hold: its pieces, where sentences end, and the lines they were."""
+    return {
+        SOURCE_PIECES: text.source.stored,
+        SOURCE_ENDS: text.source.ends,
+        TARGET_PIECES: text.target.stored,
+        TARGET_ENDS: text.target.ends,
+        LINES: np.asarray(text.lines, dtype=np.int64),
+    }
+
+
+def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
+    """The type of the numbers in each file, the lowest byte first."""
+    ids, numbers = np.dtype(pieces).newbyteorder("<"), np.dtype("<i8")
+    return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
+
+
+def checksums(text: EncodedText) -> dict[str, str]:
+    """SHA-256 of each file, which need not have been written."""
+    dtypes = types(text.source.stored.dtype)
+    return {
+        name: hashlib.sha256(np.ascontiguousarray(array, dtypes[name]).data).hexdigest()
+        for name, array in arrays(text).items()
+    }
+
+
+class EncodedFiles:
+    """The five files, open for writing and reading.
+
+    Args:
+        files: by name; what they hold already stays.
+        pieces: the type of the pieces.
+    """
+
+    def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
+        self._files, self._types = files, types(pieces)
+        for file in files.values():
+            file.seek(0, 2)
+        for name in (SOURCE_ENDS, TARGET_ENDS):
+            if not files[name].tell():
+                self._write(name, np.zeros(1, np.int64))
+
+    def append(self, text: EncodedText) -> None:
+        """Write further pairs behind those that are there."""
+        further = arrays(text)
+        for ends, pieces in ((SOURCE_ENDS, SOURCE_PIECES), (TARGET_ENDS, TARGET_PIECES)):
+            there = self._files[pieces].tell() // self._types[pieces].itemsize
+            further[ends] = further[ends][1:] + there
+        for name, array in further.items():
+            self._write(name, array)
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each file."""
+        return {name: file.tell() for name, file in self._files.items()}
+
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        for file in self._files.values():
+            file.flush()
+            os.fsync(file.fileno())
+
+    def mapped(self, left_out: int) -> EncodedText:
+        """The text as it stands in the files, of which nothing is read yet."""
+        for file in self._files.values():
+            file.flush()
+        return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
+
+    def _write(self, name: str, array: Numbers) -> None:
+        self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
+
+
+def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:
+    """A text as it stands in five files, which may be closed afterwards.
+
+    Raises:
+        ValueError: if a file is empty, or ends within a number.
+    """
+    dtypes = types(pieces)
+    of = {
+        name: np.frombuffer(
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=dtypes[name]
+        )
+        for name, file in files.items()
+    }
+    return EncodedText(
+        Sentences.from_ends(of[SOURCE_PIECES], of[SOURCE_ENDS]),
+        Sentences.from_ends(of[TARGET_PIECES], of[TARGET_ENDS]),
+        of[LINES],
+        left_out,
+    )

@@ -1,0 +1,298 @@
+"""Prepare a text in stages: look at all of it, learn the vocabulary, encode.
+
+The work lies in `OUT.unfinished`, from which the same request goes on, and takes its name at the
+end: a prepared folder is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from training.data import prepared
+from training.data.cleaning import Cleaning, counts
+from training.corpus import (
+    SOURCE,
+    TARGET,
+    CorpusError,
+    ParallelText,
+    read_validation_text,
+    refuse_empty,
+)
+from training.data.folders import DataFolder
+from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
+from training.data.sentences import stored_type
+from training.data.encoding import encode_into
+from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
+from training.data.training_text import Part
+from transformer.atomic import new_folder, replace_folder, write_file
+from transformer.errors import HeadlightError, unreadable
+from transformer.reading import MIB, read_bytes, sha256_of
+from transformer.tokenizer import Tokenizer
+
+BEGUN, REASONS = "begun.json", "reasons"
+"""In an unfinished folder: what was asked for, and what becomes of each pair."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be prepared, and how.
+
+    Args:
+        folders: of text; the first also holds the validation text.
+        vocab_size: of the vocabulary that is learnt.
+        max_pieces: both sides of a pair must have fewer.
+        sample_lines: the vocabulary is learnt on at most so many, drawn over the whole text.
+        cleaning: which pairs are dropped.
+        tokenizer: one that exists, instead of learning.
+    """
+
+    folders: tuple[DataFolder, ...]
+    vocab_size: int
+    max_pieces: int
+    sample_lines: int
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    tokenizer: Tokenizer | None = None
+
+    def options(self) -> dict[str, Any]:
+        """All that decides the result beside the text itself."""
+        vocabulary = (
+            {"vocab_size": self.vocab_size, "sample_lines": self.sample_lines}
+            if self.tokenizer is None
+            else {"tokenizer": hashlib.sha256(self.tokenizer.model).hexdigest()}
+        )
+        weights = [folder.weight for folder in self.folders]
+        return {**asdict(self.cleaning), "max_pieces": self.max_pieces, "weights": weights} | (
+            vocabulary
+        )
+
+    def checksums(self) -> dict[str, Any]:
+        """SHA-256 of each file of training text."""
+        found = []
+        for path in (path for folder in self.folders for path in sides(folder)):
+            try:
+                found.append(sha256_of(path, MOST_BYTES))
+            except OSError as error:
+                raise CorpusError(unreadable(error, path)) from error
+        return {"text": found}
+
+
+def unfinished(out: Path) -> Path:
+    """Where the work lies until it is finished."""
+    return out.with_name(out.name + ".unfinished")
+
+
+def prepare(request: Request, out: Path) -> None:
+    """Prepare a text, or go on where an earlier call with the same request was stopped.
+
+    A refusal leaves nothing behind, and what was prepared before stays as it is.
+
+    Raises:
+        HeadlightError: one sentence on what is wrong.
+        OSError: if something cannot be written; a later call goes on.
+    """
+    work = unfinished(out)
+    _check_place(out, work)
+    for folder in request.folders:
+        if is_prepared(folder.path):
+            raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
+    begun = next((place for place in (out, work) if place.exists() and any(place.iterdir())), None)
+    if begun:
+        _refuse_another(begun, "options", request.options())
+    validation = read_validation_text(request.folders[0].path)
+    texts = request.checksums() | {"validation text": _checksum(validation)}
+    if begun:
+        _refuse_another(begun, "texts", texts)
+    if begun == out:
+        print(f"{out} is prepared already, with these options and from this text.")
+        return
+    with new_folder(out.parent):
+        if not begun:
+            _begin(request, texts, validation, work)
+        with _locked(work):
+            _continue(request, work)
+            _finish(work, out)
+
+
+def _check_place(out: Path, work: Path) -> None:
+    """Refuse a folder that holds anything but what was prepared there, finished or not.
+
+    Raises:
+        CorpusError: naming what is there.
+        OSError: if it cannot be written.
+    """
+    for place, markers in ((out, (MANIFEST,)), (work, (MANIFEST, BEGUN))):
+        taken = any(place.iterdir()) if place.is_dir() else os.path.lexists(place)
+        if taken and not any((place / name).is_file() for name in markers):
+            raise CorpusError(f"{place} is there and holds no prepared text: choose another --out.")
+    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not os.access(nearest, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+
+
+def _refuse_another(folder: Path, name: str, asked: dict[str, Any]) -> None:
+    """Raises CorpusError if a folder was begun with another request."""
+    begun = _asked(folder)[name]
+    advice = (
+        "choose another --out"
+        if is_prepared(folder)
+        else "give what it was begun with to go on, or remove it to begin anew"
+    )
+    for key in sorted(begun.keys() | asked.keys()):
+        if begun.get(key) != asked.get(key):
+            raise CorpusError(
+                f"{folder} was prepared from another {key}: {advice}."
+                if name == "texts"
+                else f"{folder} was prepared with another {key}: {advice}."
+            )
+
+
+def _asked(folder: Path) -> dict[str, Any]:
+    """What a folder was begun with."""
+    if is_prepared(folder):
+        return dict(prepared.read_manifest(folder)["asked"])
+    path = folder / BEGUN
+    try:
+        return dict(json.loads(read_bytes(path, MIB)))
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+    except ValueError as error:
+        raise CorpusError(f"{path} is damaged: remove {folder} to begin anew.") from error
+
+
+def _checksum(text: ParallelText) -> str:
+    return hashlib.sha256("\n".join(text.source + text.target).encode()).hexdigest()
+
+
+def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
+    """Look at all of the text, and make the folder with what is then known."""
+    found = scan(request.folders, request.cleaning)
+    with replace_folder(work) as new:
+        (new / REASONS).write_bytes(found.reasons.tobytes())
+        for language, lines in ((SOURCE, validation.source), (TARGET, validation.target)):
+            text = "".join(f"{line}\n" for line in lines)
+            (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
+        asked = {
+            "options": request.options(),
+            "texts": texts,
+            "pairs": found.pairs,
+        }
+        (new / BEGUN).write_text(json.dumps(asked), "utf-8")
+
+
+def _continue(request: Request, work: Path) -> None:
+    """Do what is missing: the vocabulary, pieces, the manifest."""
+    if is_prepared(work):
+        return
+    asked = _asked(work)
+    found = Scan(tuple(asked["pairs"]), np.fromfile(work / REASONS, np.uint8))
+    print(_dropped(request.cleaning, found))
+    with _removed_if_refused(work):
+        tokenizer = _vocabulary(request, found, work)
+    progress = encode_into(work, request.folders, found, tokenizer, request.max_pieces)
+    with _removed_if_refused(work):
+        refuse_empty(sum(progress.rows), request.max_pieces)
+    parts = [
+        Part(rows, folder.weight)
+        for rows, folder in zip(progress.rows, request.folders, strict=True)
+    ]
+    prepared.write_manifest(
+        work,
+        parts,
+        np.dtype(stored_type(tokenizer.vocab_size)).name,
+        request.max_pieces,
+        progress.left_out,
+        {"asked": asked, "dropped": _counts(request.cleaning, found)},
+    )
+
+
+@contextmanager
+def _removed_if_refused(work: Path) -> Iterator[None]:
+    """Remove the work if its block finds that it can lead to nothing; a context manager."""
+    try:
+        yield
+    except HeadlightError:
+        shutil.rmtree(work)
+        raise
+
+
+def _vocabulary(request: Request, found: Scan, work: Path) -> Tokenizer:
+    path = work / TOKENIZER
+    if not path.exists():
+        if request.tokenizer is not None:
+            learnt = request.tokenizer
+        else:
+            drawn = drawn_pairs(found, request.sample_lines)
+            if not drawn.any():
+                raise CorpusError(
+                    f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
+                )
+            print(
+                f"Learning a vocabulary of {request.vocab_size:,} pieces from "
+                f"{2 * int(drawn.sum()):,} of {2 * len(drawn):,} lines."
+            )
+            learnt = Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
+        write_file(path, learnt.model)
+    return Tokenizer.load(path)
+
+
+def _counts(cleaning: Cleaning, found: Scan) -> dict[str, int]:
+    """What was dropped, in words and numbers; only what was asked for."""
+    dropped = counts(found.reasons)
+    return {name: dropped[reason] for reason, name in cleaning.names().items()}
+
+
+def _dropped(cleaning: Cleaning, found: Scan) -> str:
+    of = f"{len(found.reasons):,} pairs in {len(found.pairs)} folder(s)"
+    dropped = [f"{count:,} {name}" for name, count in _counts(cleaning, found).items()]
+    return f"{of}; dropped: {', '.join(dropped)}." if dropped else f"{of}."
+
+
+def _finish(work: Path, out: Path) -> None:
+    """Give the folder its name."""
+    manifest = prepared.read_manifest(work)
+    for path in work.iterdir():  # what was noted on the way, and what kills have left of it
+        if path.name not in (*prepared.FILES, MANIFEST):
+            path.unlink()
+    work.rename(out)  # also over an empty folder
+    rows = sum(part["rows"] for part in manifest["parts"])
+    print(
+        f"{out} holds {rows:,} pairs; {manifest['left_out']:,} were left out as empty or with "
+        f"{manifest['max_pieces']:,} pieces and more."
+    )
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from working on a folder; a context manager.
+
+    Raises:
+        CorpusError: if one does.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CorpusError(
+                f"{folder} is being prepared by another process: wait until it has finished."
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)

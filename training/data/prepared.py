@@ -1,0 +1,213 @@
+"""A prepared text: one folder with the pieces of all pairs, which every process maps.
+
+`PREPARED.json` has a version, the parts with their weights, and size and SHA-256 of each file: the
+five of `encoded_files`, `tokenizer.model`, and the validation text as `valid.en`, `valid.de`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from training.data import encoded_files
+from training.config import RunConfig
+from training.corpus import (
+    SOURCE,
+    TARGET,
+    CorpusError,
+    ParallelText,
+    read_parallel,
+)
+from training.data.folders import DataFolder
+from training.data.encoded_files import mapped_text
+from training.data.training_text import Part, TrainingText
+from transformer import tokenizer as tokenizers
+from transformer.atomic import write_file
+from transformer.errors import quoted, unreadable
+from transformer.reading import MIB, opened, read_bytes, sha256_of
+from transformer.tokenizer import Tokenizer
+
+MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
+VERSION = 1
+FILES = (*encoded_files.NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
+MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a prepared folder holds.
+
+    Args:
+        folder: where it lies.
+        tokenizer: its vocabulary.
+        text: the training text, mapped.
+        validation: the validation text, as lines.
+        max_pieces: both sides of every pair have fewer pieces.
+    """
+
+    folder: Path
+    tokenizer: Tokenizer
+    text: TrainingText
+    validation: ParallelText
+    max_pieces: int
+
+    def require(self, config: RunConfig) -> None:
+        """Raises CorpusError unless it was prepared as this configuration wants it."""
+        for name, ours, theirs in (
+            ("vocab_size", config.model.vocab_size, self.tokenizer.vocab_size),
+            ("max_pieces", config.recipe.max_pieces, self.max_pieces),
+        ):
+            if ours != theirs:
+                raise CorpusError(
+                    f"{self.folder} was prepared with {name} = {theirs}, but the configuration "
+                    f"says {ours}: prepare the text with this configuration."
+                )
+
+    def require_vocabulary(self, tokenizer: Tokenizer, of: Path) -> None:
+        """Raises CorpusError unless its vocabulary is that of a tokenizer, which lies at a path."""
+        if self.tokenizer.model != tokenizer.model:
+            raise CorpusError(
+                f"{self.folder} was prepared with another vocabulary than that of {of}: prepare "
+                f"the text with --tokenizer {of}."
+            )
+
+
+def is_prepared(folder: Path) -> bool:
+    """Whether a folder is a prepared one, be it damaged."""
+    return (folder / MANIFEST).exists()
+
+
+def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
+    """The prepared folder that is given; None if all are folders of text.
+
+    Raises:
+        CorpusError: if it is not given alone, or with a weight: it holds its texts with theirs.
+    """
+    found = next((folder for folder in folders if is_prepared(folder.path)), None)
+    if found is None:
+        return None
+    if len(folders) > 1 or found.weight != 1:
+        raise CorpusError(
+            f"{found.path} is prepared and stands alone, with the weights it was prepared with: "
+            f"give no other folder and no weight, or prepare all of them together."
+        )
+    return found.path
+
+
+def write_manifest(
+    folder: Path,
+    parts: Sequence[Part],
+    pieces: str,
+    max_pieces: int,
+    left_out: int,
+    further: Mapping[str, Any],
+) -> None:
+    """Make a folder that holds all `FILES` a prepared one.
+
+    Args:
+        parts: of the text.
+        pieces: the type of the pieces, as NumPy names it.
+        max_pieces: both sides of every pair have fewer.
+        left_out: pairs that were empty or had more.
+        further: what else is to be known of it.
+    """
+    files = {
+        name: {
+            "bytes": (folder / name).stat().st_size,
+            "sha256": sha256_of(folder / name, MOST_BYTES),
+        }
+        for name in FILES
+    }
+    written = {
+        "version": VERSION,
+        "pieces": pieces,
+        "max_pieces": max_pieces,
+        "left_out": left_out,
+        "parts": [asdict(part) for part in parts],
+        "files": files,
+        **further,
+    }
+    written["sha256"] = _checksum(written)
+    write_file(folder / MANIFEST, (json.dumps(written, indent=2) + "\n").encode())
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What `write_manifest` wrote.
+
+    Raises:
+        CorpusError: if it cannot be read, is damaged, or of another version.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+        if manifest["version"] != VERSION:
+            raise CorpusError(
+                f"{path} is of version {quoted(manifest['version'])}, but this program writes "
+                f"{VERSION}: prepare the text again."
+            )
+        fine = manifest.pop("sha256") == _checksum(manifest)
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _damaged(path) from error
+    if not fine:
+        raise _damaged(path)
+    return manifest
+
+
+def open_prepared(folder: Path) -> Prepared:
+    """Map a prepared folder; its checksums are verified, and nothing is held in memory.
+
+    Raises:
+        CorpusError: naming the file that is missing, cut short or damaged.
+    """
+    manifest = read_manifest(folder)
+    for name in FILES:
+        _verify(folder / name, manifest["files"][name])
+    checksums = {name: manifest["files"][name]["sha256"] for name in encoded_files.NAMES}
+    parts = tuple(Part(**part) for part in manifest["parts"])
+    try:
+        with ExitStack() as stack:
+            files = {
+                name: stack.enter_context(opened(folder / name, MOST_BYTES))[0]
+                for name in encoded_files.NAMES
+            }
+            encoded = mapped_text(files, manifest["pieces"], manifest["left_out"])
+        tokenizer = Tokenizer(read_bytes(folder / TOKENIZER, tokenizers.MOST_BYTES))
+    except OSError as error:
+        raise CorpusError(unreadable(error, folder)) from error
+    validation = read_parallel(folder / VALIDATION)
+    text = TrainingText(encoded, parts, checksums)
+    return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"])
+
+
+def _verify(path: Path, written: Mapping[str, Any]) -> None:
+    """Raises CorpusError unless a file has the size and the checksum that were written."""
+    try:
+        size = path.stat().st_size
+        if size != written["bytes"]:
+            raise CorpusError(
+                f"{path} has {size:,} bytes, but {written['bytes']:,} were prepared: it was cut "
+                f"short or changed; prepare the text again."
+            )
+        if sha256_of(path, MOST_BYTES) != written["sha256"]:
+            raise _damaged(path)
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+
+
+def _damaged(path: Path) -> CorpusError:
+    return CorpusError(f"{path} is damaged: prepare the text again, or copy the folder again.")
+
+
+def _checksums(files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {name: str(files[name]["sha256"]) for name in encoded_files.NAMES}
+
+
+def _checksum(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,50 @@
+"""What the commands have in common that measure a model on a corpus: options, and loading it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from training.evaluation.beside import require_place
+from transformer import Translator
+from transformer.arguments import whole_number
+
+
+def corpus_options(sentences: int) -> argparse.ArgumentParser:
+    """A parent of their parsers; text to compare with is each command's own.
+
+    Args:
+        sentences: how many are drawn unless the user says so.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--checkpoint", type=Path, help="the bundled one unless given")
+    parser.add_argument(
+        "--src", type=Path, required=True, help="what is translated, one sentence a line"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="write the report here, and not beside the checkpoint"
+    )
+    parser.add_argument(
+        "--sentences",
+        type=whole_number(1),
+        default=sentences,
+        help=f"at most so many, drawn at random; {sentences:,} unless given",
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="of all that is drawn")
+    parser.add_argument("--json", action="store_true", help="the report as JSON")
+    return parser
+
+
+def load_translator(options: argparse.Namespace) -> Translator:
+    """The checkpoint of the options, on a GPU where there is one.
+
+    Raises:
+        CheckpointError: if it cannot be loaded, or the report cannot be written where it is to be.
+    """
+    translator = Translator.load(options.checkpoint)
+    require_place(translator.folder, options.out)
+    if torch.cuda.is_available():
+        translator.model.to("cuda")
+    return translator

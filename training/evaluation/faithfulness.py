@@ -1,0 +1,196 @@
+"""python -m training.evaluate faithfulness: does erasing say what a lens says?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from training.evaluation.beside import store, write
+from training.corpus import CorpusError, read_files, read_lines
+from training.evaluation.corpus_options import corpus_options, load_translator
+from transformer import InputError, Translator, command
+from transformer.analysis.corpus import faithfulness_report
+from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
+from transformer.analysis.corpus.faithfulness import (
+    FRACTIONS,
+    Erasing,
+    drops_without_each_word,
+    lens_faithfulness,
+    permuted_changes,
+    random_erasing,
+    source_words,
+    uniform_changes,
+)
+from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.lenses import NAMES
+from transformer.kinds import KINDS
+from transformer.trace import AttentionTrace
+
+Floats = npt.NDArray[np.float64]
+
+SENTENCES, PIECES = 100, 4
+"""Pieces of each sentence, drawn at random, on which erasing is measured: more sentences tell more
+than more pieces of one."""
+CURVES = ("comprehensiveness", "sufficiency")
+RANDOM = "random"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One sentence: means over written pieces, by name; and how many pieces it has."""
+
+    values: dict[tuple[str, str], Floats]
+    pieces: int
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m training.evaluate faithfulness`."""
+    parser = commands.add_parser(
+        "faithfulness",
+        help="does erasing words say what a lens says?",
+        parents=[corpus_options(SENTENCES)],
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--ref",
+        type=Path,
+        help="translations to force, one a line; the model's own unless given",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, store and print."""
+    translator = load_translator(options)
+    pairs = _pairs(options)
+    samples = []
+    for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
+        try:
+            trace = translator.trace(source, target, beam_size=1)
+            source_words(trace)
+        except InputError:
+            continue
+        samples.append(measure_trace(translator, trace, options.seed))
+    left_out = len(pairs) - len(samples)
+    if left_out:
+        command.say(f"{left_out:,} sentences are empty, too long or of one word, and left out.")
+    if not samples:
+        raise CorpusError(f"{options.src} has no sentence of two words or more: give one.")
+    report = _report(translator, samples, options.seed, left_out, options.ref is not None)
+    content = faithfulness_report.to_json(report)
+    if options.out is None:
+        store(translator.folder, {faithfulness_report.FILE: content.encode()})
+    else:
+        write(options.out, content.encode())
+    print(content.strip() if options.json else as_text(report))
+
+
+def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> Sample:
+    """All tests on one sentence."""
+    model = translator.model
+    without_each = drops_without_each_word(model, trace)
+    written = len(trace.target_pieces)
+    draw = np.random.default_rng(seed)
+    targets = np.sort(draw.choice(written, min(PIECES, written), replace=False))
+    values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
+    for name in NAMES:
+        found = lens_faithfulness(translator, trace, name, without_each, targets)
+        values |= _curve_means(name, found.erasing)
+        # where a row says the same of all words there is no order to agree with
+        values[name, "kendall"] = np.nan_to_num(found.kendall).mean()
+        values[name, "spearman"] = np.nan_to_num(found.spearman).mean()
+    for kind in KINDS:
+        values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
+        values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
+    return Sample(values, len(trace.target_pieces))
+
+
+def _pairs(options: argparse.Namespace) -> list[tuple[str, str | None]]:
+    pairs: list[tuple[str, str | None]]
+    if options.ref is None:
+        pairs = [(line, None) for line in read_lines(options.src)]
+    else:
+        text = read_files(options.src, options.ref)
+        pairs = list(zip(text.source, text.target, strict=True))
+    if not pairs:
+        raise CorpusError(f"{options.src} is empty: give at least one sentence.")
+    count = min(options.sentences, len(pairs))
+    chosen = np.random.default_rng(options.seed).choice(len(pairs), count, replace=False)
+    return [pairs[int(row)] for row in np.sort(chosen)]
+
+
+def _curve_means(name: str, erasing: Erasing) -> dict[tuple[str, str], Floats]:
+    return {
+        (name, "comprehensiveness"): erasing.comprehensiveness.mean(0),
+        (name, "sufficiency"): erasing.sufficiency.mean(0),
+    }
+
+
+def _report(
+    translator: Translator, samples: Sequence[Sample], seed: int, left_out: int, forced: bool
+) -> FaithfulnessReport:
+    drawn = resampled_weights(len(samples), seed)
+    pieces = np.array([sample.pieces for sample in samples], dtype=float)
+
+    def figures(name: str, what: str) -> tuple[Figure, ...]:
+        found = mean_interval(np.stack([s.values[name, what] for s in samples]), drawn, pieces)
+        bounds = zip(*(np.atleast_1d(values).tolist() for values in found), strict=True)
+        return tuple(Figure(*one) for one in bounds)
+
+    def curves(name: str) -> Curves:
+        return Curves(*(figures(name, curve) for curve in CURVES))
+
+    return FaithfulnessReport(
+        weights=checksum_of_weights(translator.folder),
+        sentences=len(samples),
+        left_out=left_out,
+        forced=forced,
+        fractions=FRACTIONS,
+        lenses={
+            name: LensFigures(
+                curves(name), figures(name, "kendall")[0], figures(name, "spearman")[0]
+            )
+            for name in NAMES
+        },
+        random=curves(RANDOM),
+        attention={
+            kind: {what: figures(kind, what)[0] for what in ("uniform", "permuted")}
+            for kind in KINDS
+        },
+    )
+
+
+def as_text(report: FaithfulnessReport) -> str:
+    """A table of the lenses, and what uniform and permuted weights change."""
+    shares = "  ".join(f"{fraction:7.0%}" for fraction in report.fractions)
+    whose = "the references" if report.forced else "the model's own translations"
+    lines = [
+        f"{report.sentences:,} sentences, {report.left_out:,} left out; pieces of {whose}",
+        "fall of log P in nats with the first source words erased, and with all others erased",
+        f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
+    ]
+    rows = {RANDOM: report.random} | {name: one.curves for name, one in report.lenses.items()}
+    for name, curves in rows.items():
+        first, others = (
+            "  ".join(f"{one.value:7.2f}" for one in curve)
+            for curve in (curves.comprehensiveness, curves.sufficiency)
+        )
+        agreement = ""
+        if name in report.lenses:
+            lens = report.lenses[name]
+            agreement = f"  {lens.kendall.value:7.2f}  {lens.spearman.value:8.2f}"
+        lines.append(f"{name:21} {first}           {others}{agreement}")
+    for kind, changes in report.attention.items():
+        said = ", ".join(
+            f"{name} {one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+            for name, one in changes.items()
+        )
+        lines.append(f"change of log P of a piece, {kind}: {said}")
+    return "\n".join(lines)

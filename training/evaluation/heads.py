@@ -1,0 +1,254 @@
+"""python -m training.evaluate heads: what every head does on a corpus, and how much it matters."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.torch
+import torch
+from tqdm import tqdm
+
+from training.evaluation.beside import store, write
+from training.corpus import EncodedText, encode, read_files
+from training.evaluation.corpus_options import corpus_options, load_translator
+from training.evaluation.head_corpus import (
+    CorpusMeasures,
+    bleu,
+    bleu_statistics,
+    measure_corpus,
+    sample,
+)
+from training.evaluation.head_examples import example_traces, examples_of_heads
+from transformer import CheckpointError, Translator, command
+from transformer.analysis.corpus import head_report
+from transformer.analysis.corpus.bootstrap import (
+    Interval,
+    interval,
+    mean_interval,
+    resampled_weights,
+)
+from transformer.analysis.corpus.corpus_roles import (
+    LARGEST_OFFSET,
+    corpus_role,
+    most_frequent_offsets,
+)
+from transformer.analysis.corpus.head_report import (
+    Curve,
+    CurvePoint,
+    HeadFigures,
+    HeadReport,
+)
+from transformer.analysis.corpus.stored import Figure, checksum_of_weights
+from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import normalised_by_layer
+from transformer.arguments import whole_number
+from transformer.kinds import KINDS
+from transformer.trace import AttentionTrace
+
+Floats = npt.NDArray[np.float64]
+
+SENTENCES, BLEU_SENTENCES = 600, 200
+CURVE_POINTS = 18
+ORDERS = ("gradient", "loss without")
+"""The measures of importance by which the curves take heads away."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m training.evaluate heads`."""
+    parser = commands.add_parser(
+        "heads",
+        help="what every head does, and how much it matters",
+        parents=[corpus_options(SENTENCES)],
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--ref", type=Path, required=True, help="its translation by people, line by line"
+    )
+    parser.add_argument(
+        "--bleu-sentences",
+        type=whole_number(1),
+        default=BLEU_SENTENCES,
+        help=f"how many of them are translated for BLEU; {BLEU_SENTENCES} unless given",
+    )
+    parser.add_argument("--examples", type=Path, help="sentences, of which each head gets three")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, store and print."""
+    translator = load_translator(options)
+    text = read_files(options.src, options.ref)
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    encoded = encode(
+        text, tokenizers[0], translator.model.config.max_length, target_tokenizer=tokenizers[1]
+    )
+    if encoded.left_out:
+        command.say(f"{encoded.left_out:,} pairs are empty or too long, and are left out.")
+    encoded = sample(encoded, options.sentences, options.seed)
+    traces = example_traces(translator, options.examples) if options.examples else []
+    measures = measure_corpus(translator.model, *tokenizers, encoded)
+    if not np.isfinite(measures.losses).all():
+        raise CheckpointError(
+            f"The model of {translator.folder} computes numbers that are not finite: take another "
+            f"checkpoint."
+        )
+    translated = sample(encoded, options.bleu_sentences, options.seed)
+    references = [text.target[line] for line in translated.lines]
+
+    def statistics(heads: Sequence[Head]) -> Floats:
+        return bleu_statistics(
+            translator.model, translator.target_tokenizer, translated, references, heads
+        )
+
+    report = _report(translator, encoded, measures, statistics, traces, options.seed)
+    content = head_report.to_json(report)
+    means: dict[str, torch.Tensor] = {kind: z.contiguous() for kind, z in measures.mean_z.items()}
+    files = {
+        head_report.FILE: content.encode(),
+        head_report.MEANS_FILE: safetensors.torch.save(means),
+    }
+    if options.out is None:
+        store(translator.folder, files)
+    else:
+        write(options.out, files[head_report.FILE])
+        write(options.out.with_name(head_report.MEANS_FILE), files[head_report.MEANS_FILE])
+    print(content.strip() if options.json else as_text(report))
+
+
+def _report(
+    translator: Translator,
+    text: EncodedText,
+    measures: CorpusMeasures,
+    statistics: Callable[[Sequence[Head]], Floats],
+    traces: Sequence[AttentionTrace],
+    seed: int,
+) -> HeadReport:
+    weights = resampled_weights(len(text), seed)
+    heads = all_heads(translator.model)
+    figures, offsets = _what_heads_do(measures, weights, heads)
+    _add_importance(figures, measures, weights, heads)
+    whole = statistics([])
+    drawn = resampled_weights(len(whole), seed)
+    full = _bleu(whole, drawn)
+    for place in tqdm(heads, "BLEU without", unit="head", disable=None):
+        figures[place]["BLEU without"] = _bleu(statistics([place]), drawn, than=whole)
+    roles = {
+        place: corpus_role({n: f.value for n, f in values.items()}, place.kind, offsets[place])
+        for place, values in figures.items()
+    }
+    examples = examples_of_heads(traces, roles, offsets)
+    curves = {}
+    for order in ORDERS:
+        ranked = sorted(heads, key=lambda place: figures[place][order].value)
+        curves[order] = _curve(ranked, statistics, drawn)
+    return HeadReport(
+        weights=checksum_of_weights(translator.folder),
+        sentences=len(text),
+        left_out=text.left_out,
+        bleu_sentences=len(whole),
+        loss=_figures(mean_interval(measures.losses / measures.pieces, weights, measures.pieces)),
+        bleu=full,
+        heads=tuple(
+            HeadFigures(place, roles[place], offsets[place], figures[place], examples[place])
+            for place in heads
+        ),
+        curves=curves,
+    )
+
+
+def _what_heads_do(
+    measures: CorpusMeasures, weights: Floats, heads: Sequence[Head]
+) -> tuple[dict[Head, dict[str, Figure]], dict[Head, int]]:
+    """Means over all rows of the corpus, and the most frequent offset of each head."""
+    figures: dict[Head, dict[str, Figure]] = {place: {} for place in heads}
+    offsets: dict[Head, int] = {}
+    for kind in KINDS:
+        found = measures.measures[kind]
+        rows = np.array([one.rows for one in found], dtype=float)
+        counts = np.stack([one.offset_counts for one in found])  # [sentence, layer, head, offset]
+        best = most_frequent_offsets(counts.sum(0, dtype=np.int64))
+        at_best = np.take_along_axis(counts, (best + LARGEST_OFFSET)[None, ..., None], -1)[..., 0]
+        values = {name: np.stack([one.values[name] for one in found]) for name in found[0].values}
+        values["positional"] = at_best / rows[:, None, None]
+        intervals = {name: mean_interval(v, weights, rows) for name, v in values.items()}
+        for place in heads:
+            if place.kind == kind:
+                at = place[1:]
+                figures[place] = {name: _figures(v, at) for name, v in intervals.items()}
+                offsets[place] = int(best[at])
+    return figures, offsets
+
+
+def _add_importance(
+    figures: dict[Head, dict[str, Figure]],
+    measures: CorpusMeasures,
+    weights: Floats,
+    heads: Sequence[Head],
+) -> None:
+    """By gradient, and by the loss without the head; both in nats for each piece."""
+    lost = (measures.losses_without - measures.losses[:, None]) / measures.pieces[:, None]
+    without = mean_interval(lost, weights, measures.pieces)
+    for number, place in enumerate(heads):
+        figures[place]["loss without"] = _figures(without, (number,))
+    for kind in KINDS:
+        flat = measures.gradients[kind].reshape(len(weights[0]), -1)
+        shape = measures.gradients[kind].shape[1:]
+        resampled = (weights @ flat / len(flat)).reshape(-1, *shape)
+        normalised = interval(
+            normalised_by_layer(flat.mean(0).reshape(shape)), normalised_by_layer(resampled)
+        )
+        for place in heads:
+            if place.kind == kind:
+                figures[place]["gradient"] = _figures(normalised, place[1:])
+
+
+def _figures(found: Interval, at: tuple[int, ...] = ()) -> Figure:
+    return Figure(*(float(values[at]) for values in found))
+
+
+def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> Figure:
+    """BLEU, or how much it differs from another on the same sentences."""
+    value, resampled = bleu(statistics.sum(0)), bleu(drawn @ statistics)
+    if than is not None:
+        value, resampled = value - bleu(than.sum(0)), resampled - bleu(drawn @ than)
+    return _figures(interval(value, resampled))
+
+
+def _curve(
+    order: Sequence[Head], statistics: Callable[[Sequence[Head]], Floats], drawn: Floats
+) -> Curve:
+    """BLEU without the first heads of an order, at about `CURVE_POINTS` numbers of them."""
+    counts = np.unique(np.linspace(0, len(order), CURVE_POINTS + 1).round().astype(int)).tolist()
+    points = [
+        CurvePoint(count, _bleu(statistics(order[:count]), drawn))
+        for count in tqdm(counts, "curve", unit="point", disable=None)
+    ]
+    return Curve(tuple(order), tuple(points))
+
+
+def as_text(report: HeadReport) -> str:
+    """A table, the head without which the loss grows most first, and points of the curves."""
+    lines = [
+        f"{report.sentences:,} sentences, {report.left_out:,} left out; loss "
+        f"{report.loss.value:.3f} for each piece, BLEU {report.bleu.value:.2f} "
+        f"({report.bleu.low:.2f} to {report.bleu.high:.2f}) greedy on {report.bleu_sentences:,}",
+        "kind          layer head  role          confidence  entropy  gradient  loss without"
+        "              BLEU without",
+    ]
+    for one in sorted(report.heads, key=lambda one: -one.measures["loss without"].value):
+        loss, change = one.measures["loss without"], one.measures["BLEU without"]
+        lines.append(
+            f"{one.place.kind:13} {one.place.layer:5} {one.place.head:4}  {one.role or '–':12}  "
+            f"{one.measures['confidence'].value:10.2f}  {one.measures['entropy'].value:7.2f}  "
+            f"{one.measures['gradient'].value:8.3f}  "
+            f"{loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})  "
+            f"{change.value:+6.2f} ({change.low:+.2f} to {change.high:+.2f})"
+        )
+    for name, curve in report.curves.items():
+        shown = ", ".join(f"{p.removed}: {p.bleu.value:.2f}" for p in curve.points)
+        lines.append(f"BLEU by heads taken away, least important by {name} first: {shown}")
+    return "\n".join(lines)

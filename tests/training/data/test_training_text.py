@@ -16,7 +16,7 @@ from training.data.sentences import Sentences
 from training.data.training_text import Part, TrainingText, encode_texts
 from transformer.tokenizer import Tokenizer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))
 WEIGHTS = (1.0, 0.3, 2.75, 0.001)
 SIZES = (5, 101, 40, 30)

@@ -24,8 +24,8 @@ from benchmarks.plain import PlainLoop
 from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe, RunConfig
 from training.corpus import EncodedText
-from training.devices import ProcessInfo, set_up_distributed
 from training.data.sentences import Sentences
+from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater
 from transformer import command
 from transformer.arguments import Parser

@@ -13,10 +13,10 @@ from training.batching import Batch, TokenBatches, make_batch
 from training.bpe_dropout import BpeDropout
 from training.config import Recipe
 from training.corpus import CorpusError
-from training.devices import ProcessInfo
-from training.micro_batches import cut, empty_batch
 from training.data.sentences import Counts
 from training.data.training_text import TrainingText
+from training.devices import ProcessInfo
+from training.micro_batches import cut, empty_batch
 from transformer.tokenizer import Tokenizer
 
 PREFETCH = 4  # updates whose batches are prepared in advance

@@ -15,12 +15,12 @@ from tempfile import TemporaryFile
 import numpy as np
 from numpy.typing import NDArray
 
-from training.data import encoded_files
 from training.corpus import CorpusError, EncodedText
+from training.data import encoded_files
 from training.data.encoded_files import EncodedFiles
-from training.merges import NO_MERGE, Merges
 from training.data.sentences import Counts, Ids, Sentences, spans
 from training.data.training_text import TrainingText
+from training.merges import NO_MERGE, Merges
 from transformer.tokenizer import Tokenizer
 
 Streams = NDArray[np.uint64]  # each element is the seed of a stream of draws

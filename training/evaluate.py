@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from training.evaluation import aer
-from training.evaluation import bleu
-from training.evaluation import faithfulness
-from training.evaluation import heads
+from training.evaluation import aer, bleu, faithfulness, heads
 from transformer import command
 from transformer.arguments import Parser
 

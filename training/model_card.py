@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from training.evaluation.beside import require_place
 from training.card.figures import THIS_MODEL, Evaluation, cell, figures, read_evaluations
 from training.card.run import Row, RunFiles, model_rows, training_rows
 from training.corpus import read_lines
+from training.evaluation.beside import require_place
 from transformer import Translator, command
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.arguments import Parser

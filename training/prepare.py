@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from training.data.cleaning import Cleaning
 from training.config import RunConfig
+from training.data.cleaning import Cleaning
 from training.data.folders import data_folder
 from training.data.preparation import Request, prepare
 from training.data.prepared import TOKENIZER

@@ -6,9 +6,9 @@ import torch
 from torch import distributed
 
 from training.corpus import EncodedText
+from training.data.sentences import Sentences
 from training.devices import ProcessInfo
 from training.evaluation_mode import evaluation_mode
-from training.data.sentences import Sentences
 from training.validation import Validation, mean_loss
 
 

@@ -17,9 +17,9 @@ from torch import distributed
 from training.block_expansion import initialise_from
 from training.config import RunConfig
 from training.data.folders import DataFolder, data_folder
+from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
 from training.micro_batches import Division
-from training.data.run_data import Vocabulary, read_run_data
 from training.saving import STATE
 from training.state import has_state
 from training.tensorboard import TensorBoard

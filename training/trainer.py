@@ -15,6 +15,7 @@ from training.average import write_average
 from training.batch_stream import BatchStream, UpdateBatches
 from training.config import RunConfig
 from training.corpus import ParallelText
+from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
 from training.journal import Journal
 from training.probes import is_probe_step, save_probes
@@ -23,7 +24,6 @@ from training.runlog import Record
 from training.saving import Saver
 from training.shared_validation import SharedValidation
 from training.state import Identity
-from training.data.training_text import TrainingText
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.errors import HeadlightError, unwritable

@@ -13,8 +13,8 @@ from training.batch_stream import BatchStream, UpdateBatches
 from training.config import Recipe
 from training.corpus import CorpusError, read_parallel
 from training.data.folders import DataFolder
-from training.devices import ProcessInfo
 from training.data.training_text import TrainingText, encode_texts
+from training.devices import ProcessInfo
 from transformer.config import PAD
 from transformer.tokenizer import Tokenizer
 

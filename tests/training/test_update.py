@@ -15,9 +15,9 @@ from torch.nn import functional as F
 from training.batching import Batch, make_batch
 from training.config import Recipe, RunConfig
 from training.corpus import EncodedText
+from training.data.sentences import Sentences
 from training.devices import ProcessInfo
 from training.schedule import learning_rate
-from training.data.sentences import Sentences
 from training.update import SummedLoss, Updater
 from transformer.config import PAD, TransformerConfig
 from transformer.model import Transformer

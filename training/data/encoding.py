@@ -14,13 +14,13 @@ from typing import BinaryIO
 import numpy as np
 from tqdm import tqdm
 
+from training.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
 from training.data import encoded_files
 from training.data.cleaning import KEPT
-from training.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
-from training.data.folders import DataFolder
 from training.data.encoded_files import EncodedFiles
-from training.data.sentences import stored_type
+from training.data.folders import DataFolder
 from training.data.scan import Scan, folder_chunks
+from training.data.sentences import stored_type
 from transformer.atomic import write_file
 from transformer.errors import unreadable
 from transformer.reading import MIB, read_bytes

@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from training.data import prepared
-from training.data.cleaning import Cleaning, counts
 from training.corpus import (
     SOURCE,
     TARGET,
@@ -30,11 +28,13 @@ from training.corpus import (
     read_validation_text,
     refuse_empty,
 )
+from training.data import prepared
+from training.data.cleaning import Cleaning, counts
+from training.data.encoding import encode_into
 from training.data.folders import DataFolder
 from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
-from training.data.sentences import stored_type
-from training.data.encoding import encode_into
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
+from training.data.sentences import stored_type
 from training.data.training_text import Part
 from transformer.atomic import new_folder, replace_folder, write_file
 from transformer.errors import HeadlightError, unreadable

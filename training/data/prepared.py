@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from training.data import encoded_files
 from training.config import RunConfig
 from training.corpus import (
     SOURCE,
@@ -23,8 +22,9 @@ from training.corpus import (
     ParallelText,
     read_parallel,
 )
-from training.data.folders import DataFolder
+from training.data import encoded_files
 from training.data.encoded_files import mapped_text
+from training.data.folders import DataFolder
 from training.data.training_text import Part, TrainingText
 from transformer import tokenizer as tokenizers
 from transformer.atomic import write_file

@@ -11,9 +11,9 @@ from torch import distributed
 from training.config import RunConfig
 from training.corpus import ParallelText, read_validation_text
 from training.data.folders import DataFolder, read_training_texts
-from training.devices import ProcessInfo
 from training.data.prepared import open_prepared, prepared_among
 from training.data.training_text import TrainingText, encode_texts
+from training.devices import ProcessInfo
 from transformer.errors import ConfigError
 from transformer.tokenizer import Tokenizer
 

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from training.corpus import CorpusError, ParallelText
 from training.evaluation.aer_result import Map, Maps, Result
 from training.evaluation.beside import require_place, store
-from training.corpus import CorpusError, ParallelText
 from training.evaluation.gold_links import Counts, Figures, GoldLinks, Link, Notation, read_gold
 from training.evaluation.held_out import read_held_out
 from transformer import InputError, Translator, command

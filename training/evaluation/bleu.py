@@ -11,9 +11,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from training.evaluation.comet import Comet
 from training.corpus import CorpusError, encode
 from training.devices import inference_device
+from training.evaluation.comet import Comet
 from training.evaluation.held_out import read_held_out
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator

@@ -14,8 +14,8 @@ from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
 from training import corpus
-from training.data import encoding as text_encoding
 from training.corpus import CorpusError, EncodedText
+from training.data import encoding as text_encoding
 from training.data.encoded_files import EncodedFiles
 from training.data.preparation import _locked, unfinished
 from training.prepare import main

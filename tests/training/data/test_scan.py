@@ -7,8 +7,8 @@ import pytest
 
 from tests.training.conftest import write_pairs
 from training import corpus
-from training.data.cleaning import KEPT, TOO_LONG, Cleaning
 from training.corpus import CorpusError
+from training.data.cleaning import KEPT, TOO_LONG, Cleaning
 from training.data.folders import DataFolder
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.transformer.reference import is_one_sentence
-from training.evaluation.comet import Comet
 from training.evaluate import main
+from training.evaluation.comet import Comet
 from transformer import CheckpointError, ConfigError
 
 PACKAGE = """

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from training.evaluation import faithfulness
-from training.evaluation import heads
+from training.evaluation import faithfulness, heads
 
 MODULES = {"heads": heads, "faithfulness": faithfulness}
 

@@ -12,9 +12,9 @@ import pytest
 import sacrebleu
 import torch
 
-from training.evaluation import heads
 from training.corpus import ParallelText, encode
 from training.evaluate import main
+from training.evaluation import heads
 from training.evaluation.head_corpus import bleu, measure_corpus, sample
 from transformer import CheckpointError, Translator
 from transformer.analysis.axes import by_pieces

@@ -13,6 +13,8 @@ from transformer.config import PAD
 
 CHUNK, CHUNK_ON_GPU = 1024, 8192
 """Positions whose logits are in memory at one time; to a GPU, small products are mostly waiting."""
+LOGITS = 2**24
+"""Of a chunk on a CPU, at most: with a large vocabulary they would be most of a run's memory."""
 
 
 def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -55,11 +57,18 @@ def label_smoothed_loss(
         A scalar in nats, float32 (float64 if `decoded` is).
     """
     flat = decoded.reshape(-1, decoded.size(-1))
-    chunk = chunk or (CHUNK if decoded.device.type == "cpu" else CHUNK_ON_GPU)
+    chunk = chunk or positions_at_once(projection)
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         flat, projection, labels.reshape(-1), epsilon_ls, pad, chunk
     )
     return loss
+
+
+def positions_at_once(projection: Tensor) -> int:
+    """The size of a chunk for a projection, `[vocab_size, d_model]`, and its device."""
+    if projection.device.type != "cpu":
+        return CHUNK_ON_GPU
+    return max(1, min(CHUNK, LOGITS // len(projection)))
 
 
 def r_drop_loss(
@@ -86,8 +95,9 @@ def r_drop_loss(
     halves = decoded_twice.unflatten(0, (2, -1)).flatten(1, 2)  # [2, position, d_model]
     flat = labels.flatten()
     total = torch.zeros((), device=decoded_twice.device)
-    for start in range(0, len(flat), CHUNK):
-        chunk = slice(start, start + CHUNK)
+    size = positions_at_once(projection)
+    for start in range(0, len(flat), size):
+        chunk = slice(start, start + size)
         total += checkpoint(
             _r_drop_chunk, halves[:, chunk], projection, flat[chunk], epsilon_ls, weight, pad,
             use_reentrant=False, preserve_rng_state=False,

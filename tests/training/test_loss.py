@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from training.loss import label_smoothed_loss, r_drop_loss, with_bias
+from training.loss import label_smoothed_loss, positions_at_once, r_drop_loss, with_bias
 
 V, D = 23, 6
 
@@ -111,3 +111,10 @@ def test_r_drop_of_two_equal_passes_is_the_plain_loss() -> None:
     once, labels = x.view(3, 4, D), labels.view(3, 4)
     actual = r_drop_loss(once.repeat(2, 1, 1), W, labels, 0.1, weight=5.0)
     assert float(actual) == pytest.approx(float(label_smoothed_loss(once, W, labels, 0.1)))
+
+
+def test_a_large_vocabulary_has_fewer_positions_in_memory_at_one_time() -> None:
+    assert positions_at_once(torch.empty(8_000, 1)) == 1024
+    assert positions_at_once(torch.empty(37_000, 1)) * 37_000 <= 2**24
+    assert positions_at_once(torch.empty(37_000, 1, device="meta")) > 1024  # as on a GPU
+    assert positions_at_once(torch.empty(1, 1).expand(2**25, 1)) == 1

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.batching import Batch, TokenBatches, make_batch
+from training.batching import Batch, TokenBatches, cut, make_batch
 from training.bpe_dropout import BpeDropout
 from training.config import Recipe
 from training.corpus import CorpusError
 from training.data.sentences import Counts
 from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
-from training.micro_batches import cut, empty_batch
+from training.micro_batches import empty_batch
 from transformer.tokenizer import Tokenizer
 
 PREFETCH = 4  # updates whose batches are prepared in advance

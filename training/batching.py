@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -103,7 +104,9 @@ class TokenBatches:
             shuffled = random.permutation(len(self.source_lengths))
         else:
             shuffled = rows[random.permutation(len(rows))]
-        batches = self._cut(self._by_length(shuffled))
+        order = self._by_length(shuffled)
+        longer = np.maximum(self.source_lengths[order], self.target_lengths[order])
+        batches = cut(order, longer, self.batch_tokens, self.multiple)
         return [batches[i] for i in random.permutation(len(batches))]
 
     def _by_length(self, rows: Counts) -> Counts:
@@ -116,19 +119,32 @@ class TokenBatches:
             rows = rows[np.argsort(lengths[rows], kind="stable")]
         return rows
 
-    def _cut(self, order: Counts) -> list[Counts]:
-        longer = np.maximum(self.source_lengths[order], self.target_lengths[order])
-        batches: list[Counts] = []
-        start = 0
-        while start < len(order):
-            most = self.batch_tokens // round_up(int(longer[start]), self.multiple)
-            longest = np.maximum.accumulate(longer[start : start + most], dtype=np.int64)
-            tokens = -(-longest // self.multiple) * self.multiple * np.arange(1, len(longest) + 1)
-            # a pair that is too long for any batch makes one alone
-            end = start + max(1, int(np.searchsorted(tokens, self.batch_tokens, side="right")))
-            batches.append(order[start:end])
-            start = end
-        return batches
+
+def cut(
+    rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
+) -> list[Counts]:
+    """Cut rows into as few batches as their size allows.
+
+    Args:
+        rows: numbers of sentence pairs, in order.
+        lengths: `[row]`, the longer side of each of them.
+        most_tokens: of a batch, padding included, unless a single row has more.
+        multiple: of which padded lengths are multiples.
+
+    Returns:
+        Consecutive rows; together all of them.
+    """
+    batches: list[Counts] = []
+    start = 0
+    while start < len(rows):
+        most = most_tokens // round_up(int(lengths[start]), multiple)
+        longest = np.maximum.accumulate(lengths[start : start + most], dtype=np.int64)
+        tokens = -(-longest // multiple) * multiple * np.arange(1, len(longest) + 1)
+        # a pair that is too long for any batch makes one alone
+        end = start + max(1, int(np.searchsorted(tokens, most_tokens, side="right")))
+        batches.append(rows[start:end])
+        start = end
+    return batches
 
 
 def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:

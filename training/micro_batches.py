@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from training.batching import Batch
 from training.config import Recipe
-from training.data.sentences import Counts
 from transformer.config import BOS, EOS, PAD
 from transformer.padding import round_up
 
@@ -41,32 +37,6 @@ class Division:
         processes = "1 process" if self.processes == 1 else f"{self.processes} processes"
         micro_batches = f"{self.micro_batches} micro-batch" + "es" * (self.micro_batches > 1)
         return f"{processes} × {micro_batches} of about {self.tokens:,} tokens a side"
-
-
-def cut(
-    rows: Counts, lengths: NDArray[np.integer[Any]], most_tokens: int, multiple: int = 1
-) -> list[Counts]:
-    """Cut the rows of one process into as few micro-batches as their size allows.
-
-    Args:
-        rows: numbers of sentence pairs, in order.
-        lengths: `[row]`, the longer side of each of them.
-        most_tokens: of a micro-batch, padding included, unless a single row has more.
-        multiple: of which padded lengths are multiples.
-
-    Returns:
-        Consecutive rows; together all of them.
-    """
-    micro_batches = []
-    lengths, start = lengths.astype(np.int64), 0  # they may come in a type without a sign
-    while start < len(rows):
-        longest = np.maximum.accumulate(lengths[start:])
-        padded = -(-longest // multiple) * multiple
-        tokens = padded * np.arange(1, len(padded) + 1)  # it rises with each further row
-        count = max(1, int(np.searchsorted(tokens, most_tokens, side="right")))
-        micro_batches.append(rows[start : start + count])
-        start += count
-    return micro_batches
 
 
 def empty_batch(multiple: int = 1) -> Batch:

@@ -13,20 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from benchmarks.machine import describe
 from benchmarks.marian_export import compare_export
 from benchmarks.marian_folders import SHAPES, write_folder
-from transformer import KINDS, InputError, marian
+from benchmarks.marian_pass import largest_differences
+from transformer import InputError, marian
 from transformer.checkpoint import Checkpoint
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Hypothesis, beam_search
 from transformer.files import ASSETS
-from transformer.kinds import attention_name
-from transformer.marian.mapping import halves_to_pairs
 from transformer.marian.tokenizer import MarianTokenizer
 
 BEAM_SIZE, LONGEST = 4, 20
@@ -148,32 +145,9 @@ def _differences(
         decoder_input_ids=torch.tensor([[start, *(of_target[id_] for id_ in target)]]),
         output_attentions=True,
     )
-    model = ours.model
-    ids = torch.tensor([source])
-    logits, cache = model.run_with_cache(
-        ids, torch.tensor([[BOS, *target]]), names=lambda name: name.endswith("hook_pattern")
-    )
     known = [id_ for id_, number in enumerate(of_target) if number >= 0]
-    found = {
-        "encoder states": (
-            model.encode(ids)[0],
-            halves_to_pairs(expected.encoder_last_hidden_state[0], 1),
-        ),
-        "logits": (logits[0][:, known], expected.logits[0][:, [of_target[id_] for id_ in known]]),
-    }
-    attentions = (
-        expected.encoder_attentions,
-        expected.decoder_attentions,
-        expected.cross_attentions,
-    )
-    for kind, layers in zip(KINDS, attentions, strict=True):
-        own = [cache[f"{attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
-        found[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
-    return {what: _largest(*both) for what, both in found.items()}
-
-
-def _largest(first: Tensor, second: Tensor) -> float:
-    return float(np.abs(first.double().numpy() - second.double().numpy()).max())
+    pieces = known, [of_target[id_] for id_ in known]
+    return largest_differences(ours.model, source, [BOS, *target], expected, pieces)
 
 
 def _verdict(ours: Checkpoint, theirs: Any, source: list[int], beam_size: int) -> str:

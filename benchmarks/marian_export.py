@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
-from transformer import KINDS, Translator
+from benchmarks.marian_pass import largest_differences
+from transformer import Translator
 from transformer.config import BOS, EOS
 from transformer.decoding import MAX_EXTRA
 from transformer.export import marian
 from transformer.files import ASSETS
-from transformer.kinds import attention_name
-from transformer.marian.mapping import halves_to_pairs
 
 EVERYDAY = (
     "Where did you put the scissors?",
@@ -133,32 +130,14 @@ def _differences(
     ours: Translator, theirs: Any, source: list[int], written: tuple[int, ...]
 ) -> dict[str, float]:
     """Those of one pass."""
-    ids, target = torch.tensor([source]), torch.tensor([[BOS, *written]])
-    expected = theirs(input_ids=ids, decoder_input_ids=target, output_attentions=True)
-    logits, cache = ours.model.run_with_cache(
-        ids, target, names=lambda name: name.endswith("hook_pattern")
+    target = [BOS, *written]
+    expected = theirs(
+        input_ids=torch.tensor([source]),
+        decoder_input_ids=torch.tensor([target]),
+        output_attentions=True,
     )
-    found = {
-        "encoder states": (
-            ours.model.encode(ids)[0],
-            halves_to_pairs(expected.encoder_last_hidden_state[0], 1),
-        ),
-        "logits": (logits[0], expected.logits[0]),
-        "log P": (logits[0].log_softmax(-1), expected.logits[0].log_softmax(-1)),
-    }
-    attentions = (
-        expected.encoder_attentions,
-        expected.decoder_attentions,
-        expected.cross_attentions,
-    )
-    for kind, layers in zip(KINDS, attentions, strict=True):
-        own = [cache[f"{attention_name(kind, n)}.hook_pattern"] for n in range(len(layers))]
-        found[f"{kind} weights"] = torch.cat(own), torch.cat(layers)
-    return {what: _largest(*both) for what, both in found.items()}
-
-
-def _largest(first: Tensor, second: Tensor) -> float:
-    return float(np.abs(first.double().numpy() - second.double().numpy()).max())
+    every = range(ours.model.config.vocab_size)
+    return largest_differences(ours.model, source, target, expected, (every, every))
 
 
 def _listed(values: dict[str, float]) -> str:

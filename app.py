@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.app import address, first_page, models, navigation, sentence_bar
+from viz.app import address, first_page, garbage, models, navigation, sentence_bar
 from viz.pages import (
     architecture,
     heads,
@@ -54,4 +54,4 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:  # `streamlit run` imports it for what it is to serve
-    app = st.App(__file__, routes=first_page.routes())
+    app = st.App(__file__, routes=first_page.routes(), lifespan=garbage.imports_exempt)

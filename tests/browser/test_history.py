@@ -38,7 +38,7 @@ import time
 from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from viz.app import first_page, serving
+from viz.app import first_page, garbage, serving
 
 run, search = ScriptRunner._run_script, serving.search
 
@@ -51,7 +51,7 @@ def search_slowly(translator, text, *settings):
     return search(translator, text, *settings)
 
 ScriptRunner._run_script, serving.search = run_late, search_slowly
-app = st.App({str(APP)!r}, routes=first_page.routes())
+app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
 """
 # the address that the last run named as the one on the screen, and nothing is going on
 ANSWERED = """() => {

@@ -30,7 +30,7 @@ import functools
 import time
 import streamlit as st
 from transformer.decoding import BeamSearch
-from viz.app import first_page, serving
+from viz.app import first_page, garbage, serving
 
 def slowed(function, seconds):
     @functools.wraps(function)
@@ -41,7 +41,7 @@ def slowed(function, seconds):
 
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
 serving.score = slowed(serving.score, 0.25)
-app = st.App({str(APP)!r}, routes=first_page.routes())
+app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
 """
 # what a reader sees of the German line and where the editor stands, each time that it changes
 WATCH = """() => {

@@ -44,6 +44,7 @@ class Recipe:
         r_drop: α of R-Drop, which is not in the paper; 0 for none.
         bpe_dropout: probability that a BPE merge is skipped, drawn anew in each epoch; not in
             the paper.
+        depth_scaled: divide the first weights of layer l by √l; not in the paper.
     """
 
     steps: int = 100_000
@@ -64,6 +65,7 @@ class Recipe:
     compile: bool = False
     r_drop: float = 0.0
     bpe_dropout: float = 0.0
+    depth_scaled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant; a number beyond any that can be computed with is one."""

@@ -16,6 +16,7 @@ from training.batch_stream import BatchStream, UpdateBatches
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.data.training_text import TrainingText
+from training.depth_scaling import scale_by_depth
 from training.devices import ProcessInfo
 from training.journal import Journal
 from training.probes import is_probe_step, save_probes
@@ -66,7 +67,10 @@ class Trainer:
         self.tensorboard = out / TENSORBOARD if tensorboard else None
         self.stream = BatchStream(text, tokenizer, self.recipe, process)
         torch.manual_seed(self.recipe.seed)
-        self.model = Transformer(config.model).to(process.device).train()
+        self.model = Transformer(config.model)
+        if self.recipe.depth_scaled:
+            scale_by_depth(self.model)
+        self.model.to(process.device).train()
         self.validation = Validation(
             validation, tokenizer, self.model, self.recipe.validate_sentences
         )

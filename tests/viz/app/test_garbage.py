@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from collections.abc import MutableMapping
 from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 from tests.forkserver import forkserver
 
@@ -33,7 +37,11 @@ def _serve(answer: Connection) -> None:
     answer.send(counts)
 
 
-def test_what_was_imported_is_not_searched_while_the_app_is_served() -> None:
+def test_what_was_imported_is_not_searched_while_the_app_is_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # what `AppTest` ran last stands there, and a new process would run it, too
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     answer, to_answer = forkserver().Pipe(duplex=False)
     process = forkserver().Process(target=_serve, args=(to_answer,))
     process.start()

@@ -17,6 +17,7 @@ from benchmarks import (
     notebook_jupyter,
     pages,
     profile,
+    readers,
     scale,
     sentences,
     training,
@@ -39,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     marian.add_arguments(commands)
     models.add_arguments(commands)
     profile.add_arguments(commands)
+    readers.add_arguments(commands)
     scale.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)

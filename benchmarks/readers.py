@@ -1,0 +1,152 @@
+"""Many people at the app at the same time: how long each waits for a new sentence."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.browser import served
+from benchmarks.machine import describe
+from transformer import HeadlightError, Translator
+
+PEOPLE = ("A young man", "An old woman", "A small boy", "A tall girl", "The teacher", "My brother")
+DOINGS = ("is reading", "is selling", "is painting", "is carrying", "is washing", "is looking for")
+THINGS = ("a book", "a chair", "a red bicycle", "an umbrella", "a heavy box", "a kite")
+PLACES = ("in the garden", "at the station", "on the beach", "in front of the house", "by the lake")
+LARGEST_MESSAGE = 2**26  # bytes
+LONGEST = 60.0  # seconds until an answer has to be there
+KEPT = 400
+"""Messages whose hashes a browser sends along, so that they do not come again; at most."""
+
+
+class NoAnswer(HeadlightError):
+    """The app did not answer as it should."""
+
+
+def add_arguments(commands: Any) -> None:
+    """Register `python -m benchmarks readers`."""
+    parser = commands.add_parser("readers", help="many people at the app at the same time")
+    parser.add_argument("--readers", type=int, nargs="+", default=[1, 10, 30, 60])
+    parser.add_argument("--every", type=float, default=10.0, help="mean seconds between sentences")
+    parser.add_argument("--seconds", type=float, default=40.0, help="how long for each number")
+    parser.add_argument("--page", default="", help="path of the page; Translate if it is not given")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Let more and more readers type sentences of their own, and print how long they wait.
+
+    Raises:
+        NoAnswer: if the app takes too long, or its answer is not the translation.
+    """
+    print(f"{describe()}, page /{options.page}, a sentence every {options.every:g} s from each")
+    translator = Translator.load()
+    texts = _sentences()
+    for readers in options.readers:
+        count = 1 + int(options.seconds / options.every)
+        lines = [[next(texts) for _ in range(count)] for _ in range(readers)]
+        wanted = [list(translator.translate_lines(mine)) for mine in lines]
+        pairs = [list(zip(*both, strict=True)) for both in zip(lines, wanted, strict=True)]
+        with served() as address:
+            waits = asyncio.run(_all(address, options.page, pairs, options.every))
+        print(
+            f"{readers} at once, {len(waits)} sentences: translation after "
+            f"{_shown([wait.translation for wait in waits])}, page complete after "
+            f"{_shown([wait.page for wait in waits])}",
+            flush=True,
+        )
+
+
+def _sentences() -> Iterator[str]:
+    """Sentences that differ, so that no cache answers."""
+    every = list(itertools.product(PEOPLE, DOINGS, THINGS, PLACES))
+    random.Random(0).shuffle(every)
+    return (" ".join(words) + "." for words in every)
+
+
+def _shown(seconds: Sequence[float]) -> str:
+    return (
+        f"{statistics.median(seconds):.2f} s (95 % within "
+        f"{statistics.quantiles(seconds, n=20)[-1]:.2f})"
+    )
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Seconds from a sentence to its translation, and to the whole page."""
+
+    translation: float
+    page: float
+
+
+async def _all(
+    address: str, page: str, pairs: Sequence[list[tuple[str, str]]], every: float
+) -> list[Wait]:
+    """All readers at the same time, each with lines and translations of its own."""
+    host = address.replace("http", "ws")
+    readers = (
+        _read(host, page, mine, every, random.Random(number)) for number, mine in enumerate(pairs)
+    )
+    return [wait for waits in await asyncio.gather(*readers) for wait in waits]
+
+
+async def _read(
+    host: str, page: str, pairs: list[tuple[str, str]], every: float, draw: random.Random
+) -> list[Wait]:
+    """One reader: opens the page, then asks for one sentence after another."""
+    first, *others = pairs
+    waits = []
+    async with connect(
+        f"{host}/_stcore/stream",
+        subprotocols=["streamlit"],  # type: ignore[list-item]
+        max_size=LARGEST_MESSAGE,
+        ping_interval=None,
+    ) as server:
+        hashes: dict[str, None] = {}
+        await _ask(server, page, *first, hashes)
+        for line in others:
+            await asyncio.sleep(draw.uniform(0, 2 * every))
+            waits.append(await _ask(server, page, *line, hashes))
+    return waits
+
+
+async def _ask(
+    server: ClientConnection, page: str, text: str, translation: str, hashes: dict[str, None]
+) -> Wait:
+    """Ask for the page of a sentence, as Back does, and wait for all of it."""
+    asked = BackMsg()
+    asked.rerun_script.query_string = urlencode({"text": text})
+    asked.rerun_script.page_name = page
+    asked.rerun_script.is_history_navigation = True
+    asked.rerun_script.cached_message_hashes.extend(list(hashes)[-KEPT:])
+    began = time.monotonic()
+    await server.send(asked.SerializeToString())
+    seen, sought = 0.0, translation.encode()
+    try:
+        async with asyncio.timeout(LONGEST):
+            async for message in server:
+                assert isinstance(message, bytes)  # of a protocol buffer
+                if not seen and sought in message:
+                    seen = time.monotonic() - began
+                said = ForwardMsg.FromString(message)
+                if said.hash:
+                    hashes[said.hash] = None
+                if said.WhichOneof("type") == "script_finished":
+                    break
+    except TimeoutError as error:
+        raise NoAnswer(f"The app did not answer {text!r} within {LONGEST:g} s.") from error
+    if not seen:
+        raise NoAnswer(f"The app did not answer {text!r} with {translation!r}.")
+    return Wait(seen, time.monotonic() - began)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from transformer.languages import Languages
 from viz.app.mount import mount
 from viz.draw.beam_tree import DrawnNode, encode_tree, node_of
-from viz.draw.german_editor import Edited, EditorPiece, Forced, edit_of, encode_editor
 from viz.draw.step_bars import choice_of, encode_bars
+from viz.draw.translation_editor import Edited, EditorPiece, Forced, edit_of, encode_editor
 
 
-def german_editor(
+def translation_editor(
     text: str,
     pieces: Sequence[EditorPiece],
     *,

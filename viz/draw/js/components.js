@@ -10,8 +10,8 @@ import { BeamTree } from "./beam_tree/view.js";
 import { adoptStyle } from "./core/style.js";
 import { decode } from "./core/wire.js";
 import { mount } from "./core/view.js";
-import { read as readEditor } from "./german_editor/data.js";
-import { GermanEditor } from "./german_editor/view.js";
+import { read as readEditor } from "./translation_editor/data.js";
+import { TranslationEditor } from "./translation_editor/view.js";
 import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { read as readView } from "./head_view/data.js";
@@ -38,7 +38,7 @@ const COMPONENTS = {
   architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
   beam_tree: { Component: BeamTree, read: readTree, sends: true },
-  german_editor: { Component: GermanEditor, read: readEditor, sends: true },
+  translation_editor: { Component: TranslationEditor, read: readEditor, sends: true },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside, sends: true },

@@ -7,8 +7,8 @@ import streamlit as st
 from transformer import HeadlightError
 from viz.app import steering
 from viz.app.sentence_bar import Found
-from viz.app.translation_mounts import german_editor
-from viz.draw.german_editor import Edited, EditorPiece, Forced
+from viz.app.translation_mounts import translation_editor
+from viz.draw.translation_editor import Edited, EditorPiece, Forced
 from viz.pages.translate import clicks
 from viz.pages.translate.shown import scored
 
@@ -35,7 +35,7 @@ def show_editor(found: Found) -> None:
             other, _ = pieces[change.piece].others[change.alternative]
             clicks.force(tokenizer, [*prefix, other])
 
-    german_editor(
+    translation_editor(
         asked.edited.strip() and asked.edited if asked.edited else found.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),

@@ -6,7 +6,7 @@ import pytest
 
 from tests.viz.draw.message import decode
 from transformer.tokenizer import Tokenizer
-from viz.draw.german_editor import (
+from viz.draw.translation_editor import (
     Edited,
     EditorPiece,
     Forced,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { carried, difference } from "../../viz/draw/js/german_editor/carry.js";
-import { prefixWith, wordsOf } from "../../viz/draw/js/german_editor/data.js";
-import { Exchange } from "../../viz/draw/js/german_editor/exchange.js";
-import { caretAfter } from "../../viz/draw/js/german_editor/field.js";
-import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/german_editor/plan.js";
-import { step } from "../../viz/draw/js/german_editor/popover.js";
-import { wordRows } from "../../viz/draw/js/german_editor/words.js";
+import { carried, difference } from "../../viz/draw/js/translation_editor/carry.js";
+import { prefixWith, wordsOf } from "../../viz/draw/js/translation_editor/data.js";
+import { Exchange } from "../../viz/draw/js/translation_editor/exchange.js";
+import { caretAfter } from "../../viz/draw/js/translation_editor/field.js";
+import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/translation_editor/plan.js";
+import { step } from "../../viz/draw/js/translation_editor/popover.js";
+import { wordRows } from "../../viz/draw/js/translation_editor/words.js";
 
 const TEXT = "Zwei Hunde rennen.";
 /** @param {string} raw @param {number} start @param {number} end @param {number} p */

@@ -1,4 +1,4 @@
-"""A translation that is edited in place: what travels for `js/german_editor`, and back."""
+"""A translation that is edited in place: what travels for `js/translation_editor`, and back."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def encode_editor(
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
     labels = iter(shown(all_texts))
     meta = {
-        "component": "german_editor",
+        "component": "translation_editor",
         "caption": list(caption),
         "title": f"{languages.target or 'Translation'}, edited in place",
         "placeholder": f"Type {_translation(languages)}",

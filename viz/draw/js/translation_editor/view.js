@@ -27,7 +27,7 @@ const HELP = "The bar under a word is its probability. Click the word, or press 
 const TABLE = ["Word", "Probability", "log P", "The model would rather have"];
 
 /** @extends {View<EditorData>} */
-export class GermanEditor extends View {
+export class TranslationEditor extends View {
   constructor() {
     super();
     this.exchange = new Exchange();

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
-from viz.draw.german_editor import EditorPiece, encode_editor
+from viz.draw.translation_editor import EditorPiece, encode_editor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -26,10 +26,10 @@ SLOW = 0.4  # seconds of each run
 SCRIPT = f"""
 import time
 import streamlit as st
-from tests.browser.test_german_editor import pieces_of
+from tests.browser.test_translation_editor import pieces_of
 from transformer.languages import OURS
-from viz.app.translation_mounts import german_editor
-from viz.draw.german_editor import Edited, Forced
+from viz.app.translation_mounts import translation_editor
+from viz.draw.translation_editor import Edited, Forced
 
 state = st.session_state
 state.setdefault("text", {FIRST!r})
@@ -49,7 +49,7 @@ if st.button("another sentence"):
     state.text = {OTHER!r}
     pieces = pieces_of(state.text)
 time.sleep({SLOW})
-german_editor(
+translation_editor(
     state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS,
     on_change=changed, key="editor",
 )

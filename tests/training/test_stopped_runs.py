@@ -1,16 +1,28 @@
-"""A run that SIGTERM stopped goes on in another process as if it had not been, to the bit."""
+"""A run that a signal stopped goes on as if it had not been, to the bit, in another process too."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import shutil
+import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.training.conftest import RECIPE
-from tests.training.runs import command, forkserver, log_without_times, main_stopped_at
+from tests.training.runs import (
+    command,
+    forkserver,
+    log_without_times,
+    main_stopped_at,
+    same_weights,
+    weights,
+)
 from training.train import main
 
 NEVER, STOPPED_AT = 10**9, 38  # between two lines of the log, and between two saved states
@@ -69,3 +81,52 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
     assert len(expected["log"]) == 11  # type: ignore[arg-type]
     assert written(stopped) == expected
     assert written(again) == expected
+
+
+def _train(printed: Path, errors: Path, arguments: list[str]) -> None:
+    """training.train as the main function of a process of its own."""
+    for stream, path in ((1, printed), (2, errors)):
+        with path.open("wb") as file:
+            os.dup2(file.fileno(), stream)
+    status = main(arguments)
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+@pytest.mark.timeout(300)
+def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    started = {}
+    for number in numbers:
+        out = tmp_path / number.name  # no signal comes after the last step
+        arguments = command(recipe, data, out, "--steps", "100000")
+        said = tmp_path / f"{number.name}.out", tmp_path / f"{number.name}.err"
+        started[number] = forkserver().Process(target=_train, args=(*said, arguments))
+        started[number].start()
+    trains = set(started)
+    while trains:  # the signal comes as soon as a run has begun: what it computes is computed twice
+        for number in tuple(trains):
+            begun = (tmp_path / number.name / "run.jsonl").exists()
+            if begun or not started[number].is_alive():
+                os.kill(started[number].pid or 0, number)
+                trains.remove(number)
+        time.sleep(0.01)
+    steps = {}
+    for number, process in started.items():
+        process.join(timeout=200)
+        printed, errors = (
+            (tmp_path / f"{number.name}.{end}").read_text("utf-8") for end in ("out", "err")
+        )
+        assert process.exitcode == 0, errors
+        assert "Traceback" not in errors
+        stopped = re.search(r"Stopped at step (\d+)\. .*--resume", printed)
+        assert stopped, printed
+        steps[number] = int(stopped[1])
+    last = ["--steps", str(max(steps.values()) + 4)]
+    assert main(command(recipe, data, tmp_path / "whole", *last)) == 0
+    for number in started:
+        out = tmp_path / number.name
+        assert main(command(recipe, data, out, "--resume", *last)) == 0
+        assert same_weights(weights(out), weights(tmp_path / "whole"))

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,23 +19,6 @@ from training.devices import ProcessInfo
 from training.train import main
 from training.update import Updater
 from transformer import KINDS, AttentionTrace, checkpoint
-
-ROOT = Path(__file__).parents[2]
-
-
-def _start(recipe: Path, data: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "training.train", *command(recipe, data, out, *more)],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _runs(process: subprocess.Popen[str]) -> bool:
-    return process.poll() is None
 
 
 @pytest.fixture(scope="module")
@@ -98,38 +75,6 @@ def test_the_same_run_gives_the_same_weights(
 ) -> None:
     assert main(command(recipe, data, tmp_path / "again")) == 0
     assert same_weights(weights(tmp_path / "again"), weights(finished))
-
-
-@pytest.mark.timeout(300)
-def test_a_signal_finishes_the_step_saves_and_says_how_to_go_on(
-    data: Path, recipe: Path, tmp_path: Path
-) -> None:
-    started = {
-        number: _start(recipe, data, tmp_path / number.name, "--steps", "100000")
-        for number in (signal.SIGTERM, signal.SIGINT)
-    }  # no signal comes after the last step
-    trains = set(started)
-    while trains:  # the signal comes as soon as a run has begun: what it computes is computed twice
-        for number in tuple(trains):
-            begun = (tmp_path / number.name / "run.jsonl").exists()
-            if begun or not _runs(started[number]):
-                started[number].send_signal(number)
-                trains.remove(number)
-        time.sleep(0.01)
-    steps = {}
-    for number, process in started.items():
-        printed, errors = process.communicate(timeout=200)
-        assert process.returncode == 0, errors
-        assert "Traceback" not in errors
-        stopped = re.search(r"Stopped at step (\d+)\. .*--resume", printed)
-        assert stopped, printed
-        steps[number] = int(stopped[1])
-    last = ["--steps", str(max(steps.values()) + 4)]
-    assert main(command(recipe, data, tmp_path / "whole", *last)) == 0
-    for number in started:
-        out = tmp_path / number.name
-        assert main(command(recipe, data, out, "--resume", *last)) == 0
-        assert same_weights(weights(out), weights(tmp_path / "whole"))
 
 
 def _interrupted(data: Path, recipe: Path, out: Path) -> None:

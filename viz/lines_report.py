@@ -47,7 +47,7 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <h1>{title}</h1>
 <p>{about}</p>
 {notes}</header>
-<section id="summary"></section>
+<section id="summary" aria-label="All sentences"></section>
 <div id="lines">
 <nav id="list" aria-label="Sentences"></nav>
 <main>

@@ -1,9 +1,10 @@
-"""No page has a serious fault of accessibility, by axe-core, in both themes and at both widths."""
+"""No page, served or saved, has a serious fault of accessibility, by axe-core, in both themes."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
@@ -11,9 +12,13 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, SENTENCE, enter, until
+from tests.viz.many_traces import many
+from tests.viz.planted_trace import planted
 from viz.app.navigation import TITLES
+from viz.lines_report import lines_report
 from viz.pages.roles.page import VIEWS
 from viz.pages.roles.view_names import ROLES, VIEW
+from viz.report import report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -66,7 +71,7 @@ def test_no_page_has_a_serious_fault(browser: Browser, address: str, axe: str) -
     page = browser.new_page()
     page.set_default_timeout(PATIENCE)
     theme = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
-    found = {}
+    found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
     for path, view, ways in EVERY:
         page.set_viewport_size({"width": 1440, "height": 900})
         page.emulate_media(color_scheme="light")
@@ -81,4 +86,26 @@ def test_no_page_has_a_serious_fault(browser: Browser, address: str, axe: str) -
             if serious := faults(page, axe, ["color-contrast"] if scheme == "dark" else None):
                 found[path, *view.values(), wide, scheme] = serious
     page.close()
-    assert not found, "\n".join(f"{at}: {json.dumps(one, indent=1)}" for at, one in found.items())
+    assert not found, told(found)
+
+
+def test_no_saved_page_has_a_serious_fault(browser: Browser, tmp_path: Path, axe: str) -> None:
+    page = browser.new_page()
+    found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for name, text in (("report", report(planted())), ("lines", lines_report(many()))):
+        path = tmp_path / f"{name}.html"
+        path.write_text(text, "utf-8")
+        for wide, scheme in WAYS[:2]:
+            page.set_viewport_size({"width": wide, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            page.goto(path.as_uri())
+            page.locator("[role=gridcell]").first.wait_for()
+            if serious := faults(page, axe, None):
+                found[name, wide, scheme] = serious
+    page.close()
+    assert not found, told(found)
+
+
+def told(found: Mapping[tuple[object, ...], list[dict[str, Any]]]) -> str:
+    """What was found, by where it was."""
+    return "\n".join(f"{at}: {json.dumps(one, indent=1)}" for at, one in found.items())

@@ -15,6 +15,7 @@ from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.made_trace import made_trace
 from transformer import Translator
+from transformer.analysis.alignment_settings import Row
 from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import shown
 
@@ -69,15 +70,17 @@ def run(options: argparse.Namespace) -> None:
     with chromium() as browser:
         with served() as address:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
-            for path, script, what in (
-                ("", TRANSLATED, "translation and map"),
-                ("/heads", ALL_MAPS, "the maps of all heads"),
+            for path, script, what, row in (
+                ("", TRANSLATED, "translation and map", translator.alignment.row),
+                ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
             ):
                 page.goto(address + path)
                 page.wait_for_selector(".hl", timeout=60_000)
                 texts = sentences(options.sentences + 1)
                 # the first one warms up what every later one finds warm
-                _, *seconds = [_seconds(page, t, script, _queries(translator, t)) for t in texts]
+                _, *seconds = [
+                    _seconds(page, t, script, _queries(translator, t, row)) for t in texts
+                ]
                 print(f"Enter to {what} on screen, 20 words, beam 4: {spread(seconds)}")
             _print_opening(page, translator.model.config.N, translator.model.config.h)
         for size in SIZES:
@@ -147,9 +150,9 @@ def sentences(count: int) -> list[str]:
     return [SENTENCE.format(*pairs[n % len(pairs)]) for n in range(count)]
 
 
-def _queries(translator: Translator, text: str) -> str:
-    """The labels that the rows of the map must come to have."""
-    return "|".join(shown(translator.trace(text).target_tokens))
+def _queries(translator: Translator, text: str, row: Row) -> str:
+    """The labels that the rows of the map must come to have, by what a row reads or writes."""
+    return "|".join(shown(translator.trace(text).labels("cross", row).queries))
 
 
 def _made_queries(n: int, seed: int) -> str:

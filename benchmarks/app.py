@@ -31,7 +31,8 @@ COMPONENT = """key => {
   return root && {
     title: root.querySelector(".hl-title")?.textContent,
     queries: [...root.querySelectorAll("tbody tr")].map(row => row.cells[0].textContent).join("|"),
-    heads: [...root.querySelectorAll("[role=gridcell]")].map(cell => cell.ariaDescription ?? ""),
+    heads: [...root.querySelectorAll("[role=gridcell]")]
+      .map(cell => ({ name: cell.ariaLabel, most: cell.ariaDescription ?? "" })),
   };
 }"""
 TRANSLATED = f"""queries => ({COMPONENT})("translate-map")?.queries === queries"""
@@ -40,9 +41,9 @@ TRANSLATED = f"""queries => ({COMPONENT})("translate-map")?.queries === queries"
 ALL_MAPS = f"""queries => {{
   const [grid, map] = [({COMPONENT})("grid"), ({COMPONENT})("heads-map")];
   const tokens = queries.split("|").map(token => `“\u2068${{token}}\u2069” to`);
-  const cross = grid?.heads.slice(-grid.heads.length / 3) ?? [];
+  const cross = grid?.heads.filter(({{ name }}) => name.startsWith("cross")) ?? [];
   return map?.queries === queries && cross.length
-    && cross.every(head => tokens.some(token => head.includes(token)));
+    && cross.every(({{ most }}) => tokens.some(token => most.includes(token)));
 }}"""
 # within the page, from the click itself: Playwright's own way to a click takes a tenth of a second
 OPENED = f"""(cell, title) => new Promise((done) => {{

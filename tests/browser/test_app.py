@@ -138,8 +138,8 @@ def test_nothing_typed_is_html_or_markdown(visit, translator: Translator) -> Non
         assert page.locator(f"b:text-is('{name}'), a:text-is('{name}')").count() == 0
 
 
-def test_what_cannot_be_translated_gets_one_sentence(tab, translator: Translator) -> None:
-    page = tab("heads")
+def test_what_cannot_be_translated_gets_one_sentence(visit, translator: Translator) -> None:
+    page = visit("heads")
     for text, sentence in (
         ("", "The text is empty: type an English sentence."),
         ("word " * 3_000, "pieces, but this model takes at most 255: shorten it."),

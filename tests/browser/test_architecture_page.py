@@ -97,8 +97,8 @@ def first_row(page, columns: int) -> list[str]:
     return read
 
 
-def test_every_box_shows_the_tensor_that_flows_through_it(tab, translator: Translator) -> None:
-    page = tab("architecture", **OPEN)
+def test_every_box_shows_the_tensor_that_flows_through_it(visit, translator: Translator) -> None:
+    page = visit("architecture", **OPEN)
     heading(page, "Feed forward of the decoder, layer 2")
     found = flow(translator.model, translator.trace(SENTENCE))
     there = drawing(page)
@@ -231,10 +231,10 @@ def test_keys_move_from_box_to_box_and_over_the_values(visit, translator: Transl
 
 
 def test_a_link_leads_to_the_heads_of_the_layer_with_the_sentence(
-    tab, translator: Translator
+    visit, translator: Translator
 ) -> None:
     opened = "Self-attention of the encoder"
-    page = tab("architecture", text=SENTENCE, arch_layer="1", arch_box=opened)
+    page = visit("architecture", text=SENTENCE, arch_layer="1", arch_box=opened)
     heading(page, f"{opened}, layer 1")
     page.get_by_role("link", name="Heads: every head of this layer").click()
     trace = translator.trace(SENTENCE)

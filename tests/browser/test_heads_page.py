@@ -16,8 +16,8 @@ from transformer.trace import Labels
 pytestmark = pytest.mark.browser
 
 
-def test_the_grid_shows_every_head_and_the_menus_follow_it(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
+def test_the_grid_shows_every_head_and_the_menus_follow_it(visit, translator: Translator) -> None:
+    page = visit("heads", text=SENTENCE, kind="decoder", layer="2", head="2")
     trace = translator.trace(SENTENCE)
     labels = trace.labels("decoder_self")
     expect_map(page, "heads-map", trace.decoder_self[1, 1], labels)

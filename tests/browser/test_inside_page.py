@@ -101,8 +101,8 @@ def choose(page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_every_number_is_the_models_and_follows_the_choices(tab, translator: Translator) -> None:
-    page = tab("inside", text=SENTENCE, kind="encoder", layer="1", head="2")
+def test_every_number_is_the_models_and_follows_the_choices(visit, translator: Translator) -> None:
+    page = visit("inside", text=SENTENCE, kind="encoder", layer="1", head="2")
     expect(page, numbers(translator, "encoder_self", 0, 1, 2))
     page.get_by_role("radio", name="cross").click()
     expect(page, numbers(translator, "cross", 0, 1, 2))
@@ -155,9 +155,9 @@ def test_what_is_typed_here_is_there_on_the_next_page(visit, translator: Transla
 
 
 def test_a_mean_that_was_chosen_on_the_heads_page_is_a_head_here(
-    tab, translator: Translator
+    visit, translator: Translator
 ) -> None:
-    page = tab("heads", text=SENTENCE, layer="mean", head="mean")
+    page = visit("heads", text=SENTENCE, layer="mean", head="mean")
     page.locator(".st-key-heads-map .hl").wait_for()
     page.get_by_role("link", name="Inside a head", exact=True).click()
     expect(page, numbers(translator, "cross", 1, 0, 2))

@@ -49,8 +49,8 @@ def focused(page: Page) -> str:
     return name
 
 
-def test_after_an_example_one_goes_on_in_the_sentence(tab, translator: Translator) -> None:
-    page = tab("heads", text=SENTENCE)
+def test_after_an_example_one_goes_on_in_the_sentence(visit, translator: Translator) -> None:
+    page = visit("heads", text=SENTENCE)
     examples = page.get_by_role("button", name="Examples")
     for number, keyboard in ((1, True), (2, False)):
         examples.wait_for()

@@ -93,8 +93,8 @@ def chosen(page) -> list[list[int]]:
     return [[n, row] for n, grid in enumerate(grids(page)) for row in grid["framed"]]
 
 
-def test_each_square_is_painted_as_its_mask_has_it(tab, made: TraceBatch) -> None:
-    page = tab("masks", **LINK, kind="encoder", mask="both")
+def test_each_square_is_painted_as_its_mask_has_it(visit, made: TraceBatch) -> None:
+    page = visit("masks", **LINK, kind="encoder", mask="both")
     why = masking.mask_reasons(made, "encoder_self", "both")
     until(page, lambda: whys(page), why.tolist())
     real = masking.real_queries(made, "encoder_self")

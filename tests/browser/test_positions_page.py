@@ -54,8 +54,8 @@ def choose(page: Page, label: str, value: int) -> None:
     page.get_by_label(label).press("Enter")
 
 
-def test_a_link_opens_the_view_and_a_control_redraws_it(tab) -> None:
-    page = tab("positions", pe_length="9", pe_width="6")
+def test_a_link_opens_the_view_and_a_control_redraws_it(visit) -> None:
+    page = visit("positions", pe_length="9", pe_width="6")
     until(page, lambda: drawn(page), expected(sinusoidal_positions(9, 6).numpy().T))
     choose(page, "Length, in positions", 12)
     for _ in range(2):
@@ -120,8 +120,8 @@ def test_what_is_written_without_positions_stands_beside_the_curves(
     until(page, shuffled, wanted(5))
 
 
-def test_the_sentence_moves_with_the_slider(tab, translator: Translator) -> None:
-    page = tab("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
+def test_the_sentence_moves_with_the_slider(visit, translator: Translator) -> None:
+    page = visit("positions", text=SENTENCE, pe_view="Beyond", pe_moved="64")
     page.get_by_text("both stacks moved by 64").wait_for()
     page.get_by_role("slider").press("ArrowRight")
     page.get_by_text("both stacks moved by 128").wait_for()

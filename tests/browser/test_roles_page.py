@@ -19,8 +19,8 @@ def removed(page: Page) -> str:
     return url(page).get("removed", "")
 
 
-def test_heads_are_switched_by_pointer_and_keyboard_and_undone(tab) -> None:
-    page = tab("roles", text=SENTENCE, roles_view="Take away")
+def test_heads_are_switched_by_pointer_and_keyboard_and_undone(visit) -> None:
+    page = visit("roles", text=SENTENCE, roles_view="Take away")
     page.get_by_role("gridcell", name="encoder, layer 1, head 2").click()
     off = page.get_by_role("gridcell", name="encoder, layer 1, head 2, switched off")
     off.wait_for()
@@ -36,9 +36,9 @@ def test_heads_are_switched_by_pointer_and_keyboard_and_undone(tab) -> None:
     off.wait_for()
 
 
-def test_squares_of_a_row_are_painted_by_keys_and_by_dragging_in_one_step(tab) -> None:
+def test_squares_of_a_row_are_painted_by_keys_and_by_dragging_in_one_step(visit) -> None:
     chosen = {"removed_how": "painted", "kind": "encoder", "layer": "1", "head": "1"}
-    page = tab("roles", text=SENTENCE, roles_view="Take away", **chosen)
+    page = visit("roles", text=SENTENCE, roles_view="Take away", **chosen)
     squares = page.locator(".st-key-roles-map .hl-scroll")
     squares.wait_for()
     for _ in range(2):  # from the row's word to its first square, and on

@@ -19,9 +19,9 @@ def kept() -> Probes:
 
 
 def test_the_page_opens_at_the_first_step_and_the_pictures_follow_the_slider(
-    tab, kept: Probes
+    visit, kept: Probes
 ) -> None:
-    page = tab("training", kind="encoder", forming_layer="1")
+    page = visit("training", kind="encoder", forming_layer="1")
     last, first = (AttentionTrace.load(kept[step]) for step in (max(kept), min(kept)))
     expect_map(page, "forming-map", first.encoder_self[0, 0], first.labels("encoder_self"))
     expect_grid(page, first, "forming-grid")

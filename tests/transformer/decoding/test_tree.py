@@ -1,5 +1,6 @@
 """The recorded tree is the search itself: its best leaf is the translation, its sums add up."""
 
+import functools
 import itertools
 
 import pytest
@@ -43,14 +44,17 @@ def test_the_tree_is_what_the_search_did(options, ending):
         SOURCES, recorded(model, **options), expected, strict=True
     ):
         assert sentence.hypotheses() == hypotheses  # recording changes nothing
-        tree = sentence.tree()
+        tree, after = (
+            sentence.tree(),
+            functools.cache(functools.partial(next_log_probs, model, source)),
+        )
         best = tree.nodes[tree.best]
         assert tree.prefix(tree.best) == hypotheses[0].tokens
         assert best.score == hypotheses[0].score
         assert best.total == pytest.approx(hypotheses[0].log_prob, abs=1e-4)
         for index, node in enumerate(tree.nodes):
             prefix = tree.prefix(index)
-            log_p = next_log_probs(model, source, prefix[:-1])[node.piece]
+            log_p = after(prefix[:-1])[node.piece]
             assert node.log_prob == pytest.approx(log_p, abs=1e-4)
             parent = None if node.parent is None else tree.nodes[node.parent]
             assert node.total == pytest.approx(

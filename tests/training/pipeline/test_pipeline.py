@@ -110,13 +110,13 @@ def test_a_call_ends_in_its_minutes_and_the_next_goes_on_with_what_fits_into_the
     out = tmp_path / "out"
     words = ["--data", str(data), "--out", str(out)]
     began = time.monotonic()
-    assert main([str(plan(tmp_path, "")), *words, "--minutes", "0.1"]) == 0
+    assert main([str(plan(tmp_path, "")), *words, "--minutes", "0.08"]) == 0
     assert time.monotonic() - began < 30  # of a run without end
     assert "Stopped: 0 of 1 parts are done" in capsys.readouterr().out
     state = json.loads((out / "a" / "run" / "state" / "state.json").read_text("utf-8"))
     assert not (out / "a" / "fitted").exists()
 
-    assert main([str(plan(tmp_path, "minutes = 0.04\n")), *words]) == 0
+    assert main([str(plan(tmp_path, "minutes = 0.03\n")), *words]) == 0
     assert "a: shortened to" in capsys.readouterr().out
     steps = RunConfig.load(out / "a" / "config.toml").recipe.steps
     assert state["place"]["step"] < steps < 500_000

@@ -84,6 +84,11 @@ def until(page: Page, read: Callable[[], Any], wanted: Any) -> None:
     assert found == wanted
 
 
+def expect_german(page: Page, text: str) -> None:
+    """The translation comes to be this text; Playwright would ask for it once a second."""
+    until(page, lambda: " ".join((german(page).text_content() or "").split()), text)
+
+
 def painted(page: Page, key: str) -> dict[str, Any] | None:
     """What stands on the canvas of a map: see `map_on`."""
     return map_on(page.locator(f".st-key-{key} .hl-scroll canvas"))

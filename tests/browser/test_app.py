@@ -12,6 +12,7 @@ from tests.browser.app_page import (
     PATIENCE,
     SENTENCE,
     enter,
+    expect_german,
     expect_map,
     german,
     no_traceback,
@@ -39,7 +40,7 @@ HOSTILE = "**bold** <b>x</b> $x$ :smile: [a](b) # h"
 def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> None:
     page = tab()
     trace = translator.trace(EXAMPLES[0])
-    expect(german(page)).to_have_text(trace.target)
+    expect_german(page, trace.target)
     layer = translator.alignment.layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     title = f"Layer {layer + 1} · mean of its 4 heads"
@@ -68,7 +69,7 @@ def test_the_translation_follows_the_typing(visit, translator: Translator) -> No
         # now and then a pause that is long enough for an answer to come in between
         page.wait_for_timeout(400 if number % 12 == 11 else 20)
     trace = translator.trace(SENTENCE)
-    expect(german(page)).to_have_text(trace.target)  # no Enter, no click elsewhere
+    expect_german(page, trace.target)  # no Enter, no click elsewhere
     expect(box).to_have_value(SENTENCE)
     expect(box).to_be_focused()
     layer = translator.alignment.layer
@@ -78,7 +79,7 @@ def test_the_translation_follows_the_typing(visit, translator: Translator) -> No
     for letter in "Now ":
         page.keyboard.type(letter)
         page.wait_for_timeout(350)
-    expect(german(page)).to_have_text(translator.translate(f"Now {SENTENCE}").text)
+    expect_german(page, translator.translate(f"Now {SENTENCE}").text)
     assert box.evaluate("box => box.selectionStart") == 4
     expect(box).to_have_value(f"Now {SENTENCE}")
 
@@ -87,14 +88,14 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
     page = tab()
     page.get_by_label("English").fill(SENTENCE)
     trace = translator.trace(SENTENCE)
-    expect(german(page)).to_have_text(trace.target)
+    expect_german(page, trace.target)
     page.get_by_role("link", name="Heads", exact=True).click()
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
     page.get_by_role("radio", name="encoder").click()
     page.get_by_role("gridcell", name="encoder, layer 1, head 3").click()
     for _ in range(2):
         expect_map(page, "heads-map", trace.encoder_self[0, 2], trace.labels("encoder_self"))
-        expect(german(page)).to_have_text(trace.target)
+        expect_german(page, trace.target)
         wanted = {"text": SENTENCE, "kind": "encoder", "layer": "1", "head": "3"}
         until(page, lambda: url(page), wanted)
         page.reload()
@@ -114,11 +115,11 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
 
 def test_an_example_is_one_click_away(visit, translator: Translator) -> None:
     page = visit(text="The dog sings.")
-    expect(german(page)).to_have_text(translator.translate("The dog sings.").text)
+    expect_german(page, translator.translate("The dog sings.").text)
     page.get_by_role("button", name="Examples").click()
     page.get_by_text(EXAMPLES[2]).click()
     expect(page.get_by_label("English")).to_have_value(EXAMPLES[2])
-    expect(german(page)).to_have_text(translator.translate(EXAMPLES[2]).text)
+    expect_german(page, translator.translate(EXAMPLES[2]).text)
     until(page, lambda: url(page), {"text": EXAMPLES[2]})
 
 
@@ -152,7 +153,7 @@ def test_what_cannot_be_translated_gets_one_sentence(visit, translator: Translat
         assert len(page.evaluate("location.href")) < 10_000
         no_traceback(page)
         page.get_by_label("English").fill("The dog sings.")
-        expect(german(page)).to_have_text(translator.translate("The dog sings.").text)
+        expect_german(page, translator.translate("The dog sings.").text)
         until(page, lambda: url(page), {"text": "The dog sings."})
     page.reload()
     expect(page.get_by_label("English")).to_have_value("The dog sings.")

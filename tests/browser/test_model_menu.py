@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.app_page import expect_map, german, no_traceback, said, until, url
+from tests.browser.app_page import expect_german, expect_map, no_traceback, said, until, url
 from tests.transformer.marian import marian_folder
 from transformer import Translator
 from viz.draw.labels import quoted
@@ -55,7 +55,7 @@ def label(page: Page):
 def expect_translated(page: Page, model: Translator, text: str) -> None:
     """Translation, address, box and map are those of this model and text."""
     found = model.translate(text)
-    expect(german(page)).to_have_text(found.text)
+    expect_german(page, found.text)
     trace = model.trace_of(found)
     expect_map(page, "heads-map", trace.cross[0, 1], trace.labels("cross"))
     until(page, lambda: url(page).get("text"), text)
@@ -89,7 +89,7 @@ def test_a_model_is_chosen_asked_for_a_language_reloaded_and_left_by_back(
     # another page has the same model
     page.get_by_role("link", name="Masks", exact=True).click()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
-    expect(german(page)).to_have_text(many.translate(f">>spa<< {SENTENCE}").text)
+    expect_german(page, many.translate(f">>spa<< {SENTENCE}").text)
     until(page, lambda: url(page).get("model"), NAME)
     for text in (f">>spa<< {SENTENCE}", f">>fra<< {SENTENCE}", SENTENCE):
         page.go_back()

@@ -9,7 +9,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, SENTENCE, expect_map, german, no_traceback, until, url
+from tests.browser.app_page import (
+    PATIENCE,
+    SENTENCE,
+    expect_german,
+    expect_map,
+    no_traceback,
+    until,
+    url,
+)
 from tests.browser.servers import APP, served
 from transformer import Translator
 from viz.app.serving import CHECKPOINT_VARIABLE
@@ -103,7 +111,7 @@ def test_german_appears_as_it_is_found_and_an_outdated_search_says_nothing_more(
         # pauses in which a search begins, and is outdated by the next letter
         page.wait_for_timeout(500 if number % 9 == 8 else 30)
     wanted = translator.translate(typed).text
-    expect(german(page)).to_have_text(wanted)
+    expect_german(page, wanted)
     expect(editor(page)).to_have_value(wanted)
     expect(box).to_have_value(typed)
     expect(box).to_be_focused()
@@ -123,7 +131,7 @@ def test_a_node_is_forced_undone_redone_and_sent_on(
 ) -> None:
     page = opened
     own = translator.translate(SENTENCE, tree=True)
-    expect(german(page)).to_have_text(own.text)
+    expect_german(page, own.text)
     tree = page.locator(".st-key-translate-tree .hl-scroll")
     tree.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
@@ -133,24 +141,24 @@ def test_a_node_is_forced_undone_redone_and_sent_on(
     steered = translator.translate(SENTENCE, prefix=prefix)
     assert steered.text != own.text
     for _ in range(2):
-        expect(german(page)).to_have_text(steered.text)
+        expect_german(page, steered.text)
         trace = translator.trace_of(steered)
         layer = translator.alignment.layer
         expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
         expect(page.get_by_role("button", name="Undo")).to_be_enabled()
         page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
-        expect(german(page)).to_have_text(own.text)
+        expect_german(page, own.text)
         assert "prefix" not in url(page)
         expect(page.get_by_role("button", name="Redo")).to_be_enabled()
         page.keyboard.press("Control+Shift+z")
-    expect(german(page)).to_have_text(steered.text)
+    expect_german(page, steered.text)
     page.go_back()
-    expect(german(page)).to_have_text(own.text)
+    expect_german(page, own.text)
     page.go_forward()
-    expect(german(page)).to_have_text(steered.text)
+    expect_german(page, steered.text)
     sent = browser.new_page(viewport={"width": 1280, "height": 1000})
     sent.goto(page.url)
-    expect(german(sent)).to_have_text(steered.text)
+    expect_german(sent, steered.text)
     expect(sent.get_by_role("button", name="Release")).to_be_visible()
     sent.close()
 
@@ -166,7 +174,7 @@ def test_the_german_is_edited_in_place_without_losing_a_letter_or_the_focus(
         page.keyboard.type(letter)
         page.wait_for_timeout(450 if number % 8 == 0 else 40)
         assert field.input_value() == typed[:number]
-    expect(german(page)).to_have_text(typed)
+    expect_german(page, typed)
     trace = translator.trace(SENTENCE, typed)
     layer = translator.alignment.layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
@@ -178,7 +186,7 @@ def test_the_german_is_edited_in_place_without_losing_a_letter_or_the_focus(
     page.keyboard.press("Control+z")
     until(page, lambda: typed.startswith(field.input_value()), True)
     assert field.input_value() != typed
-    expect(german(page)).to_have_text(field.input_value())
+    expect_german(page, field.input_value())
     page.get_by_role("button", name="Release").click()
     own = translator.translate(SENTENCE).text
     expect(field).to_have_value(own)

@@ -19,7 +19,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.browser import served
 from benchmarks.machine import describe
-from transformer import HeadlightError, Translator
+from transformer import HeadlightError, InputError, Translator
 
 PEOPLE = ("A young man", "An old woman", "A small boy", "A tall girl", "The teacher", "My brother")
 DOINGS = ("is reading", "is selling", "is painting", "is carrying", "is washing", "is looking for")
@@ -49,13 +49,20 @@ def run(options: argparse.Namespace) -> None:
     """Let more and more readers type sentences of their own, and print how long they wait.
 
     Raises:
+        InputError: if there are not enough sentences for so many.
         NoAnswer: if the app takes too long, or its answer is not the translation.
     """
+    count = 1 + max(2, int(options.seconds / options.every))  # of each; the first opens the page
+    most = len(PEOPLE) * len(DOINGS) * len(THINGS) * len(PLACES)
+    if sum(options.readers) * count > most:
+        raise InputError(
+            f"{sum(options.readers) * count:,} sentences are needed and {most:,} are there: lower "
+            f"--readers or --seconds."
+        )
     print(f"{describe()}, page /{options.page}, a sentence every {options.every:g} s from each")
     translator = Translator.load()
     texts = _sentences()
     for readers in options.readers:
-        count = 1 + int(options.seconds / options.every)
         lines = [[next(texts) for _ in range(count)] for _ in range(readers)]
         wanted = [list(translator.translate_lines(mine)) for mine in lines]
         pairs = [list(zip(*both, strict=True)) for both in zip(lines, wanted, strict=True)]

@@ -44,10 +44,8 @@ def test_the_tree_is_what_the_search_did(options, ending):
         SOURCES, recorded(model, **options), expected, strict=True
     ):
         assert sentence.hypotheses() == hypotheses  # recording changes nothing
-        tree, after = (
-            sentence.tree(),
-            functools.cache(functools.partial(next_log_probs, model, source)),
-        )
+        tree = sentence.tree()
+        after = functools.cache(functools.partial(next_log_probs, model, source))
         best = tree.nodes[tree.best]
         assert tree.prefix(tree.best) == hypotheses[0].tokens
         assert best.score == hypotheses[0].score

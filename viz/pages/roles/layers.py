@@ -22,7 +22,7 @@ from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_word
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
 from viz.pages.roles.why import choices_of, closest_call
 from viz.pages.roles.why_charts import heads_chart
-from viz.pages.roles.written_piece import pick_written
+from viz.pages.roles.written_piece import as_markdown, pick_written
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed, too."""
@@ -36,7 +36,7 @@ def layer_by_layer() -> None:
     """The view: the logit lens, the sum of one logit, and where each written word comes from."""
     if (bar := bar_sentence()) is None:
         return
-    translator, _, trace = bar
+    translator, translation, trace = bar
     lead(
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."
@@ -53,23 +53,33 @@ def layer_by_layer() -> None:
         "most probable are a hover away. Below it stands the probability of the written piece "
         "where that is first, else its rank. A frame marks the layer from which it stays first."
     )
-    _step(translator, trace, layers, step)
+    _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
     _explain()
 
 
 def _step(
-    translator: Translator, trace: AttentionTrace, layers: LayerPredictions, step: int
+    translator: Translator,
+    trace: AttentionTrace,
+    layers: LayerPredictions,
+    step: int,
+    *,
+    given: bool,
 ) -> None:
-    """What each layer would write at one step, and what makes the logit of the written piece."""
+    """What each layer would write at one step, and what makes the logit of the written piece.
+
+    Args:
+        given: whether no search has written the piece: it was forced, or written by hand.
+    """
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
-    st.subheader(f"Step {step + 1} {row}", anchor=False)
+    st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stays = stays_from(layers.rank)[step]
     written = quoted(shown(trace.target_tokens)[step])
+    came = "this one was given" if given else "the search kept this one"
     st.text(
         f"{written} is the first piece from layer {stays + 1} on."
         if stays is not None
-        else f"The last layer has another piece before {written}: the search kept this one."
+        else f"The last layer has another piece before {written}: {came}."
     )
     st.html(top_html(layers, step))
     logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))

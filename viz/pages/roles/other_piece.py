@@ -79,7 +79,7 @@ def piece_of(translator: Translator, typed: str) -> int:
         return piece
     exact = typed.removeprefix(_GOES_ON) if len(typed) > 1 else typed
     if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
-        if exact in ids:
+        if exact in ids and ids[exact] not in NEVER_WRITTEN:
             return ids[exact]
         if exact != typed:
             raise InputError(

@@ -26,7 +26,7 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
-from viz.pages.roles.written_piece import pick_written
+from viz.pages.roles.written_piece import as_markdown, pick_written
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased, too."""
@@ -57,11 +57,11 @@ def why_this_word() -> None:
     other, said = pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (no_step, said)):
         st.text(sentence)
-    names = _name(translator, written.id), _name(translator, other)
+    names = shown_piece(written.text), _name(translator, other)
     contrasted = memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
-    st.subheader(_headline(*names), anchor=False)
+    st.subheader(as_markdown(_headline(*names)), anchor=False)
     st.text(_odds(*names, choices[step][0].probability, contrasted.log_odds))
     sources, heads = st.columns(2, gap="large")
     with sources:

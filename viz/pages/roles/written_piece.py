@@ -108,7 +108,7 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
 
 
 def as_markdown(text: str) -> str:
-    """A text as Markdown that shows it as it is; the labels of buttons are Markdown."""
+    """A text as Markdown that shows it as it is; headings and labels of buttons are Markdown."""
     return _SPECIAL_IN_MARKDOWN.sub(r"\\\1", text)
 
 

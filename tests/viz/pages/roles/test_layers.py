@@ -19,6 +19,7 @@ from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
+from viz.app import serving
 from viz.pages.roles import layers
 from viz.pages.roles.layers_charts import BEFORE, SOURCE, START, shares_of_words
 from viz.pages.roles.layers_table import predictions_html, stays_from
@@ -153,6 +154,29 @@ def test_a_step_that_is_not_there_is_one_sentence(opened, trace) -> None:
     app = opened(written="77")
     assert len([text for text in texts(app) if "no piece 77" in text]) == 1
     assert any(line.value.startswith("Step ") for line in app.subheader)
+
+
+def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
+    trace = translator.trace(SENTENCE, target="Das ist $ $ .")
+    monkeypatch.setattr(serving, "trace", lambda *_: trace)
+    step = 1 + trace.target_tokens.index("$")
+    (heading,) = [one.value for one in opened(written=str(step)).subheader if "Step" in one.value]
+    assert re.findall(r"(.)\$", heading) == ["\\"]  # two bare ones are a formula
+
+
+def test_what_the_last_layer_would_not_write_was_searched_or_given(
+    opened, trace, monkeypatch
+) -> None:
+    monkeypatch.setattr(layers, "stays_from", lambda rank: [None] * rank.shape[1])
+    first = trace.target_pieces[0].text
+    for url, searched in (
+        ({"written": "1"}, True),
+        ({"written": "1", "edited": "Der Hund."}, False),
+        ({"written": "1", "prefix": first}, False),
+        ({"written": "2", "prefix": first}, True),
+    ):
+        (said,) = [text for text in texts(opened(**url)) if text.startswith("The last layer has")]
+        assert said.endswith(": the search kept this one." if searched else ": this one was given.")
 
 
 def test_the_frame_stands_where_the_piece_stays() -> None:

@@ -21,6 +21,7 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
+from viz.app import serving
 from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles import why
 from viz.pages.roles.other_piece import name_of, piece_of
@@ -197,6 +198,18 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
             app.text_input(key="other").set_value(text).run()
 
 
+def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
+    opened, translator, monkeypatch
+) -> None:
+    trace = translator.trace(SENTENCE, target="Das ist $ $ .")
+    monkeypatch.setattr(serving, "trace", lambda *_: trace)
+    step = 1 + trace.target_tokens.index("$")
+    app = opened(written=str(step))
+    (heading,) = [one.value for one in app.subheader if one.value.startswith("Why")]
+    assert heading.startswith("Why “\u2068\\$\u2069” and not ")  # two bare ones are a formula
+    assert "“\u2068$\u2069”" in odds_line(app)
+
+
 def test_a_changed_sentence_without_the_step_says_where_it_is_now(
     opened, given_translations
 ) -> None:
@@ -238,6 +251,8 @@ def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> N
         if piece in NEVER_WRITTEN:
             with pytest.raises(InputError, match="never written"):
                 piece_of(translator, translator.tokenizer.pieces_of([piece])[0].text)
+            with pytest.raises(InputError, match="goes on with"):
+                piece_of(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
         else:
             assert piece_of(translator, name_of(translator, piece)) == piece
     assert piece_of(translator, "</s>") == EOS

@@ -14,6 +14,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
+from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
 from viz.pages.roles.measured_map import Cell
 from viz.pages.roles.measured_text import (
@@ -144,7 +145,7 @@ def _measure_cell(figures: HeadFigures, measure: str, most: float) -> Cell:
         return Cell(figures.place, None, "", "not measured for this kind")
     says = with_interval(measure, figure)
     if measure in SHARES:
-        text = f"{100 * figure.value:.0f}".replace("-", "−")
+        text = format_number(100 * figure.value, 0)
     else:
         text = as_text(measure, figure.value).split(" ")[0]
         digits = _DIGITS.get(measure)
@@ -154,11 +155,8 @@ def _measure_cell(figures: HeadFigures, measure: str, most: float) -> Cell:
 
 
 def _shorter(value: float, digits: int, *, signed: bool) -> str:
-    """`+.04` for 0.043: a narrow cell has no room for a 0 that says nothing."""
-    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
-    if float(text) == 0:
-        return "0"
-    return text.replace("-", "−")
+    """`+0.04` for 0.043, and `0` for 0.004: in a narrow cell `0.00` would say no more."""
+    return format_number(value, digits, sign=signed) if round(value, digits) else "0"
 
 
 def _most(report: HeadReport, measure: str) -> float:

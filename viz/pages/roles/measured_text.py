@@ -102,8 +102,9 @@ def role_said(figures: HeadFigures) -> str:
             f"given from {bound}, a choice of this page."
         )
     return (
-        f"{LOOKS[measure]}: {value} of its weight goes there beyond what even attention would put "
-        f"there. The name is given from {bound}, a choice of this page.{_not_positional(figures)}"
+        f"{LOOKS[measure]}: {value} of the way from what even attention would put there to all of "
+        f"its weight. The name is given from {bound}, a choice of this page."
+        f"{_not_positional(figures)}"
     )
 
 

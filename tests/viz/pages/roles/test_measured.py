@@ -27,6 +27,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles.measured_map import PICKED, picked
+from viz.pages.roles.measured_quantities import cells_of_report
 from viz.pages.roles.measured_text import importance_said, naming, role_said, sureness
 
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
@@ -64,7 +65,8 @@ def plain(text: str) -> str:
          "offset (−1) lie 70 % of its largest weights: fewer than the 90 % from which Voita et al. "
          "2019 call a head positional."),
         (CROSS, {"positional": 0.95, "aligns": 0.7}, "Looks at one word for each that is written, "
-         "in order, as an alignment does: 70 % of its weight goes there beyond what"),
+         "in order, as an alignment does: 70 % of the way from what even attention would put "
+         "there to all of its weight. The name is given from 50 %"),
         (CROSS, {"rare_word": 0.8}, "80 % of its largest weights lie there. Voita et al. 2019 "
          "describe such heads and give no threshold; 50 % is a choice of this page."),
         (ENCODER, {"spread": 0.97}, "its entropy is 97 % of the largest possible one."),
@@ -147,6 +149,13 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
     for row, figures in zip(charts(app)[0], report.heads, strict=False):
         assert row["says"].startswith(figures.role or "no one role, nearest ")
         assert row["says"] in spoken  # who hears the page gets the same
+
+
+def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
+    figures = made_figures(ENCODER, same_word=-0.001, loss_without=-0.001)
+    for quantity in ("same word", "change of loss"):
+        (cell,) = cells_of_report(replace(report, heads=(figures,)), quantity)["encoder_self"]
+        assert cell.text == "0"
 
 
 def test_a_click_opens_a_head_and_nothing_else_does() -> None:

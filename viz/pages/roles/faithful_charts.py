@@ -90,7 +90,8 @@ def erasing_chart(
 
 def largest(*curves: Sequence[Figure]) -> float:
     """The upper end of an axis for some curves; more than 0."""
-    return max(max(one.high, one.value) for curve in curves for one in curve) * 1.05 or 1.0
+    most = max(max(one.high, one.value) for curve in curves for one in curve)
+    return max(most, 0.0) * 1.05 or 1.0
 
 
 def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:

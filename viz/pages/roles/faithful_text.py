@@ -74,21 +74,15 @@ def overlap(one: Figure, other: Figure) -> bool:
 def _strongest(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
     falls = {name: _mean(curve) for name, curve in lenses.items()}
     best = max(falls, key=lambda name: falls[name])
-    equal = [
-        screen_name(name)
-        for name, curve in lenses.items()
-        if name != best and all(map(overlap, curve, lenses[best]))
-    ]
-    alike = (
-        f" Its interval overlaps at every share with {_listed(equal)}: this sample does not put it "
-        f"before {'them' if len(equal) > 1 else 'it'}."
-        if equal
-        else " No other lens has an interval that overlaps with its own at every share."
+    overlapping = (
+        _overlapping(best, lenses)
+        or " No other lens has an interval that overlaps with its own at every share."
     )
     return (
         f"The words that come first by {screen_name(best)} are those whose removal changed most: "
         f"log P of a written piece fell by {format_number(falls[best])} nats, mean over the "
-        f"shares, and by {format_number(_mean(random))} with random words.{alike}"
+        f"shares, which has no interval, and by {format_number(_mean(random))} with random words."
+        f"{overlapping}"
     )
 
 
@@ -116,15 +110,28 @@ def _against_random(
 def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
     falls = {name: _mean(curve) for name, curve in lenses.items()}
     best = min(falls, key=lambda name: falls[name])
-    equal = [
+    return (
+        f"Kept alone, the first words by {screen_name(best)} cost least: "
+        f"{format_number(falls[best])} nats, mean over the shares, which has no interval, and "
+        f"{format_number(_mean(random))} with random words.{_overlapping(best, lenses)}"
+    )
+
+
+def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
+    """Of which lenses the intervals overlap at every share: this does not say that they are alike.
+
+    All lenses are measured on the same sentences, so that a difference may be clear all the same.
+    """
+    names = [
         screen_name(name)
         for name, curve in lenses.items()
         if name != best and all(map(overlap, curve, lenses[best]))
     ]
-    alike = f", not to be told from {_listed(equal)}" if equal else ""
+    if not names:
+        return ""
     return (
-        f"Kept alone, the first words by {screen_name(best)} cost least{alike}: "
-        f"{format_number(falls[best])} nats, and {format_number(_mean(random))} with random words."
+        f" Its 95 % interval overlaps at every share with {_listed(names)}: the intervals "
+        f"alone do not tell them apart."
     )
 
 

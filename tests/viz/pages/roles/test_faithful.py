@@ -30,7 +30,7 @@ from transformer.analysis.lenses import NAMES
 from viz.app.formatting import format_number
 from viz.pages.roles import faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM
-from viz.pages.roles.faithful_charts import RANDOM
+from viz.pages.roles.faithful_charts import RANDOM, largest
 from viz.pages.roles.faithful_sentence import MOST_WORDS, screen_name
 from viz.pages.roles.faithful_text import attention_said, corpus_said
 
@@ -59,21 +59,29 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
     most, random, least = corpus_said(report)
     assert most.startswith("The words that come first by norms")
-    assert "fell by 1.50 nats, mean over the shares, and by 0.50 with random words" in most
-    assert "overlaps at every share with ALTI: this sample does not put it before it" in most
+    assert (
+        "fell by 1.50 nats, mean over the shares, which has no interval, and by 0.50 with random "
+        "words"
+    ) in most
+    unparted = "overlaps at every share with ALTI: the intervals alone do not tell them apart."
+    assert most.endswith(unparted)
     assert random == (
         "Not to be told from random words by the 95 % intervals: rollout at every share. "
         "Below random words: gradient × weights at every share."
     )
-    assert least.startswith(
-        "Kept alone, the first words by norms cost least, not to be told from ALTI"
-    )
+    assert least.startswith("Kept alone, the first words by norms cost least: 0.50 nats, mean")
+    assert least.endswith(unparted)
     most, random, _ = corpus_said(faithfulness_of(translator, gradient=2.0))
     assert most.startswith("The words that come first by gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
         "Every lens lies above random words at every share, beyond the 95 % intervals."
     )
+
+
+@pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
+def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
+    assert largest([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
 
 
 def test_shares_are_named_where_a_lens_is_not_told_from_random_words(

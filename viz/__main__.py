@@ -16,14 +16,13 @@ from transformer.analysis.lenses.lensed import lensed
 from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
-from transformer.lines import usable_cores
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
 from viz.draw.explorer import View
 from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.lines_command import write_lines
 from viz.report import report
-from viz.trace_files import FORMATS
+from viz.trace_files import DEFAULT_FORMATS, FORMATS
 
 MEAN = "mean"
 MAX_THREADS = 1024
@@ -49,8 +48,11 @@ def _require_sense(options: argparse.Namespace) -> None:
     """Refuse options that say nothing together, or nothing at all."""
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
-    if options.lines is None and (options.targets is not None or options.traces is not None):
-        raise InputError("--targets and --traces go with --lines FILE.")
+    of_lines = (options.targets, options.traces, options.threads)
+    if options.lines is None and any(one is not None for one in of_lines):
+        raise InputError("--targets, --traces and --threads go with --lines FILE.")
+    if options.traces is None and options.trace_formats is not None:
+        raise InputError("--trace-formats goes with --traces DIR.")
     if options.lines is not None and options.target is not None:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
 
@@ -164,13 +166,11 @@ def _add_lines(parser: Parser) -> None:
         "--trace-formats",
         choices=FORMATS,
         nargs="+",
-        default=("npz", "csv"),
-        help="of these files; npz and csv unless given",
+        help=f"of these files; {' and '.join(DEFAULT_FORMATS)} unless given",
     )
     add(
         "--threads",
         type=whole_number(1, MAX_THREADS),
-        default=usable_cores(),
         help="lines are worked on by so many cores; all that may be used unless given",
     )
 

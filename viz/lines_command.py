@@ -14,7 +14,7 @@ from transformer import InputError, Translator, command, standard_input
 from transformer.analysis.lenses.lensed import lensed
 from transformer.atomic import write_file
 from transformer.decoding import Hypothesis
-from transformer.lines import Line, LineSearch, Result
+from transformer.lines import Line, LineSearch, Result, usable_cores
 from transformer.search_settings import SearchSettings
 from transformer.standard_input import Progress
 from transformer.trace import AttentionTrace
@@ -23,7 +23,7 @@ from viz.draw.caption import Origin
 from viz.draw.explorer import View, encode_explorer
 from viz.lines_report import LinesPage
 from viz.packed_sentence import Packed, packed
-from viz.trace_files import TraceFiles
+from viz.trace_files import DEFAULT_FORMATS, TraceFiles
 
 STANDARD_INPUT = "-"
 CHUNK = 64
@@ -47,8 +47,9 @@ def write_lines(options: argparse.Namespace, view: View) -> int:
     """
     translator = Translator.load(options.checkpoint)
     _require_view(translator, view)
-    files = TraceFiles(options.traces, options.trace_formats) if options.traces else None
-    lines = _Lines(translator, view, options.beam, options.threads, files)
+    formats = options.trace_formats or DEFAULT_FORMATS
+    files = TraceFiles(options.traces, formats) if options.traces else None
+    lines = _Lines(translator, view, options.beam, options.threads or usable_cores(), files)
     pairs = _pairs(options.lines, options.targets, translator.most_letters)
     page, progress, left_out, status = LinesPage(view), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):

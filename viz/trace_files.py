@@ -12,6 +12,7 @@ from transformer.errors import HeadlightError, unwritable
 from transformer.trace import AttentionTrace
 
 FORMATS = ("npz", "csv", "parquet")
+DEFAULT_FORMATS = ("npz", "csv")
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,8 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         ([], "either a text or --lines"),
         (["text", "--targets", "en"], "go with --lines"),
         (["text", "--traces", "new"], "go with --lines"),
+        (["text", "--threads", "1"], "go with --lines"),
+        (["--lines", "en", "--trace-formats", "npz"], "goes with --traces"),
         (["--lines", "en", "--target", "Der Hund."], "--targets FILE"),
     ],
 )

@@ -20,11 +20,10 @@ from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 from viz.draw.lines import Listed, Side, encode_lines
 from viz.draw.open_head import outlined
 from viz.packed_sentence import Packed, packed
-from viz.page_style import page_style
+from viz.page_style import PageTheme, page_style, require_theme
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
-    from viz.report import PageTheme
 
 MOST_BYTES = 256 * MIB
 """Of all sentences of one page as they are packed: Chromium opens as much in some four seconds."""
@@ -74,10 +73,15 @@ class LinesPage:
     Args:
         view: with which each sentence opens.
         most_bytes: of all blocks together.
+
+    Raises:
+        InputError: if the view has no layer.
     """
 
     def __init__(self, view: View | None = None, *, most_bytes: int = MOST_BYTES) -> None:
         self.view = view or View()
+        if self.view.layers is not None and not self.view.layers:
+            raise InputError("There is no layer to show: name at least one.")
         self.most_bytes = most_bytes
         self.bytes = 0
         self._listed: list[Listed] = []
@@ -139,7 +143,7 @@ class LinesPage:
             left_out: sentences on lines that are not in it.
 
         Raises:
-            InputError: if it has no sentence.
+            InputError: if it has no sentence, or there is no such theme.
         """
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
@@ -155,13 +159,15 @@ class LinesPage:
 
     def _lines(self, made_by: str) -> str:
         view, layers = self.view, self.view.layers
-        caption = [f"{len(self):,} sentences", *([f"{made_by}."] if made_by else [])]
+        caption = [_counted(len(self)), *([f"{made_by}."] if made_by else [])]
+        heads = {
+            kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
+            for kind, of in self._summaries.items()
+        }
         return encode_lines(
             self._listed,
-            {
-                kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
-                for kind, of in self._summaries.items()
-            },
+            # of two stacks, the lower one need not have the layers that are shown
+            {kind: of for kind, of in heads.items() if of},
             sides=self._sides,
             selected=(self._opens, *outlined(view.lens, view.layer, view.head)),
             together=None if tells_heads(view.lens) else ALL_HEADS,
@@ -169,8 +175,7 @@ class LinesPage:
         )
 
     def _about(self, made_by: str) -> str:
-        count = len(self)
-        said = [f"{count:,} sentence{'' if count == 1 else 's'}."]
+        said = [f"{_counted(len(self))}."]
         if made_by:
             said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
         one = "head" if tells_heads(self.view.lens) else "layer, all heads together"
@@ -209,9 +214,10 @@ def lines_report(
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
 
     Raises:
-        InputError: if there is no trace or no such head, if two have other heads, or if the page
-            would be larger than it may.
+        InputError: if there is no trace, or no such head or theme, if two have other heads, or if
+            the page would be larger than it may.
     """
+    require_theme(theme)
     page = LinesPage(view)
     for number, trace in enumerate(traces, start=1):
         of = origin and replace(origin, source=trace.source, target=trace.target)
@@ -224,6 +230,10 @@ def _heading(view: View) -> str:
     if view.lens == "weights":
         return "Where each head looks, over many sentences"
     return f"Each {one} over many sentences, seen through {LENS_NAMES[view.lens]}"
+
+
+def _counted(sentences: int) -> str:
+    return f"{sentences:,} sentence{'' if sentences == 1 else 's'}"
 
 
 def _list(sentences: Sequence[str]) -> str:

@@ -23,7 +23,8 @@ from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import View
 from viz.draw.head_order import LAYER_ORDER
-from viz.report import PageTheme, report
+from viz.page_style import PageTheme
+from viz.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

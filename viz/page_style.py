@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
-if TYPE_CHECKING:
-    from viz.report import PageTheme
+from transformer.errors import InputError, quoted
+
+PageTheme = Literal["light", "dark", "auto"]
 
 _INKS = {
     "light": "--st-text-color:#1F2123;--st-background-color:#FCFCFB;--st-border-color:#DCDCD8;"
@@ -17,13 +18,29 @@ _INKS = {
 }
 
 
+def require_theme(theme: PageTheme) -> None:
+    """Say before any work is done that there is no such theme.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if theme not in [*get_args(PageTheme)]:  # a notebook may hand over what has no hash
+        raise InputError(
+            f"There is no theme {quoted(theme)}: choose one of {', '.join(get_args(PageTheme))}."
+        )
+
+
 def page_style(theme: PageTheme, own: str) -> str:
     """The style sheet of a page, as text of a `<style>`.
 
     Args:
         theme: auto follows the page around it in a notebook, else the reader's system.
         own: file beside this one with the rules of the page alone.
+
+    Raises:
+        InputError: if there is no such theme.
     """
+    require_theme(theme)
     inks = f":root{{--st-font:system-ui,sans-serif;{_INKS['light' if theme == 'auto' else theme]}}}"
     if theme == "auto":
         inks += f"@media(prefers-color-scheme:dark){{:root{{{_INKS['dark']}}}}}"

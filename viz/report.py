@@ -6,19 +6,16 @@ from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
-from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import View, encode_apart
 from viz.draw.explorer_notes import is_alone, named_texts
 from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.page_style import page_style
+from viz.page_style import PageTheme, page_style, require_theme
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
-
-PageTheme = Literal["light", "dark", "auto"]
 
 _PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
@@ -75,10 +72,7 @@ def report(
         InputError: if there is no such kind, layer, head or theme, or no token is left to show; if
             there are more weights than a browser opens.
     """
-    if theme not in [*get_args(PageTheme)]:
-        raise InputError(
-            f"There is no theme {quoted(theme)}: choose one of {', '.join(get_args(PageTheme))}."
-        )
+    require_theme(theme)
     view = view or View()
     encoded = encode_apart(trace, view, origin)
     notes = [*trace.notes, *([encoded.note] if encoded.note else [])]

@@ -129,6 +129,13 @@ def test_only_the_kinds_and_layers_of_the_view_are_in_the_summary():
     assert {(part["kind"], one["layer"]) for one in part["heads"]} == {("cross", 1)}
 
 
+def test_a_kind_without_the_layers_of_the_view_is_not_in_the_summary():
+    traces = [replace(trace, decoder_self=trace.decoder_self[:1]) for trace in many(2)]
+    meta, arrays = summary_of(lines_report(traces, View("cross", 1, layers=(1,))))
+    assert [part["kind"] for part in meta["parts"]] == ["encoder_self", "cross"]
+    assert "decoder_self.profile" not in arrays
+
+
 def test_the_heads_of_large_sentences_lie_apart(monkeypatch):
     monkeypatch.setattr("viz.draw.explorer.INSIDE_BYTES", 0)
     page = lines_report(many(2))
@@ -184,6 +191,22 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(traces, message, translator)
 def test_a_head_that_is_not_there_is_said_in_a_sentence():
     with pytest.raises(InputError, match="no layer 9"):
         lines_report(many(2), View("cross", 8, 0))
+    with pytest.raises(InputError, match="no layer to show"):
+        lines_report(many(2), View(layers=()))
+
+
+def test_a_theme_that_there_is_not_is_said_before_any_trace_is_read():
+    traces = iter(many(1))
+    with pytest.raises(InputError, match="no theme 'blue': choose one of light, dark, auto"):
+        lines_report(traces, theme="blue")  # type: ignore[arg-type]
+    assert len(list(traces)) == 1
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 sentence"), (2, "2 sentences")])
+def test_sentences_are_counted_in_the_page_and_in_what_is_saved_of_it(count, said):
+    page = lines_report(many(count))
+    assert f"<p>{said}." in page
+    assert summary_of(page)[0]["caption"] == [said]
 
 
 def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so():

@@ -64,11 +64,12 @@ ALL_WORDS = 30
 """Words up to which each has its label on an axis."""
 
 
-def word_axis(words: Sequence[str], **more: Any) -> alt.X:
+def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) -> alt.X:
     """The horizontal axis of one word after another; the places are in the column `place`.
 
     Args:
         words: by their place.
+        title: of the axis; none unless given.
         more: settings of `alt.Axis` that come on top.
     """
     # as data in the expression, each `<` and quote is text that Vega draws on its canvas
@@ -80,7 +81,7 @@ def word_axis(words: Sequence[str], **more: Any) -> alt.X:
         "labelOverlap": len(words) > ALL_WORDS,
         "grid": False,
     }
-    return alt.X("place:O", title=None, axis=alt.Axis(**settings | more))
+    return alt.X("place:O", title=title, axis=alt.Axis(**settings | more))
 
 
 def legend_below(**more: Any) -> alt.Legend:

@@ -6,7 +6,6 @@ typed is escaped for the first.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -18,9 +17,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from transformer.languages import OURS, Languages
+from transformer.languages import Languages
+from transformer.trace import Labels
 from viz.draw.labels import axis_titles, head_name, shown
 from viz.draw.palette import COLOR, colorscale
+from viz.draw.weights import check
+from viz.figures.axes import word_axis
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -30,6 +32,7 @@ Weights = NDArray[np.float32]
 _TILE = 110  # CSS pixels a head
 _HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
 _CELL = 26  # CSS pixels a token
+_UNKNOWN = Languages("", "")
 
 
 def head_map(
@@ -38,7 +41,9 @@ def head_map(
     keys: Sequence[str],
     *,
     kind: Kind,
-    languages: Languages = OURS,
+    languages: Languages = _UNKNOWN,
+    by_read: bool = False,
+    alone: bool = False,
     title: str = "",
 ) -> go.Figure:
     """One head large: queries down, keys across, each weight a hover away (§3.2.1).
@@ -48,12 +53,15 @@ def head_map(
         queries: `[query]`, pieces or whole words.
         keys: `[key]`.
         kind: gives the colours and the words on the axes.
-        languages: of both sides, in these words.
+        languages: of both sides, in these words; source and target unless given, and those of a
+            trace are `trace.languages`.
+        by_read: whether a row of `cross` is named by what the decoder reads: see `axis_titles`.
+        alone: whether there is but one sentence: likewise.
 
     Raises:
-        ValueError: if a label is missing or too many.
+        ValueError: if a label is missing or too many, or a weight is not a number.
     """
-    _check(weights, queries, keys, dimensions=2)
+    check(weights, Labels(tuple(queries), tuple(keys)), dimensions=2)
     figure = go.Figure(_heatmap(weights, queries, keys, kind, title))
     figure.update_layout(
         title=escape(title) or None,
@@ -62,7 +70,7 @@ def head_map(
         template="plotly_white",
         margin={"l": 10, "r": 10, "t": 60 if title else 30, "b": 10},
     )
-    rows, columns = axis_titles(kind, languages)
+    rows, columns = axis_titles(kind, languages, by_read=by_read, alone=alone)
     figure.update_xaxes(_ticks(keys), title=columns, side="top", showgrid=False)
     figure.update_yaxes(_ticks(queries), title=rows, autorange="reversed", showgrid=False)
     return figure
@@ -80,9 +88,9 @@ def all_heads(
         kind: gives the colours.
 
     Raises:
-        ValueError: if a label is missing or too many.
+        ValueError: if a label is missing or too many, or a weight is not a number.
     """
-    _check(weights, queries, keys, dimensions=4)
+    check(weights, Labels(tuple(queries), tuple(keys)), dimensions=4)
     layers, heads = weights.shape[:2]
     names = [head_name(layer, head) for layer, head in np.ndindex(layers, heads)]
     figure = make_subplots(
@@ -109,7 +117,12 @@ def all_heads(
 
 
 def head_bars(
-    weights: Weights, keys: Sequence[str], *, kind: Kind, languages: Languages = OURS
+    weights: Weights,
+    keys: Sequence[str],
+    *,
+    kind: Kind,
+    languages: Languages = _UNKNOWN,
+    alone: bool = False,
 ) -> alt.Chart:
     """Where one position looks: one row of a map as bars, in the order of the sentence.
 
@@ -117,7 +130,8 @@ def head_bars(
         weights: `[key]`, 0 to 1.
         keys: `[key]`.
         kind: gives the colour.
-        languages: of both sides, for the words on the axis.
+        languages: of both sides, for the words on the axis, as `head_map` takes them.
+        alone: likewise.
 
     Raises:
         ValueError: if a label is missing or too many.
@@ -125,12 +139,12 @@ def head_bars(
     if weights.shape != (len(keys),):
         raise ValueError(f"weights of shape {weights.shape} for {len(keys)} keys")
     # a token may stand there twice, so the axis goes by position and only looks it up
-    frame = pd.DataFrame({"key": range(len(keys)), "token": shown(keys), "weight": weights})
+    frame = pd.DataFrame({"place": range(len(keys)), "token": shown(keys), "weight": weights})
     return (
         alt.Chart(frame, height=180)
         .mark_bar(color=COLOR[kind])
         .encode(
-            x=alt.X("key:O", title=axis_titles(kind, languages).columns, axis=_words(shown(keys))),
+            x=word_axis(shown(keys), title=axis_titles(kind, languages, alone=alone).columns),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
             tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
         )
@@ -192,19 +206,3 @@ def _ticks(tokens: Sequence[str]) -> dict[str, object]:
         "tickvals": list(range(len(tokens))),
         "ticktext": [escape(token) for token in shown(tokens)],
     }
-
-
-def _words(tokens: Sequence[str]) -> alt.Axis:
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    names = json.dumps(list(tokens))
-    return alt.Axis(labelExpr=f"{names}[datum.value]", labelAngle=-45, grid=False)
-
-
-def _check(
-    weights: Weights, queries: Sequence[str], keys: Sequence[str], *, dimensions: int
-) -> None:
-    """A label beside another word's weight is the one fault that nobody would see: refuse it."""
-    if weights.ndim != dimensions or weights.shape[-2:] != (len(queries), len(keys)):
-        raise ValueError(
-            f"weights of shape {weights.shape} for {len(queries)} queries and {len(keys)} keys"
-        )

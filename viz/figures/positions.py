@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -193,7 +194,7 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
 
 def _ticks(count: int) -> dict[str, object]:
     """Numbers on an axis whose places have names: about eight, in steps of a power of two."""
-    step = next(s for s in (1, 2, 4, 8, 16, 32, 64, 128, 256) if count <= 9 * s)
+    step = next(2**n for n in itertools.count() if count <= 9 * 2**n)
     at = range(0, count, step)
     places = [axis_place(n, count) for n in at]
     return {"tickmode": "array", "tickvals": places, "ticktext": [str(n) for n in at]}

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from transformer.languages import Languages
 from viz.draw.palette import COLOR, colorscale
 from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
 
@@ -45,6 +46,21 @@ def test_the_map_lights_up_where_the_head_looks_under_the_right_words(kind):
         assert figure.layout.yaxis.tickvals == (0, 1, 2, 3)
         assert figure.layout.yaxis.autorange == "reversed"  # the first row is on top
         assert figure.layout.xaxis.side == "top"
+
+
+def test_axes_are_called_by_what_is_known_of_the_sentences():
+    def titles(kind="cross", **known):
+        layout = head_map(planted()[0, 0], QUERIES, KEYS, kind=kind, **known).layout
+        return layout.yaxis.title.text, layout.xaxis.title.text
+
+    assert titles() == ("Target: what the row writes", "Source: where it looks")
+    assert titles(languages=Languages("English", "German"), by_read=True) == (
+        "German: what the row reads",
+        "English: where it looks",
+    )
+    assert titles("encoder_self", alone=True) == ("The token that looks", "Where it looks")
+    row = head_bars(np.full(len(KEYS), 0.2, np.float32), KEYS, kind="cross").to_dict()
+    assert row["encoding"]["x"]["title"] == "Source: where it looks"
 
 
 def test_the_colours_run_from_0_to_1_in_the_hue_of_the_kind():
@@ -103,6 +119,8 @@ def test_a_label_too_many_or_too_few_is_refused():
         head_map(weights[0, 0], QUERIES[:3], KEYS, kind="cross")
     with pytest.raises(ValueError, match="4 keys"):
         all_heads(weights, QUERIES, KEYS[:4], kind="cross")
+    with pytest.raises(ValueError, match="not numbers"):
+        head_map(np.full_like(weights[0, 0], np.nan), QUERIES, KEYS, kind="cross")
     with pytest.raises(ValueError, match="4 keys"):
         head_bars(weights[0, 0, 0], KEYS[:4], kind="cross")
 

@@ -51,7 +51,7 @@ def test_a_hover_names_position_dimension_value_and_wavelength() -> None:
     assert len(set(one.y)) == WIDTH  # two rows of one name would be drawn as one
 
 
-@pytest.mark.parametrize("width", [2, 8, 512, 1024])
+@pytest.mark.parametrize("width", [2, 8, 512, 1024, 4096])
 def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
     axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
     cells = max(1, width // MOST)  # dimensions that share one

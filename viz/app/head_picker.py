@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer import Kind
+from transformer import Kind, Translator
+from transformer.analysis.heads.head import Head
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
 
 KIND = "kind"
@@ -108,6 +109,22 @@ def pick(
         width=128 if mean else 116,
     )
     return _index(chosen_layer), _index(chosen_head)
+
+
+def pick_head(translator: Translator) -> Head:
+    """Draw the menus of one head, no mean among them; at first it is of the last layer."""
+    layers, heads = translator.model.config.N, translator.model.config.h
+    kind = pick_kind()
+    layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+    assert layer is not None  # no mean is offered
+    assert head is not None
+    return Head(kind, layer, head)
+
+
+def open_head(place: Head) -> None:
+    """Let the menus of `pick_head` follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[place.kind]
+    choose(HEAD, place.layer, place.head)
 
 
 def choose(names: UrlNames, layer: int, head: int) -> None:

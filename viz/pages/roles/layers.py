@@ -20,9 +20,8 @@ from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
-from viz.pages.roles.why import choices_of, closest_call
 from viz.pages.roles.why_charts import heads_chart
-from viz.pages.roles.written_piece import as_markdown, pick_written
+from viz.pages.roles.written_piece import as_markdown, choices_of, closest_call, pick_written
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed, too."""

@@ -16,7 +16,7 @@ from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KINDS
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import HEAD, KIND, choose, pick, pick_kind
+from viz.app.head_picker import open_head, pick_head
 from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.bar_sentence import bar_sentence
@@ -49,7 +49,7 @@ def measured() -> None:
     with st.container(
         key="measured-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        opened = _opened(translator)
+        opened = pick_head(translator)
         quantity = ROLE
         if report is not None:
             quantity = st.selectbox(
@@ -67,7 +67,7 @@ def measured() -> None:
         _head(translator, trace, report, opened)
     similar, every = st.columns([5, 7], gap="medium")
     with similar:
-        like_this_one(report, trace, opened, open_head)
+        like_this_one(report, trace, opened)
     if report is not None:
         with every:
             measures_table(report.head(opened))
@@ -92,21 +92,6 @@ def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
             f"Until then the page shows the sentence in the bar alone."
         )
     return report, ""
-
-
-def open_head(place: Head) -> None:
-    """Let the menus follow a click."""
-    st.session_state[KIND] = SCREEN_NAMES[place.kind]
-    choose(HEAD, place.layer, place.head)
-
-
-def _opened(translator: Translator) -> Head:
-    layers, heads = translator.model.config.N, translator.model.config.h
-    kind = pick_kind()
-    layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
-    assert layer is not None  # no mean is offered
-    assert head is not None
-    return Head(kind, layer, head)
 
 
 def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,42 +10,32 @@ from transformer import AttentionTrace
 from transformer.analysis.corpus.head_report import HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.similar_heads import nearest_by_attention, nearest_by_measures
+from viz.app.head_picker import open_head
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import SCREEN_NAMES, head_name
 
 SHOWN = 5
 
 
-def like_this_one(
-    report: HeadReport | None,
-    trace: AttentionTrace,
-    place: Head,
-    open_head: Callable[[Head], None],
-) -> None:
+def like_this_one(report: HeadReport | None, trace: AttentionTrace, place: Head) -> None:
     """Draw the nearest heads, each a click away.
 
     Args:
         report: None where nothing was measured on a corpus.
         trace: of the sentence in the bar.
         place: the open head.
-        open_head: takes the one that is clicked.
     """
     st.subheader("Heads like this one", anchor=False)
     if report is not None:
         found = nearest_by_measures(report, place, SHOWN)
-        _buttons("By what was measured on the corpus", "measures", found, open_head)
+        _buttons("By what was measured on the corpus", "measures", found)
     now = memo_per_trace(
         trace, ("heads like", place), lambda: nearest_by_attention(trace, place, SHOWN)
     )
-    _buttons("By where they look on the sentence in the bar", "attention", now, open_head)
+    _buttons("By where they look on the sentence in the bar", "attention", now)
 
 
-def _buttons(
-    title: str,
-    name: str,
-    found: Sequence[tuple[Head, float]],
-    open_head: Callable[[Head], None],
-) -> None:
+def _buttons(title: str, name: str, found: Sequence[tuple[Head, float]]) -> None:
     st.caption(f"{title}, with the distance")
     with st.container(key=f"similar-{name}", horizontal=True, gap="small"):
         for other, distance in found:

@@ -21,7 +21,7 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.formatting import format_number
-from viz.app.head_picker import HEAD, KIND, choose
+from viz.app.head_picker import open_head
 from viz.app.mounts import attention_map, head_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
@@ -108,7 +108,7 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
 
     def picked(head: tuple[Kind, int, int]) -> None:
         if paints:
-            _open(Head(*head))
+            open_head(Head(*head))
         else:
             choose_removed(format_changes(switched(named, Head(*head), controls.how)))
 
@@ -121,12 +121,6 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         key="roles-grid",
         caption=origin_of(effect.before).caption(_off(named)),
     )
-
-
-def _open(place: Head) -> None:
-    """Let the menus follow a click."""
-    st.session_state[KIND] = SCREEN_NAMES[place.kind]
-    choose(HEAD, place.layer, place.head)
 
 
 def _translation(translation: Translation, changes: Sequence[Change], effect: Effect) -> None:
@@ -212,7 +206,7 @@ def _most_changed(effect: Effect) -> None:
             st.button(
                 f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} {distance:.2f}",
                 key=f"removal-open-{place.kind}-{place.layer}-{place.head}",
-                on_click=_open,
+                on_click=open_head,
                 args=(place,),
             )
 

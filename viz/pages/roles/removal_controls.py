@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
 from viz.app import sentence_bar, serving
-from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.head_picker import pick_head
 from viz.pages.roles import removal_history
 from viz.pages.roles.removal_changes import Change, How, format_changes
 from viz.pages.roles.view_names import TAKE_AWAY, VIEW
@@ -70,7 +70,6 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
         row: takes all but one.
         below: takes the heads that are off, as the link has them.
     """
-    layers, heads = translator.model.config.N, translator.model.config.h
     with below:
         removed = st.text_input(
             "Heads that are off, as in the link",
@@ -84,14 +83,11 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
     history = removal_history.of_session()
     history.see(removed or "")
     with row:
-        kind = pick_kind()
-        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
-        assert layer is not None  # no mean is offered
-        assert head is not None
+        place = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
         removal_history.buttons(history, choose_removed)
         which = _pick_map()
-    return Controls(Head(kind, layer, head), HOWS[how], (removed or "").strip(), which)
+    return Controls(place, HOWS[how], (removed or "").strip(), which)
 
 
 def choose_removed(text: str) -> None:

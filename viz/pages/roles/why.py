@@ -10,15 +10,13 @@ import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
-from transformer.analysis.heads.head import Head
-from transformer.analysis.logits.alternatives import Choice, alternatives
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.formatting import format_number, format_probability
-from viz.app.head_picker import HEAD, pick, pick_kind
+from viz.app.head_picker import pick_head
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.labels import at_head, quoted, shown
@@ -26,12 +24,10 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
-from viz.pages.roles.written_piece import as_markdown, pick_written
+from viz.pages.roles.written_piece import as_markdown, choices_of, closest_call, pick_written
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased, too."""
-OTHERS = 6
-"""Most probable others that are offered."""
 ERASED_AT_ONCE = 32
 """Pieces up to which the check is done without being asked for: 22 take 0.2 s on one core."""
 MOST_ERASED = 128
@@ -50,7 +46,10 @@ def why_this_word() -> None:
         "At one step of the translation: what speaks for the piece that was written, what for "
         f"another one that could have stood there, and what changes when {source_piece} is erased."
     )
-    place = _pick_head(translator)
+    with st.container(
+        key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
+    ):
+        place = pick_head(translator)
     choices = choices_of(translator, trace)
     step, no_step = pick_written(trace, closest_call(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
@@ -73,42 +72,11 @@ def why_this_word() -> None:
     _explain(source_piece)
 
 
-def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
-    """At each step the written piece and the most probable others."""
-    return memo_per_trace(
-        trace,
-        ("alternatives", OTHERS),
-        lambda: alternatives(translator.model, translator.target_tokenizer, trace, OTHERS),
-    )
-
-
-def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
-    """The step at which the best other piece comes nearest to the written one."""
-    tiny = 1e-30  # of what rounds to 0, too, there is a logarithm
-    ahead = [
-        math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
-        for step in choices
-    ]
-    return int(np.argmin(ahead))
-
-
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
     """`[place]`: where both have a bar of note, and on different sides of 0."""
     noted = [np.abs(values) >= OF_NOTE * np.abs(values).max() for values in (first, check)]
     apart: npt.NDArray[np.bool_] = noted[0] & noted[1] & (np.sign(first) != np.sign(check))
     return apart
-
-
-def _pick_head(translator: Translator) -> Head:
-    layers, heads = translator.model.config.N, translator.model.config.h
-    with st.container(
-        key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
-        kind = pick_kind()
-        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
-    assert layer is not None  # no mean is offered
-    assert head is not None
-    return Head(kind, layer, head)
 
 
 def _name(translator: Translator, piece: int) -> str:

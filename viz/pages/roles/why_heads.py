@@ -17,7 +17,7 @@ from transformer.kinds import KINDS, Kind
 from viz.app import navigation
 from viz.app.charts import altair_chart
 from viz.app.formatting import format_number
-from viz.app.head_picker import HEAD, KIND, choose, in_link
+from viz.app.head_picker import in_link, open_head
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
 from viz.pages.roles.removal_controls import open_without
 from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest
@@ -122,7 +122,7 @@ def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure
     def picked() -> None:
         chosen = st.session_state[key]["selection"].get(SELECTED)
         if chosen:  # a click beside the cells chooses none
-            _open(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
+            open_head(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
 
     opened = (place.layer, place.head) if place.kind == kind else None
     altair_chart(
@@ -141,18 +141,12 @@ def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
                 f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} "
                 f"{format_number(value, sign=True)}",
                 key=f"why-open-{place.kind}-{place.layer}-{place.head}",
-                on_click=_open,
+                on_click=open_head,
                 args=(place,),
             )
 
 
-def _open(place: Head) -> None:
-    """Let the menus follow a click."""
-    st.session_state[KIND] = SCREEN_NAMES[place.kind]
-    choose(HEAD, place.layer, place.head)
-
-
 def _remove(place: Head) -> None:
     """Go to the view that takes heads away, with this one away and open."""
-    _open(place)
+    open_head(place)
     open_without(place)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import streamlit as st
 
-from transformer import AttentionTrace
+from transformer import AttentionTrace, Translator
+from transformer.analysis.logits.alternatives import Choice, alternatives
+from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 
 WRITTEN = "written"
 """Name in the URL of the number of the piece, from 1; the views share it."""
+OTHERS = 6
+"""Most probable others of a step."""
 MOST_BUTTONS = 60
 """Pieces that each have a button; a longer translation has a menu."""
 
@@ -105,6 +111,25 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
         on_change=picked,
         label_visibility="collapsed",
     )
+
+
+def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
+    """At each step the written piece and the most probable others."""
+    return memo_per_trace(
+        trace,
+        ("alternatives", OTHERS),
+        lambda: alternatives(translator.model, translator.target_tokenizer, trace, OTHERS),
+    )
+
+
+def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
+    """The step at which the best other piece comes nearest to the written one."""
+    tiny = 1e-30  # of what rounds to 0, too, there is a logarithm
+    ahead = [
+        math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
+        for step in choices
+    ]
+    return int(np.argmin(ahead))
 
 
 def as_markdown(text: str) -> str:

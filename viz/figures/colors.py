@@ -16,6 +16,9 @@ def curve_colors(count: int) -> list[str]:
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 
+OLIVE, PURPLE = "#888800", "#A64AC4"
+"""Of what is below 0, and of what is above."""
+
 GREY = "#80868E"
 """Of marks that stand back, on light paper and on dark; too faint for words."""
 

@@ -9,14 +9,21 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.draw.blocks import block_means, block_size
+from viz.figures.colors import OLIVE, PURPLE
 
 Floats = NDArray[np.floating]
 
+
+def _rgba(color: str, opacity: int) -> str:
+    red, green, blue = bytes.fromhex(color[1:])
+    return f"rgba({red}, {green}, {blue}, {opacity})"
+
+
 SIGNED = (
-    (0.0, "rgba(136, 136, 0, 1)"),
-    (0.5, "rgba(136, 136, 0, 0)"),
-    (0.5, "rgba(166, 74, 196, 0)"),
-    (1.0, "rgba(166, 74, 196, 1)"),
+    (0.0, _rgba(OLIVE, 1)),
+    (0.5, _rgba(OLIVE, 0)),
+    (0.5, _rgba(PURPLE, 0)),
+    (1.0, _rgba(PURPLE, 1)),
 )
 """Olive for less than 0, purple for more, and 0 is the page itself: right on a light and on a dark
 one, and no kind of attention."""

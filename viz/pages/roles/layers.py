@@ -108,7 +108,7 @@ def _heads(logits: DirectLogits, step: int) -> None:
     for kind, of in values.items():
         st.text(f"{SCREEN_NAMES[kind]} {format_number(float(of.sum()), sign=True)}")
         altair_chart(
-            heads_chart(kind, of, most, None, "adds to the logit"),
+            heads_chart(kind, of, most, "adds to the logit"),
             key=f"layers-heads-{kind}",
             alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
         )

@@ -14,8 +14,7 @@ from transformer import AttentionTrace
 from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits
 from viz.app.formatting import format_number
 from viz.figures.axes import word_axis
-from viz.figures.colors import GREY, INK, OCHRE, VIOLET
-from viz.pages.roles.why_charts import AGAINST, FOR
+from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
 
 Floats = npt.NDArray[np.floating]
 
@@ -87,7 +86,7 @@ def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
     base = alt.Chart(rows, height={"step": _ROW})
     colour = alt.Color(
         "sign:N",
-        scale=alt.Scale(domain=["for", "against", "sum"], range=[FOR, AGAINST, GREY]),
+        scale=alt.Scale(domain=["for", "against", "sum"], range=[PURPLE, OLIVE, GREY]),
         legend=None,
     )
     tooltip = ["part:N", alt.Tooltip("value:Q", title="adds", format="+.4f")]

@@ -19,12 +19,10 @@ from transformer import Kind
 from transformer.analysis.heads.head import Head
 from viz.draw.labels import KIND_TITLES, head_name
 from viz.draw.palette import COLOR
-from viz.figures.colors import INK
+from viz.figures.colors import INK, OLIVE, PURPLE
 
 PICKED = "picked"
 """The selection that a click makes."""
-LESS, MORE = "#888800", "#A64AC4"
-"""Olive below 0 and purple above, as the signed maps have them; no kind of attention."""
 PALEST, DEEPEST = 0.05, 0.6
 """Opacity of nothing and of the most: words in the page's ink are read on both."""
 
@@ -155,4 +153,4 @@ def _opacity(value: float | None) -> float:
 def _color(value: float | None, kind: Kind, signed: bool) -> str:
     if not signed:
         return COLOR[kind]
-    return LESS if (value or 0) < 0 else MORE
+    return OLIVE if (value or 0) < 0 else PURPLE

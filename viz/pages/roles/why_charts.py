@@ -14,13 +14,10 @@ import pandas as pd
 from transformer.kinds import Kind
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.figures.axes import tick_label
-from viz.figures.colors import GREY, INK
-from viz.figures.signed_maps import SIGNED
+from viz.figures.colors import GREY, INK, OLIVE, PURPLE
 
 Floats = npt.NDArray[np.floating]
 
-FOR, AGAINST = SIGNED[-1][1], SIGNED[0][1]
-"""Colour of what is above 0, and of what is below."""
 SELECTED = "head"
 """Name of the selection of a table."""
 MOST_ROWS = 40
@@ -35,7 +32,7 @@ def sign_color(field: str) -> alt.Color:
     """Purple for what is above 0, olive for what is below."""
     return alt.Color(
         f"{field}:N",
-        scale=alt.Scale(domain=["for", "against"], range=[FOR, AGAINST]),
+        scale=alt.Scale(domain=["for", "against"], range=[PURPLE, OLIVE]),
         legend=None,
     )
 
@@ -123,15 +120,22 @@ def pieces_chart(
 
 
 def heads_chart(
-    kind: Kind, values: Floats, most: float, opened: tuple[int, int] | None, measure: str
+    kind: Kind,
+    values: Floats,
+    most: float,
+    measure: str,
+    *,
+    opened: tuple[int, int] | None = None,
+    clickable: bool = False,
 ) -> alt.Chart | alt.LayerChart:
     """The heads of one kind, layers down: purple above 0, olive below; the open one is outlined.
 
     Args:
-        values: `[layer, head]`, in nats.
+        values: `[layer, head]`.
         most: gets the full colour.
-        opened: layer and head, from 0; None where the open head is of another kind.
         measure: what the values are, for a hover.
+        opened: layer and head, from 0; None where none of this kind is open.
+        clickable: whether a click on a head is told to the page, as `SELECTED`.
     """
     places = list(np.ndindex(values.shape))
     frame = pd.DataFrame(
@@ -147,10 +151,14 @@ def heads_chart(
     axis: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "labelAngle": 0}
     x = alt.X("number:O", title="head", axis=alt.Axis(orient="top", **axis))
     y = alt.Y("layer:O", title="layer", axis=alt.Axis(**axis))
-    chosen = alt.selection_point(name=SELECTED, fields=["layer", "number"])
     cells = (
         alt.Chart(frame, height={"step": _CELL})
-        .mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1, cursor="pointer")
+        .mark_rect(
+            stroke=GREY,
+            strokeOpacity=0.35,
+            strokeWidth=1,
+            cursor="pointer" if clickable else alt.Undefined,
+        )
         .encode(
             x,
             y,
@@ -162,8 +170,9 @@ def heads_chart(
             ),
             tooltip=["head:N", alt.Tooltip("value:Q", title=measure, format="+.3f")],
         )
-        .add_params(chosen)
     )
+    if clickable:
+        cells = cells.add_params(alt.selection_point(name=SELECTED, fields=["layer", "number"]))
     if opened is None:
         return cells
     at = pd.DataFrame({"layer": [opened[0] + 1], "number": [opened[1] + 1]})

@@ -126,7 +126,7 @@ def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure
 
     opened = (place.layer, place.head) if place.kind == kind else None
     altair_chart(
-        heads_chart(kind, values, most, opened, measure),
+        heads_chart(kind, values, most, measure, opened=opened, clickable=True),
         key=key,
         on_select=picked,
         alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads across.",

@@ -109,6 +109,7 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     assert abs(sum(printed[:-1]) - printed[-1]) <= float(within[1]) + 1e-9
     assert any(f"the logit {printed[-1]:.2f}" in line.value for line in app.subheader)
     tables = chart_tables(app, "fillOpacity", "strength")
+    assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
     named = dict(zip(rows["part"], rows["value"], strict=True))
     for table, part in zip(tables, ("self-attention", "cross-attention"), strict=True):
         for layer, heads in table.groupby("layer"):

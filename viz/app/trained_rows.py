@@ -106,8 +106,8 @@ def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
 def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
     """The paper's row that makes the same change; None where the paper has none.
 
-    The same value counts first, such as one head; then, in the same direction, the nearest share
-    of the base, such as half the layers.
+    Only rows that change the base in the same direction count: of them that of the same value, such
+    as one head, or else that of the nearest share of the base, such as half the layers.
     """
     differ = changes(row, base)
     if not differ:
@@ -116,13 +116,12 @@ def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
         return None
     ((what, value),) = differ.items()
     candidates = [one for one in TABLE_3 if one.letter not in (BASE, BIG) and one.change[0] == what]
-    for one in candidates:
-        if one.change[1] == value:
-            return one
     of_base = getattr(base.config, what)
-    if isinstance(value, str) or not of_base:
-        return None
+    if isinstance(value, str) or not of_base:  # there is no share of it
+        return next((one for one in candidates if one.change[1] == value), None)
     share = value / float(of_base)
-    shares = {float(one.change[1]) / TABLE_3[0].shape[what]: one for one in candidates}
-    near = {s: one for s, one in shares.items() if (s < 1) == (share < 1)}
-    return near[min(near, key=lambda s: abs(s - share))] if near else None
+    shares = [(float(one.change[1]) / TABLE_3[0].shape[what], one) for one in candidates]
+    same_direction = [(abs(of - share), one) for of, one in shares if (of < 1) == (share < 1)]
+    # the same value first, then the nearest
+    ranked = sorted(same_direction, key=lambda pair: (pair[1].change[1] != value, pair[0]))
+    return ranked[0][1] if ranked else None

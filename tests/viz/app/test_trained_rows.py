@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from transformer import TransformerConfig
+from transformer import TransformerConfig, Translator
 from transformer.translator import BUNDLED
 from viz.app.trained_rows import TrainedRow, changes, common_base, paper_row_of, read, read_all
 
@@ -62,7 +62,8 @@ def test_a_folder_is_read_to_its_last_validation(tmp_path: Path) -> None:
 def test_the_bundled_model_is_a_row_too() -> None:
     row = read(BUNDLED)
     assert isinstance(row, TrainedRow)
-    assert (row.parameters, row.config.N) == (7_568_384, 3)
+    model = Translator.load().model
+    assert (row.parameters, row.config) == (model.number_of_parameters(), model.config)
 
 
 def test_what_is_no_row_gets_one_sentence(tmp_path: Path) -> None:
@@ -112,6 +113,7 @@ def test_a_change_names_what_was_chosen_not_what_follows() -> None:
         (made("x", d_ff=128), "(C) d_ff = 1024"),
         (made("x", d_ff=512), "(C) d_ff = 4096"),
         (made("x", d_ff=307), "(C) d_ff = 4096"),  # more, though half as much is nearer
+        (made("x", d_model=256), "(C) d_model = 1024"),  # twice the base: that value is half there
         (ALL[4], "(D) P_drop = 0"),
         (ALL[5], "(D) ε_ls = 0"),
         (ALL[6], "(E) learned positions"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Literal, cast
 
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
@@ -30,8 +30,8 @@ MAX_PIECES = 512
 
 
 SEARCH_SECONDS = 8.0
-"""Processor time that a search may take: 20 words take 0.2 s, 80 words 0.6, and 500 pieces of
-nonsense with a beam of 8 would take half a minute."""
+"""Processor time that a search may take: measured at N = 3, 20 words take 0.2 s, 80 words 0.6, and
+500 pieces of nonsense with a beam of 8 would take half a minute."""
 
 
 class Budget:
@@ -154,14 +154,31 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
     )
 
 
-def _refuse_what_cannot_be_drawn(translator: Translator, text: str) -> None:
+def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTrace:
+    """What every head looked at while a given translation was written; or remember.
+
+    Raises:
+        InputError: if a text is empty, or too long for the model or a map.
+    """
+    _refuse_what_cannot_be_drawn(translator, text)
+    _refuse_what_cannot_be_drawn(translator, target, "translation")
+    return memo(
+        ("trace of a pair", translator.checksum, text, target),
+        lambda: translator.trace(text, target=target),
+    )
+
+
+def _refuse_what_cannot_be_drawn(
+    translator: Translator, text: str, name: Literal["text", "translation"] = "text"
+) -> None:
     if translator.model.config.max_length <= MAX_PIECES:
         return  # the translator itself refuses what is longer
+    tokenizer = translator.tokenizer if name == "text" else translator.target_tokenizer
     # what else is wrong with it, such as a broken character, the translator says
     readable = text.encode(errors="replace").decode()
-    pieces = len(translator.tokenizer.encode(" ".join(readable.split()))) + 1
+    pieces = len(tokenizer.encode(" ".join(readable.split()))) + 1
     if pieces > MAX_PIECES:
         raise InputError(
-            f"The text has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
+            f"The {name} has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
             f"shorten it."
         )

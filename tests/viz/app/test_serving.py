@@ -64,6 +64,25 @@ def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -
         serving.trace(translator, replace(translation, candidates=(best,)))
 
 
+def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
+    translator: Translator, monkeypatch
+) -> None:
+    texts = "The dog sleeps.", "Der Hund schläft im Garten."
+    source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
+    assert target > source
+    monkeypatch.setattr(serving, "MAX_PIECES", target)
+    trace = serving.trace_of_pair(translator, *texts)
+    assert (trace.target, trace.cross.shape[2:]) == (texts[1], (target, source))
+    assert serving.trace_of_pair(translator, *texts) is trace
+    monkeypatch.setattr(translator, "trace", pytest.fail)  # refused before it is computed
+    monkeypatch.setattr(serving, "MAX_PIECES", target - 1)
+    with pytest.raises(InputError, match=rf"The translation has {target} pieces, and the app"):
+        serving.trace_of_pair(translator, *texts)
+    monkeypatch.setattr(serving, "MAX_PIECES", source - 1)
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
+        serving.trace_of_pair(translator, *texts)
+
+
 @pytest.mark.parametrize("pieces", [101, 103, 1_101, 100_001])
 def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
     translator: Translator, monkeypatch, pieces: int

@@ -11,7 +11,6 @@ from transformer.analysis.lenses import AnyLens
 from transformer.languages import Languages
 from viz.app import sentence_bar, serving
 from viz.app.head_picker import UrlNames
-from viz.app.memory import memo
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, of_head
@@ -100,8 +99,7 @@ def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
     layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
     if picked.same_target:
         # the same translation, so that both look at the same words
-        key = ("trace of a pair", translator.checksum, picked.text, trace.target)
-        other = memo(key, lambda: translator.trace(picked.text, target=trace.target))
+        other = serving.trace_of_pair(translator, picked.text, trace.target)
     else:
         beam_size = st.session_state[sentence_bar.BEAM]
         translation = serving.translate(translator, picked.text, beam_size)

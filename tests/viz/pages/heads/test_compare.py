@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.viz.app_test import heads_page, texts
+from transformer import InputError
+from viz.app import serving
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -16,3 +18,13 @@ def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
 def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:
     app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
     assert app.selectbox(key="model2").options == ["bundled"]
+
+
+def test_a_pair_that_another_model_has_too_many_pieces_for_says_so(serve, monkeypatch) -> None:
+    def refuse(_translator, text: str, target: str) -> None:
+        assert (text, bool(target)) == (SENTENCE, True)
+        raise InputError("The translation has 1,682 pieces.")
+
+    monkeypatch.setattr(serving, "trace_of_pair", refuse)
+    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
+    assert "The translation has 1,682 pieces." in texts(app)

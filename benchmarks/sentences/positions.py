@@ -97,8 +97,9 @@ def without(facts: Facts) -> Iterator[Expected]:
     listed = ", ".join(changed[:-1]) + " and " * (len(changed) > 1) + "".join(changed[-1:])
     which = f", {listed}" if changed else ""
     yield (
-        f"On this sentence {len(changed)} of 4 edits change the translation{which}. Its log p is "
-        f"{number(own)} as the model is, and changes most, to {number(scores[most])}, with {most}."
+        f"On this sentence {len(changed)} of 4 edits change what the model writes{which}. The "
+        f"log p of the translation in the bar is {number(own)} as the model is, and changes most, "
+        f"to {number(scores[most])}, with {most}."
     )
     tokens = facts.sides["english"]
     places = np.random.default_rng(SEED).permutation(len(tokens)).tolist()

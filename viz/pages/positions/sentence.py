@@ -188,19 +188,20 @@ def _measured(
     edits: Mapping[str, Edit],
     of_old: Mapping[str, float],
 ) -> str:
-    """What the edits did to this sentence."""
+    """What the edits did to this sentence; the translation in the bar may be written by hand."""
+    own = serving.search(translator, translation.source, sentence_bar.settings())
     changed = [
         name
         for name, edit in edits.items()
-        if _edited(translator, translation, edit).text != translation.text
+        if _edited(translator, translation, edit).text != own.text
     ]
     which = f", {' and '.join(', '.join(changed).rsplit(', ', 1))}" if changed else ""
     log_p = translation.log_prob
     most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
     return (
-        f"On this sentence {len(changed)} of {len(edits)} edits change the translation{which}. Its "
-        f"log p is {format_number(log_p)} as the model is, and changes most, to "
-        f"{format_number(of_old[most])}, with {most}."
+        f"On this sentence {len(changed)} of {len(edits)} edits change what the model "
+        f"writes{which}. The log p of the translation in the bar is {format_number(log_p)} as the "
+        f"model is, and changes most, to {format_number(of_old[most])}, with {most}."
     )
 
 

@@ -109,10 +109,26 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
             if translator.translate(SENTENCE).text != old:
                 changed.append(name)
     (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
-    assert f"{len(changed)} of 4 edits change the translation" in said
+    assert f"{len(changed)} of 4 edits change what the model writes" in said
     assert all(name in said for name in changed)
-    assert f"log p is −{-as_it_is:.2f} as the model is" in said
+    assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in said
     assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in said
+
+
+def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_hand(
+    opened, translator: Translator
+) -> None:
+    with translator.model.hooks(Edit("removed", ("encoder",)).hooks()):
+        by_hand = translator.translate(SENTENCE).text  # what one of the edits finds
+    assert by_hand.strip()
+    assert by_hand != translator.translate(SENTENCE).text
+    parts = []
+    for url in ({}, {"edited": by_hand}):
+        (said,) = [one for one in texts(opened("Without", **url)) if one.startswith("On this")]
+        parts.append(said.split("The log p of the translation in the bar is "))
+    (of_own, log_p), (of_edited, log_p_by_hand) = parts
+    assert of_edited == of_own
+    assert log_p_by_hand != log_p
 
 
 def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:

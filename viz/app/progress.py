@@ -29,5 +29,9 @@ def progress_bar(text: str) -> Iterator[Progress]:
         if time.monotonic() - began > PATIENCE:
             place.progress(done / of, text)
 
-    yield report
+    try:
+        yield report
+    except Exception:  # not Streamlit's, which is none: a run that it ends draws nothing more
+        place.empty()
+        raise
     place.empty()

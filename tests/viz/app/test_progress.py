@@ -1,0 +1,42 @@
+"""The bar of long work goes with the work, however that ends."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from viz.app import progress
+
+
+def work() -> None:
+    import streamlit as st
+
+    from transformer import InputError
+    from viz.app.progress import progress_bar
+
+    seen = st.session_state
+    try:
+        with progress_bar("Working") as report:
+            report(1, 2)
+            if seen["end"] == "in an error":
+                raise InputError("It cannot be done.")
+            if seen["end"] == "in the middle":
+                st.stop()
+    except InputError as error:
+        st.text(str(error))
+
+
+@pytest.mark.parametrize(
+    ("end", "bars", "said"),
+    [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
+)
+def test_the_bar_goes_with_the_work(
+    monkeypatch: pytest.MonkeyPatch, end: str, bars: int, said: list[str]
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    app = AppTest.from_function(work)
+    app.session_state["end"] = end
+    app.run()
+    assert not app.exception
+    assert len(app.get("progress")) == bars
+    assert [text.value for text in app.text] == said

@@ -61,6 +61,8 @@ def heads(
             now = min(step, len(facts.target) - 1)
             yield f"Step {now + 1}: {facts.rows('cross')[now]}."
             yield f"…does most up to step {now + 1}.…"
+        c = facts.config
+        yield f"…One small map for each of the {c.N} × {c.h} heads of each kind,…"
 
     return check
 

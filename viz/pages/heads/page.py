@@ -99,7 +99,7 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
             _grid(seen, every, controls, step)
         with picture:
             over = show_open(trace, controls, of, now)
-    _explain(seen, step, controls.lens, compared)
+    _explain(seen, step, controls, compared)
     return Screen(now, step=step, over=tuple(over), compared=compared)
 
 
@@ -167,14 +167,19 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
 
 
 def _explain(
-    seen: AttentionTrace, step: int | None, lens: AnyLens, compared: OpenMap | None
+    seen: AttentionTrace, step: int | None, controls: Controls, compared: OpenMap | None
 ) -> None:
-    layers, count = seen.cross.shape[:2]
+    lens, layers = controls.lens, len(controls.layers)
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
-    if tells_heads(lens):
-        each, it = f"each of the {layers} × {count} heads of each kind", "the head"
+    if len(controls.kinds) == len(SCREEN_NAMES):
+        of = "of each kind"
     else:
-        each, it = f"each of the {layers} layers of each kind, all heads together", "the layer"
+        of = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
+    if tells_heads(lens):
+        each, it = f"each of the {layers} × {seen.cross.shape[1]} heads {of}", "the head"
+    else:
+        counted = f"each of the {layers} layers" if layers > 1 else "one layer"
+        each, it = f"{counted} {of}, all heads together", "the layer"
     said = (
         f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
         f"{it} does most {measured}. {explanation(lens)}"

@@ -144,3 +144,26 @@ def test_the_largest_weight_is_named_by_tokens_of_the_map(
     query, key = said.split(" looks at ")
     assert any(f"“\u2068{token}\u2069”" in query for token in shown(of.axes.labels.queries))
     assert any(f"“\u2068{token}\u2069”" == key for token in shown(of.axes.labels.keys))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "counted"),
+    [
+        ({}, "each of the {layers} × {heads} heads of each kind,"),
+        (
+            {"kinds": ["encoder", "cross"], "layers": ["1"]},
+            "each of the 1 × {heads} heads of encoder and cross attention,",
+        ),
+        (
+            {"kinds": ["cross"], "layers": ["1"], "lens": "rollout"},
+            "one layer of cross attention, all heads together,",
+        ),
+    ],
+)
+def test_the_text_counts_the_maps_that_are_drawn(
+    serve, translator: Translator, chosen: dict[str, Any], counted: str
+) -> None:
+    app = serve(heads_page, text=SENTENCE, **chosen)
+    config = translator.model.config
+    said = " ".join(one.value for one in app.markdown)
+    assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in said

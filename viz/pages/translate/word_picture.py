@@ -43,8 +43,7 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
     word_links(
         source,
         target,
-        # `settings` are those of the checkpoint, and the trace is of one checkpoint
-        memo_per_trace(trace, "word pairs", lambda: align(translator, trace)),
+        memo_per_trace(trace, ("word pairs", settings), lambda: align(translator, trace)),
         made_by=_which_map(settings),
         languages=languages,
         key="translate-words",

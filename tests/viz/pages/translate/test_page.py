@@ -19,7 +19,7 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.decoding import SearchTree
 from transformer.languages import OURS, Languages
-from viz.app import serving
+from viz.app import models, serving
 from viz.app.candidates import mark_changed_words
 from viz.draw.labels import shown
 from viz.pages.translate import clicks as page_clicks
@@ -80,6 +80,12 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
     assert how_made(settings, OURS) in [text.value for text in app.markdown]
+    # another alignment.json in the same folder links the same trace anew
+    other = UNMEASURED if settings is SETTINGS else SETTINGS
+    monkeypatch.setattr(models.load(translator.folder), "alignment", other)
+    _, arrays = drawn(app.run(), "word_links")
+    pairs = align(translator, trace, other)
+    assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:

@@ -26,6 +26,10 @@ FREE_TEXTS = frozenset(
 )
 """Names under which anything may stand, “Infinity” too."""
 
+MAX_CHARACTERS = 600
+"""Of each text that shares the address with the sentence in the bar: a server refuses a request
+line of more than 16 kB."""
+
 RENAMED = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 

@@ -7,15 +7,13 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError
 from transformer.languages import OURS
 from viz.app import sentence_bar, serving
+from viz.app.address import MAX_CHARACTERS
 
 MORE = "more"
 """Name in the URL; the pages that need a batch share it."""
 
 MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
-
-MAX_CHARACTERS = 600
-"""Of all further sentences: they share a link with the one in the bar."""
 
 _LANGUAGE, _FIRST = "English", "The old man is sleeping.\nA dog barks."
 """Sentences to begin with, and what a model must read for them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.decoding import ALPHA
+from viz.app.address import MAX_CHARACTERS
 from viz.app.steering import ALPHA as ALPHA_NAME
 from viz.app.steering import ALPHAS, EDITED, FORBID, PREFIX
 
@@ -26,6 +27,7 @@ def settings() -> tuple[float, str]:
             "Forbidden words",
             key=FORBID,
             bind="query-params",
+            max_chars=MAX_CHARACTERS,
             live="250ms",
             autocomplete="off",
             placeholder="none; several with blanks between",

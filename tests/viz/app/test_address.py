@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
-from viz.app.address import clean
+from viz.app.address import MAX_CHARACTERS, clean
 from viz.app.navigation import TITLES
 from viz.app.serving import CHECKPOINT_VARIABLE
 
@@ -74,6 +74,20 @@ def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, 
     ever = visit(page, **view).number_input(key=name).value
     assert app.number_input(key=name).value == ever
     assert in_url(app, name) is None
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "name"),
+    [
+        ("heads", {"view": "compare", "with": "another sentence"}, "text2"),
+        ("roles", {"roles_view": "Take away", "removed_how": "patched z"}, "donor"),
+        ("translate", {"versus": "another prefix"}, "versus_prefix"),
+        ("translate", {}, "forbid"),
+    ],
+)
+def test_no_text_makes_the_address_too_long(visit, page: str, view: dict[str, str], name) -> None:
+    field = visit(page, text=SENTENCE, **view, **{name: "a " * 9_000}).text_input(key=name)
+    assert field.proto.max_chars == len(field.value) == MAX_CHARACTERS
 
 
 @pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])

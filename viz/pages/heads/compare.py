@@ -10,6 +10,7 @@ from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
 from transformer.languages import Languages
 from viz.app import sentence_bar, serving
+from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
@@ -78,6 +79,7 @@ def _another_sentence(controls: Controls) -> Second:
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
         serving.EXAMPLES[1] if languages.source == "English" else "",
         key=OTHER_TEXT,
+        max_chars=MAX_CHARACTERS,
         live="250ms",
         bind="query-params",
         autocomplete="off",

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
 from viz.app import sentence_bar, serving
+from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import pick_head
 from viz.pages.roles import removal_history
 from viz.pages.roles.removal_changes import Change, How, format_changes
@@ -122,6 +123,7 @@ def second_sentence(
         "Second sentence, from which heads are patched",
         key=DONOR,
         bind="query-params",
+        max_chars=MAX_CHARACTERS,
         live="250ms",
         autocomplete="off",
         placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "

@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import HeadlightError, Translation, Translator
 from transformer.search_settings import SearchSettings
 from viz.app import serving, steered, steering
+from viz.app.address import MAX_CHARACTERS
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.other_model import pick_other
 from viz.app.sentence_bar import Found
@@ -147,6 +148,7 @@ def _asked(found: Found) -> Other | None:
             "Prefix",
             key=PREFIX,
             bind="query-params",
+            max_chars=MAX_CHARACTERS,
             live="250ms",
             autocomplete="off",
             placeholder="none",

@@ -236,6 +236,17 @@ def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
     assert any("MANIFEST.json is not a manifest" in said for said in texts(app))
 
 
+def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidden_words(
+    open_: Callable[..., AppTest],
+) -> None:
+    theirs = Translator.load().translate(SENTENCE).text
+    compared = {"versus": "another model", "versus_model": "bundled"}
+    app = open_(text=SENTENCE, model="en-fr", forbid=theirs.split()[0], **compared)
+    app.button(key="versus-take").click().run()
+    assert line(app) == ("German", theirs)
+    assert in_url(app, "forbid") is None
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -188,6 +188,7 @@ def _take(asked: Asked, model: str, other: Translation) -> None:
             beam_size=settings.beam_size,
             alpha=settings.alpha,
             prefix=" ".join(piece.text for piece in other.prefix),
+            forbid=" ".join(settings.forbidden),
             edited="",
             model=model,
         )

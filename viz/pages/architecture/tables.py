@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from transformer import CheckpointError, domain
 from transformer.config import TransformerConfig
 from transformer.translator import BUNDLED
 from viz.app import trained_rows
@@ -128,11 +129,12 @@ def _change(row: TrainedRow, base: TrainedRow) -> str:
 def _what_here(base: TrainedRow, count: int) -> str:
     config = base.config
     return (
-        f"“Here” is another size on other data: {count} models of N = {config.N}, "
-        f"d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, {base.steps:,} steps "
-        "on the 29,000 captions of Multi30k, measured on its validation captions with greedy "
-        "search. So few steps end long before the paper's 100,000 would: what learns faster looks "
-        "better here. Only the differences between rows can be compared with the paper's."
+        f"“Here” is another size on other data: {count} models, the base of N = {config.N}, "
+        f"d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, each other one "
+        f"changed as its row says, {base.steps:,} steps on the 29,000 captions of Multi30k, "
+        "measured on its validation captions with greedy search. So few steps end long before "
+        "the paper's 100,000 would: what learns faster looks better here. Only the differences "
+        "between rows can be compared with the paper's."
     )
 
 
@@ -141,11 +143,17 @@ def _bundled() -> None:
     if isinstance(row, str):
         st.text(row)
         return
+    try:
+        of_model = domain.read(BUNDLED)
+    except CheckpointError as error:
+        st.text(str(error))
+        return
     config = row.config
+    made_for = f", made for {of_model.made_for}" if of_model else ""
     st.subheader("The bundled model", anchor=False)
     st.text(
         f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters, on captions, everyday sentences, dialogues and "
-        f"news: perplexity {row.perplexity:.2f} and BLEU {row.bleu:.1f} on its validation text, "
-        "greedy. None of the paper's figures is on that text, so they cannot be compared."
+        f"{millions(row.parameters)} parameters{made_for}: perplexity {row.perplexity:.2f} and "
+        f"BLEU {row.bleu:.1f} on its validation text, greedy. None of the paper's figures is on "
+        "that text, so they cannot be compared."
     )

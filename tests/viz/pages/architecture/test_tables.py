@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
 
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn
-from transformer import TransformerConfig
+from transformer import TransformerConfig, Translator
 from viz.pages.architecture.page import TABLES
+from viz.pages.architecture.parameters_chart import millions
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
@@ -55,4 +55,11 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
     assert by_side["paper"]["bleu"] == pytest.approx(23.7 - 25.8)
     assert by_side["paper"]["perplexity"] == pytest.approx(6.11 / 4.92)
     assert any("Multi30k" in line and "Only the differences" in line for line in texts(app))
-    assert re.search("7.57 M", " ".join(texts(app)))
+    of_rows, of_bundled = (
+        one for one in texts(app) if one.startswith(("“Here” is another size", "N = "))
+    )
+    assert "2 models, the base of N = 4, d_model = 16, d_ff = 24, h = 2, each other one" in of_rows
+    translator = Translator.load()
+    size = millions(translator.model.number_of_parameters())
+    assert translator.domain is not None
+    assert f"{size} parameters, made for {translator.domain.made_for}: perplexity" in of_bundled

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import torch
 
-from benchmarks.app import COMPONENT, sentences, spread
+from benchmarks.app import ALL_MAPS, sentences, spread
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.marian_folders import write_folder
@@ -34,11 +34,6 @@ SHAPE = {
     # random weights write until they must stop; trained ones write about as much as they read
     "max_position_embeddings": 30,
 }
-
-HEADS = 3 * 6 * 8
-# the bundled model has half as many
-ALL_MAPS = f"""queries => ({COMPONENT})("heads-map")?.queries === queries
-  && ({COMPONENT})("grid")?.heads.length === {HEADS}"""
 
 
 def add_arguments(commands: Any) -> None:

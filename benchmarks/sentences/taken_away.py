@@ -19,7 +19,7 @@ from transformer.kinds import attention_name
 OFF: tuple[tuple[Kind, int, int], ...] = (("cross", 0, 6), ("encoder_self", 0, 5))
 """With z = 0."""
 LINK = "c0.6,e0.5"
-_NAMED, _UNSURE, _ROUNDING = 8, -0.5, 1e-5
+_NAMED, _ROUNDING = 8, 1e-5
 
 
 def taken_away(facts: Facts) -> Iterator[Expected]:
@@ -37,7 +37,8 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
         f"log p {number(written)} · of the translation in the bar {number(now)}, "
         f"{signed(now - before)} by the change"
     )
-    if (mean := written / len(pieces)) < _UNSURE:
+    mean, domain = written / len(pieces), facts.translator.domain
+    if domain is not None and mean < domain.least_log_prob:
         yield f"…The model is unsure of this translation: log p is {number(mean)} per piece,…"
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():

@@ -24,11 +24,12 @@ def bar(facts: Facts) -> Iterator[str]:
     if unknown:
         names = ", ".join(f"“{text}”" for text in dict.fromkeys(unknown))
         yield f"The model has never seen {names} and reads a blank there."
-    if (mean := facts.score(facts.target) / count) < -0.5:
+    mean, domain = facts.score(facts.target) / count, facts.translator.domain
+    if domain is not None and mean < domain.least_log_prob:
         yield (
             f"The model is unsure of this translation: log p is {number(mean)} per piece, and "
-            "above −0.50 on text that it knows. It is made for short everyday English sentences "
-            "and image captions."
+            f"above {number(domain.least_log_prob)} on text that it knows. It is made for "
+            f"{domain.made_for}."
         )
 
 

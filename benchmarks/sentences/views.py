@@ -37,11 +37,11 @@ VIEWS: tuple[View, ...] = (
         {"kind": "cross", "layer": "2", "head": "5", **STEP_BY_STEP},
         heads("cross", 1, 4, 2),
     ),
-    ("inside", {"kind": "encoder", "layer": "3", "head": "1"}, inside("encoder", None)),
-    ("inside", {"kind": "decoder", "layer": "3", "head": "1"}, inside("decoder", None)),
+    ("inside", {"kind": "encoder", "head": "1"}, inside("encoder", None)),
+    ("inside", {"kind": "decoder", "head": "1"}, inside("decoder", None)),
     (
         "inside",
-        {"kind": "cross", "layer": "3", "head": "1", "scale_of": "none"},
+        {"kind": "cross", "head": "1", "scale_of": "none"},
         inside("cross", 1.0),
     ),
     (

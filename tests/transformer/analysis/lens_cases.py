@@ -79,7 +79,7 @@ def random_case(name: str) -> Case:
 
 
 def bundled_case() -> Case:
-    """The bundled weights, in float64: three layers of eight heads."""
+    """The bundled weights, in float64."""
     translator = Translator.load()
     encoded = [translator.tokenizer.encode(text) for text in ("Two dogs.", "Zwei Hunde.")]
     return case_of(copy.deepcopy(translator.model).double(), *([*ids, EOS] for ids in encoded))

@@ -42,19 +42,22 @@ def rare(model, pieces=(PAD, UNK, BOS)):
 @pytest.fixture(
     scope="module",
     params=[
-        {"positions": "learned"},
-        {"d_k": 4, "d_v": 8},
-        {"d_k": 8, "d_v": 3},
+        {"positions": "learned", "activation": "swish"},
+        {"d_k": 4, "d_v": 8, "activation": "gelu", "attention_bias": True, "output_bias": True},
+        {"d_k": 8, "d_v": 3, "attention_bias": True},
         {"h": 2, "d_k": 24, "d_v": 24},
     ],
-    ids=["learned positions", "d_k < d_v", "d_v < d_k", "h d_k > d_model"],
+    ids=["learned positions, swish", "d_k < d_v, gelu, biases", "d_v < d_k", "h d_k > d_model"],
 )
 def other_shape(request, tokenizer, tmp_path_factory):
-    """A checkpoint of random weights whose shape CTranslate2 does not have by itself."""
+    """A checkpoint of random weights that is not as CTranslate2's models are by themselves."""
     shape = {"N": 2, "d_model": 32, "d_ff": 64, "h": 4, "max_length": 90} | request.param
     with torch.random.fork_rng():
         torch.manual_seed(5)
         model = rare(Transformer(TransformerConfig(vocab_size=160, **shape)).eval())
+        for name, parameter in model.named_parameters():
+            if name.endswith(("W_Q.bias", "W_K.bias", "W_V.bias", "W_O.bias", "output_bias")):
+                torch.nn.init.normal_(parameter)
     folder = tmp_path_factory.mktemp("shape") / "model"
     checkpoint.save(folder, model, tokenizer)
     return folder

@@ -9,18 +9,21 @@ from __future__ import annotations
 import importlib
 import math
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
+from transformer.config import Activation
 from transformer.errors import ConfigError
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
 REQUIREMENT = "ctranslate2>=4.6,<5"
+
+_ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu": "GELU"}
 
 
 def engine() -> ModuleType:
@@ -45,12 +48,13 @@ def vocabulary(tokenizer: Tokenizer) -> list[str]:
 def specification(model: Transformer, tokenizer: Tokenizer) -> Any:
     """A `ctranslate2.specs.TransformerSpec` that holds the weights, post-norm as in §3.1."""
     engine()  # the sentence, where it is missing
-    from ctranslate2.specs import transformer_spec
+    from ctranslate2.specs import common_spec, transformer_spec
 
     config = model.config
     width = max(config.d_k, config.d_v)
     head_dim = None if width * config.h == config.d_model else width
-    shape: dict[str, Any] = {"pre_norm": False, "head_dim": head_dim}
+    activation = common_spec.Activation[_ACTIVATIONS[config.activation]]
+    shape: dict[str, Any] = {"pre_norm": False, "activation": activation, "head_dim": head_dim}
     encoder = transformer_spec.TransformerEncoderSpec(config.N, config.h, **shape)
     decoder = transformer_spec.TransformerDecoderSpec(config.N, config.h, **shape)
     spec = transformer_spec.TransformerSpec(encoder, decoder)
@@ -58,6 +62,8 @@ def specification(model: Transformer, tokenizer: Tokenizer) -> Any:
 
     table = _array(model.shared_embedding)
     encoder.embeddings[0].weight = decoder.embeddings.weight = decoder.projection.weight = table
+    if model.output_bias is not None:
+        decoder.projection.bias = _array(model.output_bias)
     encoder.position_encodings.encodings = _array(model.encoder.embedding.positions)
     decoder.position_encodings.encodings = _array(model.decoder.embedding.positions)
     layers: Any = (model.encoder.layers, model.decoder.layers)
@@ -75,41 +81,64 @@ def specification(model: Transformer, tokenizer: Tokenizer) -> Any:
     return spec
 
 
+class _Projection(NamedTuple):
+    weight: np.ndarray
+    bias: np.ndarray | None
+
+
 def _self_attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
     q, k, v, output, d_k = _projections(attention)
-    to.linear[0].weight = np.concatenate((q, k, v))
-    to.linear[1].weight = output
+    _fuse(to.linear[0], q, k, v)
+    _fuse(to.linear[1], output)
     to.queries_scale = np.float32(1 / math.sqrt(d_k))
     _norm(to.layer_norm, norm)
 
 
 def _cross_attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -> None:
     q, k, v, output, d_k = _projections(attention)
-    to.linear[0].weight = q
-    to.linear[1].weight = np.concatenate((k, v))
-    to.linear[2].weight = output
+    _fuse(to.linear[0], q)
+    _fuse(to.linear[1], k, v)
+    _fuse(to.linear[2], output)
     to.queries_scale = np.float32(1 / math.sqrt(d_k))
     _norm(to.layer_norm, norm)
 
 
+def _fuse(to: Any, *projections: _Projection) -> None:
+    to.weight = np.concatenate([one.weight for one in projections])
+    if biases := [one.bias for one in projections if one.bias is not None]:
+        to.bias = np.concatenate(biases)
+
+
 def _projections(
     attention: MultiHeadAttention,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[_Projection, _Projection, _Projection, _Projection, int]:
     """W_Q, W_K and W_V as `[h * width, d_model]`, W_O as `[d_model, h * width]`, and d_k."""
     h = attention.h
-    matrices = [_array(one.weight) for one in (attention.W_Q, attention.W_K, attention.W_V)]
-    output = _array(attention.W_O.weight)
-    d_k = len(matrices[0]) // h
-    width = max(len(matrix) // h for matrix in matrices)
-    q, k, v = (_filled_up(matrix, h, width) for matrix in matrices)
-    return q, k, v, _filled_up(output.T, h, width).T, d_k
+    linears = (attention.W_Q, attention.W_K, attention.W_V)
+    d_k = attention.W_Q.out_features // h
+    width = max(linear.out_features // h for linear in linears)
+    q, k, v = (
+        _Projection(
+            _filled_up(_array(linear.weight), h, width),
+            None if (bias := _bias(linear)) is None else _filled_up(bias, h, width),
+        )
+        for linear in linears
+    )
+    W_O = attention.W_O
+    output = _Projection(_filled_up(_array(W_O.weight).T, h, width).T, _bias(W_O))
+    return q, k, v, output, d_k
 
 
-def _filled_up(matrix: np.ndarray, h: int, width: int) -> np.ndarray:
-    """`[h * narrower, d_model]` to `[h * width, d_model]`: zeros after the rows of each head."""
-    by_head = matrix.reshape(h, -1, matrix.shape[-1])
-    missing = width - by_head.shape[1]
-    return np.pad(by_head, ((0, 0), (0, missing), (0, 0))).reshape(h * width, -1)
+def _bias(linear: nn.Linear) -> np.ndarray | None:
+    bias: Tensor | None = linear.bias  # which the stubs of torch always have
+    return None if bias is None else _array(bias)
+
+
+def _filled_up(rows: np.ndarray, h: int, width: int) -> np.ndarray:
+    """`[h * narrower, ...]` to `[h * width, ...]`: zeros after the rows of each head."""
+    by_head = rows.reshape(h, -1, *rows.shape[1:])
+    missing = np.zeros((h, width - by_head.shape[1], *rows.shape[1:]), rows.dtype)
+    return np.concatenate((by_head, missing), axis=1).reshape(h * width, *rows.shape[1:])
 
 
 def _feed_forward(to: Any, feed_forward: FeedForward, norm: AddAndNorm) -> None:

@@ -97,7 +97,9 @@ def read(folder: Path) -> Exported:
         manifest = read_manifest(folder)
         config = TransformerConfig.from_dict(manifest["model"])
         refuse_too_large(config)
-        checksums = {name: str(manifest["sha256"][name]) for name in REQUIRED}
+        listed = manifest["sha256"]
+        names = (*REQUIRED, domain.FILE) if domain.FILE in listed else REQUIRED
+        checksums = {name: str(listed[name]) for name in names}
         checkpoint = str(manifest["checkpoint"])
     except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import CheckpointError, Translator, checkpoint
+from transformer import CheckpointError, Translator, checkpoint, domain
 from transformer.__main__ import main as translate
 from transformer.engine import CTranslate2Translator
 from transformer.export import folder
@@ -17,8 +17,12 @@ TEXT = "The dog waits beside the river."
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, checkpoint_folder):
+    """Of a checkpoint that states its domain."""
+    given = tmp_path_factory.mktemp("given") / "model"
+    shutil.copytree(checkpoint_folder, given)
+    (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
     out = tmp_path_factory.mktemp("exported") / "deep" / "model"
-    assert main(["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]) == 0
+    assert main(["ctranslate2", "--checkpoint", str(given), "--out", str(out)]) == 0
     return out
 
 
@@ -27,7 +31,7 @@ def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpo
     loaded = checkpoint.load(checkpoint_folder)
     assert (read.checksum, read.config) == (loaded.checksum, loaded.model.config)
     assert read.tokenizer.model == loaded.tokenizer.model
-    assert {*folder.REQUIRED, EXPORT} == {path.name for path in exported.iterdir()}
+    assert {*folder.REQUIRED, domain.FILE, EXPORT} == {path.name for path in exported.iterdir()}
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
 
 
@@ -82,7 +86,7 @@ def test_what_is_there_is_never_deleted(tmp_path, checkpoint_folder, capsys):
     assert (taken / "thesis.txt").read_text() == file.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [*folder.REQUIRED, EXPORT])
+@pytest.mark.parametrize("name", [*folder.REQUIRED, domain.FILE, EXPORT])
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
     broken = tmp_path / "broken"

@@ -49,13 +49,14 @@ def measured(kind_name: str, layer: int, head: int) -> Callable[[Facts], Iterato
 
 def _nearest(facts: Facts, kind_name: str, layer: int, head: int) -> Iterator[str]:
     """The heads of this kind that look most alike: half of what lies elsewhere in a row."""
-    every = facts.trace.weights(KINDS[kind_name]).astype(np.float64)
+    kind = KINDS[kind_name]
+    counted = facts.trace.weights(kind)[:, :, kind == "decoder_self" :].astype(np.float64)
     apart = {
         f"L{at[0] + 1} H{at[1] + 1} · {kind_name}": float(
             np.mean([np.abs(a - b).sum() / 2 for a, b in zip(one, other, strict=True)])
         )
-        for at in np.ndindex(every.shape[:2])
-        for one, other in ((every[layer, head], every[at]),)
+        for at in np.ndindex(counted.shape[:2])
+        for one, other in ((counted[layer, head], counted[at]),)
         if at != (layer, head)
     }
     yield from _least(apart)

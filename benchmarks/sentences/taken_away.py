@@ -80,8 +80,14 @@ def _maps(facts: Facts, edits: dict[str, Hook]) -> dict[Kind, Floats]:
 
 def _changed(maps: dict[Kind, Floats], plain: dict[Kind, Floats]) -> Iterator[str]:
     """The heads whose rows lie farthest from before: half the sum of what moved, row by row."""
+    # the decoder's first row sees one key alone, in every head
     moved = [
-        (float(np.abs(maps[kind][at] - plain[kind][at]).sum(-1).mean() / 2), kind, at)
+        (
+            float(np.abs(maps[kind][at] - plain[kind][at])[kind == "decoder_self" :].sum(-1).mean())
+            / 2,
+            kind,
+            at,
+        )
         for kind in maps
         for at in np.ndindex(maps[kind].shape[:2])
     ]

@@ -7,12 +7,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from transformer.trace import Weights
+from transformer.analysis.heads.measures import first_counted_row
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-def row_distances(first: Weights, second: Weights) -> Floats:
+def row_distances(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> Floats:
     """The total variation distance of each row, ½ Σ_j |p_j − q_j|: the share that lies elsewhere.
 
     Args:
@@ -26,10 +26,17 @@ def row_distances(first: Weights, second: Weights) -> Floats:
     return distance
 
 
-def total_variation(first: Weights, second: Weights) -> Floats:
+def total_variation(
+    first: npt.NDArray[np.floating], second: npt.NDArray[np.floating], *, causal: bool = False
+) -> Floats:
     """½ Σ_j |a_ij - b_ij| of two rows, mean over the rows: `[..., query, key]` to `[...]`.
 
     0 where both heads look at the same, 1 where they share no key. Weight that was moved from one
     key to another counts once.
+
+    Args:
+        causal: whether a query sees no later key: then the first row, which is the same in every
+            head, does not count.
     """
-    return np.asarray(row_distances(first, second).mean(-1))
+    counted = first_counted_row(first.shape[-2], causal=causal)
+    return np.asarray(row_distances(first, second)[..., counted:].mean(-1))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +20,12 @@ from transformer.analysis.corpus.corpus_roles import (
     measure_sentence,
     most_frequent_offsets,
 )
-from transformer.analysis.distance import row_distances
+from transformer.analysis.distance import total_variation
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
 from transformer.analysis.heads.measures import Floats, first_counted_row, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import Kind
-from transformer.trace import Weights
 
 REACH = 8
 """The farthest relative position that has a column of its own in a profile."""
@@ -173,8 +171,7 @@ def _unlike_others(axes: LabelledWeights, counts: Sequence[int], first: int) -> 
         total += axes.weights[layer, :count, first:].sum(0, dtype=np.float64)
     for layer, head in _places(counts):
         own = axes.weights[layer, head, first:]
-        mean = cast(Weights, (total - own) / others)  # in float64, as the distance is computed
-        unlike[layer, head] = row_distances(own, mean).mean()
+        unlike[layer, head] = total_variation(own, (total - own) / others)
     return unlike
 
 

@@ -19,7 +19,7 @@ def nearest_by_measures(report: HeadReport, place: Head, count: int) -> list[tup
 
     Each measure is divided by its standard deviation over all heads; the distance is the root mean
     square of the differences. Measures that some kind does not have (`aligns`, `previous`) and the
-    two measures of importance are not in it.
+    measures of importance are not in it.
     """
     names = [name for name in MEASURES if all(name in figures.measures for figures in report.heads)]
     places = [figures.place for figures in report.heads]
@@ -36,7 +36,8 @@ def nearest_by_attention(
     The distance is `total_variation`: 0 where they look at the same, 1 where they share no key.
     """
     weights = trace.weights(place.kind)  # [layer, head, query, key]
-    apart = total_variation(weights, weights[place.layer, place.head])
+    causal = place.kind == "decoder_self" and trace.causal
+    apart = total_variation(weights, weights[place.layer, place.head], causal=causal)
     there = trace.has_head(place.kind)
     places = [Head(place.kind, *map(int, at)) for at in np.argwhere(there)]
     return _nearest(places, apart[there], place, count)
@@ -45,8 +46,9 @@ def nearest_by_attention(
 def _standardised(table: Floats) -> Floats:
     """Each column less its mean, in standard deviations; one that says the same of all is 0."""
     centred = table - table.mean(0)
-    spread = table.std(0)
-    scaled: Floats = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-12)
+    deviations = table.std(0)
+    differ = deviations > 1e-12
+    scaled: Floats = np.divide(centred, deviations, out=np.zeros_like(centred), where=differ)
     return scaled
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from transformer.analysis.axes import LabelledWeights, mean_of_heads
-from transformer.analysis.distance import Floats, row_distances
-from transformer.analysis.heads.measures import first_counted_row
+from transformer.analysis.distance import Floats, total_variation
 from transformer.kinds import Kind
 
 
 def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) -> Floats:
-    """The mean of `row_distances` over the rows that count, for each head, or for each layer.
+    """The `total_variation` of each head, or of each layer.
 
     Where the two have not the same heads in each layer, as where one has a single head, all heads
     together, the means over their heads are compared.
@@ -31,6 +30,4 @@ def head_distances(first: LabelledWeights, second: LabelledWeights, kind: Kind) 
     else:
         weights = mean_of_heads(first)[:, None], mean_of_heads(second)[:, None]
         there = there[:, :1]  # each layer has one head
-    counted = first_counted_row(len(first.labels.queries), causal=first.is_causal(kind))
-    distances = row_distances(*weights)[..., counted:].mean(-1)
-    return np.where(there, distances, np.nan)
+    return np.where(there, total_variation(*weights, causal=first.is_causal(kind)), np.nan)

@@ -216,7 +216,9 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
     found: list[tuple[Head, float]] = []
     for kind in KINDS:
         apart: npt.NDArray[np.float64] = total_variation(
-            effect.after.weights(kind), effect.before.weights(kind)
+            effect.after.weights(kind),
+            effect.before.weights(kind),
+            causal=kind == "decoder_self" and effect.before.causal,
         )
         found += [(Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)]
     found.sort(key=lambda one: -one[1])
@@ -248,6 +250,7 @@ def _explain() -> None:
         f"{code_line(removed)}, {code_line(patched)}. The page shows what changed when heads were "
         f"removed, never why the model decided; other heads can take over what one of them did. "
         f"The number at a head is the total variation between its rows before and after, mean "
-        f"over the rows: {code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
+        f"over the rows, but the first of decoder self-attention, which sees one key alone: "
+        f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
         f"{MARKS}"
     )

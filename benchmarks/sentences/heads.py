@@ -105,14 +105,16 @@ def role_of(
     """The pattern with the most weight beyond chance, row by row, and that over its threshold."""
     queries = facts.trace.labels(kind).queries[: len(weights)]
     first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
-    words = [p.word for p in facts.trace.source_pieces]
-    if kind == "decoder_self":
-        words = [-1, *(p.word for p in facts.trace.target_pieces)]
-
-    def plain(token: str) -> str:
-        text = token.removeprefix("▁").casefold()
-        return text if any(map(str.isalnum, text)) and text not in ("<s>", "</s>", "<pad>") else ""
-
+    source, target = (
+        [piece.word for piece in pieces]
+        for pieces in (facts.trace.source_pieces, facts.trace.target_pieces)
+    )
+    numbers = {
+        "encoder_self": (source, source),
+        "decoder_self": ([-1, *target], [-1, *target]),
+        "cross": (target, source),
+    }[kind]
+    query_words, key_words = map(_words, (queries, tokens), numbers)
     patterns: dict[str, Callable[[int, int], bool]] = {
         "first": lambda _, k: k == 0,
         "end token": lambda _, k: tokens[k] == "</s>",
@@ -120,19 +122,10 @@ def role_of(
             tokens[k] not in ("<s>", "</s>", "<pad>") and not any(map(str.isalnum, tokens[k]))
         ),
     }
-    if kind == "cross":
-        patterns["same word"] = lambda q, k: (
-            bool(plain(queries[q])) and (plain(queries[q]) == plain(tokens[k]))
-        )
-    else:
-        patterns["same word"] = lambda q, k: (
-            q != k
-            and bool(plain(tokens[k]))
-            and (
-                plain(queries[q]) == plain(tokens[k])
-                or (words[q] == words[k] and bool(plain(queries[q])))
-            )
-        )
+    patterns["same word"] = lambda q, k: (
+        bool(key_words[k]) and query_words[q] == key_words[k] and (kind == "cross" or q != k)
+    )
+    if kind != "cross":
         patterns["previous"] = lambda q, k: k == q - 1
         patterns["next"] = lambda q, k: k == q + 1
         patterns["itself"] = lambda q, k: k == q
@@ -153,6 +146,20 @@ def role_of(
         scores["spread"] = bits / most / 0.9
     best = max(scores, key=scores.__getitem__)
     return best, scores[best]
+
+
+def _words(tokens: tuple[str, ...], numbers: list[int]) -> list[str]:
+    """The whole word at each piece, of letters alone; none at punctuation."""
+    plain = [token.removeprefix("▁").casefold() for token in tokens]
+    texts = [
+        text if any(map(str.isalnum, text)) and text not in ("<s>", "</s>", "<pad>") else ""
+        for text in plain
+    ]
+    pieces = [*zip(numbers, texts, strict=False)]  # up to the step that is shown
+    return [
+        "".join(text for number, text in pieces if number == own) if letters else ""
+        for own, letters in pieces
+    ]
 
 
 def _aligned(weights: Floats) -> float:

@@ -5,6 +5,7 @@ Where a head looked, never why the model decided (Jain & Wallace 2019, Wiegreffe
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START
+from transformer.words import WORD
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
@@ -111,11 +113,9 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
 def _same_word(axes: LabelledWeights, kind: Kind) -> Cells:
     """The word again, or another piece of it; punctuation and a position itself do not count."""
     special = _special(axes)
-    queries, keys = (_lower_case(tokens, special) for tokens in axes.labels)
+    queries, keys = (_words(tokens, special) for tokens in axes.labels)
     same = np.array([[bool(query) and query == key for key in keys] for query in queries])
     if kind != "cross":
-        words = _word_numbers(axes.labels.keys, keys)
-        same |= (words[:, None] == words) & (words >= 0)
         np.fill_diagonal(same, False)
     return same
 
@@ -124,23 +124,34 @@ def _special(axes: LabelledWeights) -> frozenset[str]:
     return axes.special.tokens.union(SPECIAL.values())  # `<pad>` among them
 
 
-def _lower_case(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
-    """A token in lower case; empty where it has no letter, such as a full stop."""
+def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
+    """The word that each token is a piece of, in lower case; empty where the token has no letter.
+
+    Pieces of different words may have the same letters, such as the `ers` of two trades.
+    """
     plain = [token.removeprefix(WORD_START).casefold() for token in tokens]
-    return [text if any(map(str.isalnum, text)) and text not in special else "" for text in plain]
+    texts = [text if any(map(str.isalnum, text)) and text not in special else "" for text in plain]
+    starts = _word_starts(tokens, texts)
+    words: dict[int, str] = defaultdict(str)
+    for start, text in zip(starts, texts, strict=True):
+        words[start] += text
+    return [words[start] if text else "" for start, text in zip(starts, texts, strict=True)]
 
 
-def _word_numbers(tokens: tuple[str, ...], texts: list[str]) -> npt.NDArray[np.int64]:
-    """Which word each piece belongs to; -1 for what has no letter. Whole words have no `▁`."""
+def _word_starts(tokens: tuple[str, ...], texts: list[str]) -> list[int]:
+    """At which token the word of each begins; -1 outside any word. Whole words have no `▁`."""
     whole = not any(token.startswith(WORD_START) for token in tokens)
-    numbers, last = [], -1
+    starts, last = [], -1
     for position, (token, text) in enumerate(zip(tokens, texts, strict=True)):
-        if not text:
-            last = -1
-        elif whole or token.startswith(WORD_START) or last < 0:
-            last = position
-        numbers.append(last)
-    return np.array(numbers)
+        if text:
+            if whole or token.startswith(WORD_START) or last < 0:
+                last = position
+        else:  # an apostrophe or a hyphen may stand inside a word
+            around = (*texts[position - 1 : position], *tokens[position : position + 2])
+            if not WORD.fullmatch("".join(around)):
+                last = -1
+        starts.append(last)
+    return starts
 
 
 def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:

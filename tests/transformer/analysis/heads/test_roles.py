@@ -16,7 +16,7 @@ from tests.transformer.analysis.planted import (
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.roles import head_roles
+from transformer.analysis.heads.roles import head_roles, pattern_cells
 from transformer.trace import Labels
 
 
@@ -38,6 +38,21 @@ def test_names_that_only_the_encoder_can_have():
     assert role_of("encoder_self", looking_at(*np.full(COUNT, 3))) == "punctuation"
     # the other piece of the word, or the word again: ▁The ↔ ▁the, ▁fris ↔ bee
     assert role_of("encoder_self", looking_at(4, 2, 1, 5, 0, 3, 3, 3)) == "same word"
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "cross"])
+def test_pieces_of_two_words_are_not_the_same_word_though_they_are_written_alike(kind):
+    tokens = (
+        "▁Skate", "board", "ers", "▁and", "▁snow", "board", "ers", ",", "▁a", "▁plaz", "a", "▁man",
+        "'", "s", ".", "▁Man", "▁s", "▁AND", "</s>",
+    )  # fmt: skip
+    words = [0, 0, 0, 1, 2, 2, 2, -1, 3, 4, 4, 5, -2, 5, -3, 6, 7, 1, -4]
+    expected = np.equal.outer(words, words) & (np.array(words) >= 0)
+    if kind != "cross":
+        np.fill_diagonal(expected, False)
+    weights = np.ones((1, 1, len(tokens), len(tokens)), dtype=np.float32)
+    axes = LabelledWeights(weights, Labels(tokens, tokens))
+    np.testing.assert_array_equal(pattern_cells(axes, kind)["same word"], expected)
 
 
 def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_aligns():

@@ -14,6 +14,7 @@ from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence
 from transformer.analysis.corpus.head_report import Example
+from transformer.analysis.corpus.stored import MOST_LETTERS
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind
@@ -23,17 +24,33 @@ EXAMPLES_OF_A_HEAD = 3
 
 
 def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
-    """Those of the model's own translations of the example sentences."""
+    """Those of the model's own translations of the example sentences.
+
+    Raises:
+        CorpusError: if there is none.
+        InputError: if the model cannot translate one, or a report cannot hold it.
+    """
     lines = [line for line in read_lines(path) if line.strip()]
     if not lines:
         raise CorpusError(f"{path} has no sentence: give one a line, or leave --examples out.")
     traces = []
     for number, line in enumerate(tqdm(lines, "examples", disable=None), start=1):
         try:
-            traces.append(translator.trace(line))
+            _require_room(line, "sentence")
+            trace = translator.trace(line)
+            _require_room(trace.target, "translation")
         except InputError as error:
             raise InputError(f"{path} sentence {number:,}: {error}") from error
+        traces.append(trace)
     return traces
+
+
+def _require_room(text: str, what: str) -> None:
+    if len(text) > MOST_LETTERS:
+        raise InputError(
+            f"The {what} has {len(text):,} characters, but a report holds at most {MOST_LETTERS:,} "
+            f"of a text: leave it out."
+        )
 
 
 def examples_of_heads(

@@ -192,6 +192,7 @@ def _repeated(
         before.target,
         list(before.source_pieces),
         list(before.target_pieces),
+        languages=before.languages,
     )
     translation = translator.translate(before.source, should_stop=should_stop, **search)
     return Effect(before, after, translation)

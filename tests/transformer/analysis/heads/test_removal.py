@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.config import BOS, EOS
 from transformer.decoding import beam_search, greedy
 from transformer.kinds import KINDS, attention_name
+from transformer.languages import Languages
 from transformer.masks import padding_mask
 from transformer.trace import AttentionTrace
 
@@ -48,6 +50,8 @@ def test_nothing_taken_away_changes_no_bit(translator, trace) -> None:
     assert not found.changes.any()
     assert not any(found.difference(kind).any() for kind in KINDS)
     assert found.translation.best == translator.translate(TEXT).best
+    other = replace(trace, languages=Languages("Finnish", "Estonian"))
+    assert effect(translator, other, []).after.languages == other.languages
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -109,13 +109,16 @@ def removed(
             stored beside the checkpoint of a translator.
 
     Raises:
-        InputError: if the model has no such head, a head is named twice, there is no mean, or,
-            inside the block, a pattern is of a sentence of another length.
+        InputError: if the model has no such head, a head is named twice, there is no mean of it,
+            or, inside the block, a pattern is of a sentence of another length.
     """
     transformer = model.model if isinstance(model, Translator) else model
     require_heads(transformer, [removal.place for removal in removals])
-    if any(removal.how == "mean" for removal in removals) and means is None:
+    to_mean = {removal.kind for removal in removals if removal.how == "mean"}
+    if to_mean and means is None:
         means = _stored_means(model)
+    for kind in to_mean:
+        _require_means(transformer, means or {}, kind)
     with installed(transformer, _hooks(transformer, removals, means or {})):
         yield
 
@@ -252,6 +255,18 @@ def _stored_means(model: Translator | Transformer) -> Mapping[Kind, Tensor]:
             "python -m training.evaluate heads, or choose another way to take a head away."
         )
     return stored
+
+
+def _require_means(model: Transformer, means: Mapping[Kind, Tensor], kind: Kind) -> None:
+    config = model.config
+    shape = [config.N, config.h, config.d_v]
+    found = list(means[kind].shape) if kind in means else None
+    if found != shape:
+        what = "none is given" if found is None else f"those given have the shape {found}"
+        raise InputError(
+            f"The mean output of each head of {kind} must be [layer, head, d_v] = {shape}, but "
+            f"{what}: give those of this model."
+        )
 
 
 def _checked(pattern: Pattern, kind: Kind) -> Pattern:

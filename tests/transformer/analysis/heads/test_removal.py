@@ -16,7 +16,7 @@ from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.config import BOS, EOS
 from transformer.decoding import beam_search, greedy
-from transformer.kinds import KINDS, attention_name
+from transformer.kinds import KINDS, Kind, attention_name
 from transformer.languages import Languages
 from transformer.masks import padding_mask
 from transformer.trace import AttentionTrace
@@ -207,6 +207,14 @@ def test_the_mean_of_a_head_stands_at_every_position(translator, trace) -> None:
         removed(translator, [Removal("cross", 1, 3, "mean")]),
     ):
         pass
+    foreign: dict[Kind, torch.Tensor] = {"encoder_self": means["encoder_self"]}
+    smaller = foreign | {"cross": means["cross"][:1]}
+    for given, said in ((foreign, "none is given"), (smaller, r"\[1, 4, 8\]")):
+        with (
+            pytest.raises(InputError, match=f"of cross must be .*{said}"),
+            removed(translator, [Removal("cross", 1, 3, "mean")], given),
+        ):
+            pass
 
 
 # a copying head

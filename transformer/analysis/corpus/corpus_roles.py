@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
+from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
 from transformer.analysis.heads.measures import Floats, first_counted_row, measure
 from transformer.analysis.heads.roles import (
     ROLE_THRESHOLDS,
@@ -22,10 +23,9 @@ from transformer.analysis.heads.roles import (
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL
 
+_OF_ONE_SENTENCE = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {
-    "confidence": "the largest weight of a row, end token aside, mean over the rows",
-    "entropy": "how evenly a row is spread, in bits",
-    "offset": "how many tokens after itself a position looks, on average; below 0 is back",
+    **{name: OF_A_SENTENCE[name] for name in _OF_ONE_SENTENCE},
     "positional": "share of the rows whose largest weight lies at the offset that is most frequent",
     "sink": "share of the weight on the first token, the end token and punctuation",
     "rare word": "share of the rows whose largest weight lies on the least frequent token",
@@ -80,7 +80,7 @@ def measure_sentence(
     """
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
-    values = {name: measure(axes, kind, name) for name in ("confidence", "entropy", "offset")}
+    values = {name: measure(axes, kind, name) for name in _OF_ONE_SENTENCE}
     values["sink"] = _sink(axes, kind, first)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
     values |= role_scores(axes, kind)

@@ -12,9 +12,10 @@ from transformer.analysis.teacher_forcing import (
     ForcedPair,
     Progress,
     forced_pair,
+    pattern_points,
     to_array,
 )
-from transformer.kinds import KINDS, Kind, attention_name
+from transformer.kinds import KINDS, Kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -38,8 +39,7 @@ def gradient_times_attention(
     Raises:
         InputError: if the trace does not fit the model.
     """
-    layers = range(model.config.N)
-    names = {kind: [f"{attention_name(kind, n)}.hook_pattern" for n in layers] for kind in KINDS}
+    names = {kind: pattern_points(model, kind) for kind in KINDS}
 
     def log_P(pair: ForcedPair) -> Tensor:
         logits: Tensor

@@ -7,6 +7,12 @@ import pytest
 from tests.transformer.analysis.lens_cases import Case, uneven
 from tests.transformer.reference import is_one_sentence
 from transformer import InputError, Piece
+from transformer.analysis.corpus.faithfulness import drops_without_each_word
+from transformer.analysis.heads.effect import patched
+from transformer.analysis.heads.head import Head
+from transformer.analysis.paper.arithmetic import sublayer_values
+from transformer.analysis.paper.flow import flow
+from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
 from transformer.analysis.teacher_forcing import forced_pair, patterns
 
 __all__ = ["uneven"]
@@ -34,3 +40,21 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
     with pytest.raises(InputError) as refused:
         patterns(uneven.model, replace(uneven.trace, **{side: pieces}), "cross")
     assert is_one_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        flow,
+        lambda model, trace: sublayer_values(model, trace, "cross", 0),
+        lambda model, trace: embedding_parts(model, trace, "encoder"),
+        lambda model, trace: log_probs(model, trace, Edit("removed", ("encoder",))),
+        lambda model, trace: moved_log_probs(model, trace, ("encoder",), [1]),
+        drops_without_each_word,
+        lambda model, donor: patched(model, donor, [Head("cross", 0, 0)], "z").__enter__(),
+    ],
+)
+def test_whatever_runs_the_pieces_of_a_trace_refuses_those_of_another_model(uneven: Case, ask):
+    pieces = (Piece(5, "good", 0), Piece(9_000, "foreign", 1))
+    with pytest.raises(InputError, match="has the id 9000, which is no piece of this model"):
+        ask(uneven.model, replace(uneven.trace, source_pieces=pieces))

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.rank_correlation import kendall, spearman
+from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import Kind, attention_name
@@ -200,10 +200,13 @@ def erased_log_probs(
 
     Returns:
         `[case, target]`, or `[case]` with `rows`.
+
+    Raises:
+        InputError: if nothing would be left, or the trace does not fit the model.
     """
     if erased.all(-1).any():
         raise InputError("Nothing of the sentence would be left: erase fewer words.")
-    pair = batch_traces([trace])
+    pair = forced_pair(model, trace)
     at_once = max(1, BATCH_PIECES // max(pair.source.size(1), pair.target.size(1)))
     # by length: a pass reads the target up to the last piece that is asked for in it
     order = np.arange(len(erased)) if rows is None else np.argsort(rows, kind="stable")
@@ -215,15 +218,15 @@ def erased_log_probs(
 
 
 def _erased(
-    model: Transformer, pair: TraceBatch, erased: npt.NDArray[np.bool_], rows: Numbers | None
+    model: Transformer, pair: ForcedPair, erased: npt.NDArray[np.bool_], rows: Numbers | None
 ) -> Floats:
     cases, device = len(erased), model.device
     mask = torch.from_numpy(~erased).to(device)[:, None, None]  # [case, 1, 1, source]
     # what comes later changes nothing
     length = pair.target.size(1) if rows is None else int(rows.max()) + 1
     source, target, written = (
-        t.to(device).expand(cases, -1)
-        for t in (pair.source, pair.target[:, :length], pair.written[:, :length])
+        ids.expand(cases, -1)
+        for ids in (pair.source, pair.target[:, :length], pair.written[:length])
     )
     decoded = model.decode(target, model.encode(source, mask), mask)  # [case, target, d_model]
     if rows is not None:

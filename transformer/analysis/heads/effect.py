@@ -14,7 +14,6 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch_traces
 from transformer.analysis.heads.head import Head, require_heads
 from transformer.analysis.heads.removal import (
     POSITION_POINT,
@@ -26,6 +25,7 @@ from transformer.analysis.heads.removal import (
     painted,
     removed,
 )
+from transformer.analysis.teacher_forcing import forced_pair, values_at
 from transformer.errors import InputError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
@@ -126,7 +126,8 @@ def patched(
         what: "z", the output `[query, d_v]`, or "pattern", the weights `[query, key]`.
 
     Raises:
-        InputError: if there is no such head, or, inside the block, a sentence of another shape.
+        InputError: if there is no such head, the donor does not fit the model, or, inside the
+            block, a sentence of another shape.
     """
     require_heads(model, heads)
     if what == "pattern":
@@ -148,10 +149,7 @@ def _patches(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -
     for head in heads:
         places[head.kind, head.layer].append(head.head)
     names = {f"{attention_name(*place)}.hook_z": place for place in places}
-    pair = batch_traces([donor])
-    _, cache = model.run_with_cache(
-        pair.source.to(model.device), pair.target.to(model.device), names=names.__contains__
-    )
+    _, cache = values_at(model, forced_pair(model, donor), names)
     hooks: dict[str, Hook] = {}
     for name, (kind, layer) in names.items():
         chosen = places[kind, layer]

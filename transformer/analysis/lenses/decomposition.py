@@ -126,7 +126,7 @@ def block_points(kind: Kind, layer: int) -> dict[str, str]:
         "pattern": f"{name}.hook_pattern",
         "v": f"{name}.hook_v",
         "z": f"{name}.hook_z",
-        "residual": _residual_point(kind, layer),
+        "residual": residual_point(kind, layer),
         "sublayer": f"{name}_norm.hook_sublayer",
         "added": f"{name}_norm.hook_sum",
         "output": f"{name}_norm.hook_normalised",
@@ -206,8 +206,12 @@ def head_W_O(model: Transformer, kind: Kind, layer: int) -> Tensor:
     return W_O.view(W_O.size(0), model.config.h, -1)
 
 
-def _residual_point(kind: Kind, layer: int) -> str:
-    """What the sub-layer reads and what is added to its output."""
+def residual_point(kind: Kind, layer: int) -> str:
+    """The hook point of what the sub-layer projects to queries and adds to its output.
+
+    Args:
+        layer: counted from 0; N gives what a stack of N layers writes.
+    """
     if kind == "cross":
         return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
     stack = kind.removesuffix("_self")

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch_traces
+from transformer.analysis.lenses.decomposition import residual_point
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.errors import HookError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
@@ -73,16 +74,17 @@ def sublayer_values(
 
     Raises:
         HookError: if there is no such layer.
+        InputError: if the trace does not fit the model.
     """
     if not 0 <= layer < model.config.N:
         raise HookError(f"There is no layer {layer}: the model has {model.config.N}, from 0.")
     module = attention_name(kind, layer)
-    x, memory = _query_input(kind, layer), _key_input(kind, layer, model.config.N)
-    pair = batch_traces([trace])
+    x, memory = residual_point(kind, layer), _key_input(kind, layer, model.config.N)
+    pair = forced_pair(model, trace)
     with model.hooks(edits or {}):
         _, cache = model.run_with_cache(
-            pair.source.to(model.device),
-            pair.target.to(model.device),
+            pair.source,
+            pair.target,
             names=lambda name: name.startswith(module) or name in (x, memory),
         )
     point = f"{module}.hook_"
@@ -107,19 +109,9 @@ def sublayer_values(
     )
 
 
-def _query_input(kind: Kind, layer: int) -> str:
-    """The hook point from whose value the queries are projected."""
-    if kind == "cross":
-        return f"decoder.layers.{layer}.self_attention_norm.hook_normalised"
-    stack = "encoder" if kind == "encoder_self" else "decoder"
-    if layer == 0:
-        return f"{stack}.embedding.hook_sum"
-    return f"{stack}.layers.{layer - 1}.feed_forward_norm.hook_normalised"
-
-
 def _key_input(kind: Kind, layer: int, N: int) -> str:
     """The hook point from whose value keys and values are projected."""
-    return _query_input("encoder_self", N) if kind == "cross" else _query_input(kind, layer)
+    return residual_point("encoder_self", N) if kind == "cross" else residual_point(kind, layer)
 
 
 def _array(value: Tensor) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from transformer.analysis.batch import batch_traces
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
@@ -18,14 +18,14 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 LOGITS, PROBABILITIES = "logits", "probabilities"
 """Names of the values after the last hook point: the projection, and its softmax."""
 
-_WATCHED = frozenset(
-    ("tokens", "positions", "sum", "q", "k", "v", "pattern", "z", "hidden", "sublayer")
-) | {"normalised"}
+_WATCHED = frozenset((
+    "tokens", "positions", "sum", "q", "k", "v", "pattern", "z", "hidden", "sublayer", "normalised",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Every value of one teacher-forced pass over a sentence and its translation (Figure 1).
+    """What one teacher-forced pass has at the places of Figure 1, for a sentence and translation.
 
     Args:
         values: by the name of the hook point, without the axis of the batch: `[position, d_model]`
@@ -44,11 +44,15 @@ class Flow:
 
 @torch.inference_mode()
 def flow(model: Transformer, trace: AttentionTrace) -> Flow:
-    """Run the model once over a sentence and its translation and keep every value."""
-    pair = batch_traces([trace])
+    """Run the model once over a sentence and its translation, for the places of Figure 1.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    pair = forced_pair(model, trace)
     logits, cache = model.run_with_cache(
-        pair.source.to(model.device),
-        pair.target.to(model.device),
+        pair.source,
+        pair.target,
         names=lambda name: name.rpartition(".hook_")[2] in _WATCHED,
     )
     written = {piece.id: piece.text for piece in trace.target_pieces}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from transformer.analysis.batch import batch_traces
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.embedding import sinusoidal_positions
 from transformer.hooks import Hook
 from transformer.model import Transformer
@@ -194,9 +194,14 @@ class EmbeddingParts(NamedTuple):
 
 @torch.inference_mode()
 def embedding_parts(model: Transformer, trace: AttentionTrace, stack: Stack) -> EmbeddingParts:
-    """Embedding · √d_model, position, and their sum, of one side of a sentence (§3.4, §3.5)."""
+    """Embedding · √d_model, position, and their sum, of one side of a sentence (§3.4, §3.5).
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    pair = forced_pair(model, trace)
     _, cache = model.run_with_cache(
-        *_inputs(model, trace), names=lambda name: name.startswith(f"{stack}.embedding.")
+        pair.source, pair.target, names=lambda name: name.startswith(f"{stack}.embedding.")
     )
     found = (cache[f"{stack}.embedding.hook_{part}"][0] for part in EmbeddingParts._fields)
     return EmbeddingParts(*(part.float().cpu().numpy() for part in found))
@@ -210,13 +215,15 @@ def log_probs(model: Transformer, trace: AttentionTrace, edit: Edit) -> npt.NDAr
 
     Returns:
         `[target]`.
+
+    Raises:
+        InputError: if the trace does not fit the model.
     """
+    pair = forced_pair(model, trace)
     with model.hooks(edit.hooks()):
-        logits = model(*_inputs(model, trace))[0]  # [target, vocab]
-    written = torch.tensor([[piece.id] for piece in trace.target_pieces], device=model.device)
-    found: npt.NDArray[np.float32] = (
-        logits.float().log_softmax(-1).gather(-1, written)[:, 0].cpu().numpy()
-    )
+        logits = model(pair.source, pair.target)[0]  # [target, vocab]
+    log_p = logits.float().log_softmax(-1)
+    found: npt.NDArray[np.float32] = log_p.gather(-1, pair.written[:, None])[:, 0].cpu().numpy()
     return found
 
 
@@ -228,9 +235,11 @@ def moved_log_probs(
 
     Returns:
         `[step, target]`.
+
+    Raises:
+        InputError: if the trace does not fit the model.
     """
-    source, target = _inputs(model, trace)
-    written = torch.tensor([[[piece.id] for piece in trace.target_pieces]], device=model.device)
+    source, target, written = forced_pair(model, trace)
     at_once = max(1, BATCH_PIECES // max(source.size(1), target.size(1)))
     found = []
     for first in range(0, len(steps), at_once):
@@ -239,7 +248,7 @@ def moved_log_probs(
         with model.hooks({f"{stack}.embedding.hook_sum": hook for stack in stacks}):
             logits = model(source.expand(len(some), -1), target.expand(len(some), -1))
         log_p = logits.float().log_softmax(-1)  # [step, target, vocab]
-        found.append(log_p.gather(-1, written.expand(len(some), -1, -1))[..., 0])
+        found.append(log_p.gather(-1, written[:, None].expand(len(some), -1, -1))[..., 0])
     return torch.cat(found).cpu().numpy()
 
 
@@ -252,9 +261,3 @@ def _move_each(steps: Sequence[int]) -> Hook:
         return x + torch.from_numpy(np.stack(moves)).to(x)
 
     return hook
-
-
-def _inputs(model: Transformer, trace: AttentionTrace) -> tuple[Tensor, Tensor]:
-    """What encoder and decoder read, `[1, source]` and `[1, target]`."""
-    pair = batch_traces([trace])
-    return pair.source.to(model.device), pair.target.to(model.device)

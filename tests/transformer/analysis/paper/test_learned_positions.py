@@ -37,6 +37,10 @@ NO_NUMBER = torch.tensor([[1.0, math.nan]])
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(0, 4)}, r"shape \[0, 4\]"),
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(7, 3)}, r"shape \[7, 3\]"),
         ({"encoder": torch.ones(7, 4), "decoder": torch.ones(8, 4)}, "differ in shape"),
+        *(
+            ({"encoder": torch.ones(7, 4).to(dtype), "decoder": torch.ones(7, 4)}, "of float32")
+            for dtype in (torch.float64, torch.float8_e4m3fn, torch.complex64)
+        ),
         ({"encoder": NO_NUMBER, "decoder": torch.ones(1, 2)}, "has values that are not finite"),
     ],
 )
@@ -51,6 +55,10 @@ def test_a_missing_and_a_damaged_file_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"There are no learned positions: .* is missing"):
         learned_positions(tmp_path / "nowhere")
     (tmp_path / TABLE).write_bytes(b"nonsense")
+    with pytest.raises(CheckpointError, match="is not a safetensors file"):
+        learned_positions(tmp_path)
+    header = b'{"encoder": {"dtype": "F4", "shape": [2, 2], "data_offsets": [0, 2]}}'
+    (tmp_path / TABLE).write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
     with pytest.raises(CheckpointError, match="is not a safetensors file"):
         learned_positions(tmp_path)
     (tmp_path / "folder" / TABLE).mkdir(parents=True)

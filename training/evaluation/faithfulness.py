@@ -31,6 +31,7 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
+from transformer.analysis.rank_correlation import mean_agreement
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 
@@ -103,9 +104,8 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     for name in NAMES:
         found = lens_faithfulness(translator, trace, name, without_each, targets)
         values |= _curve_means(name, found.erasing)
-        # where a row says the same of all words there is no order to agree with
-        values[name, "kendall"] = np.nan_to_num(found.kendall).mean()
-        values[name, "spearman"] = np.nan_to_num(found.spearman).mean()
+        values[name, "kendall"] = np.nan_to_num(mean_agreement(found.kendall))
+        values[name, "spearman"] = np.nan_to_num(mean_agreement(found.spearman))
     for kind in KINDS:
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()

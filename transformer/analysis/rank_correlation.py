@@ -25,6 +25,14 @@ def spearman(a: Floats, b: Floats) -> Floats:
     return _ratio((first * second).sum(-1), norm)
 
 
+def mean_agreement(rows: Floats) -> float:
+    """The mean of what `kendall` or `spearman` says of many rows, NaN where it says nothing of any.
+
+    A row in which all are tied agrees with nothing and counts as 0.
+    """
+    return float("nan") if np.isnan(rows).all() else float(np.nan_to_num(rows).mean())
+
+
 def _centred_ranks(x: Floats) -> Floats:
     ranks: Floats = np.sign(x[:, :, None] - x[:, None]).sum(-1) / 2
     return ranks

@@ -257,7 +257,8 @@ def _explain(test: str) -> None:
             r"heads of cross-attention (DeYoung et al. 2020, ERASER, §4.2, there with "
             f"probabilities): {code_line(word_scores)}, {code_line(erase)}. High is good for the "
             f"first and low for the second. Erased words are hidden from encoder and decoder by "
-            f"their masks. Kendall's τ compares the lens with the fall of log P without each word: "
+            f"their masks. Kendall's τ compares the lens with the fall of log P without each word, "
+            f"and is 0 for a written piece to which all words are alike: "
             f"{code_line(drops_without_each_word)}, {code_line(kendall)}. A word that can be "
             f"erased without loss may still be one that the model used: others can take its place."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,6 +19,7 @@ from transformer.analysis.corpus.faithfulness import (
     source_words,
 )
 from transformer.analysis.lenses import NAMES, LensName
+from transformer.analysis.rank_correlation import mean_agreement
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo_per_trace
 from viz.app.serving import Budget
@@ -40,7 +42,8 @@ class LensOnSentence:
     Args:
         comprehensiveness: fall of log P in nats with the first words erased, for each fraction.
         sufficiency: with all others erased.
-        kendall: agreement with what erasing each word by itself says; None where all are tied.
+        kendall: agreement with what erasing each word by itself says, 0 of a piece for which all
+            words are alike; None where they are for every piece.
     """
 
     comprehensiveness: tuple[float, ...]
@@ -140,9 +143,9 @@ def _remembered(trace: AttentionTrace, name: object, compute: Callable[[], T]) -
 
 
 def _means(erasing: Erasing, kendall: Floats | None = None) -> LensOnSentence:
-    told = kendall[~np.isnan(kendall)] if kendall is not None else np.array([])
+    agreement = math.nan if kendall is None else mean_agreement(kendall)
     return LensOnSentence(
         tuple(erasing.comprehensiveness.mean(0).tolist()),
         tuple(erasing.sufficiency.mean(0).tolist()),
-        float(told.mean()) if len(told) else None,
+        None if math.isnan(agreement) else agreement,
     )

@@ -20,7 +20,7 @@ from transformer.analysis.corpus.faithfulness import (
     uniform_changes,
     word_scores,
 )
-from transformer.analysis.rank_correlation import kendall, spearman
+from transformer.analysis.rank_correlation import kendall, mean_agreement, spearman
 from transformer.config import BOS
 from transformer.kinds import KINDS, attention_name
 
@@ -154,6 +154,8 @@ def test_rank_correlation_by_hand() -> None:
     # 1 − 6 Σd² / n(n²−1) with d = 0 0 1 1; ranks 1 2.5 2.5 4 against 1 3 2 4
     ranks = np.corrcoef([1, 2.5, 2.5, 4], [1, 3, 2, 4])[0, 1]
     np.testing.assert_allclose(spearman(a, b), [0.8, ranks, np.nan])
+    assert mean_agreement(kendall(a, b)) == pytest.approx((4 / 6 + 5 / 30**0.5) / 3)
+    assert np.isnan(mean_agreement(kendall(a[2:], b[2:])))
 
 
 def test_what_cannot_be_erased_is_refused(translator, trace) -> None:

@@ -114,7 +114,7 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
             curves(others)[screen_name(name)], found.erasing.sufficiency.mean(0), atol=1e-4
         )
         best[screen_name(name)] = falls.mean()
-        tau = format_number(float(np.nanmean(found.kendall)))
+        tau = format_number(float(np.nan_to_num(found.kendall).mean()))
         assert tau in list(app.dataframe[0].value["Kendall's τ"])
     random = random_erasing(translator.model, trace, 3, targets=targets)
     np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)

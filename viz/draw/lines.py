@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, Spread
+from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, OverSentences
 from viz.draw.labels import KIND_TITLES, head_name
 from viz.draw.palette import COLOR, table
 from viz.draw.wire import encode
@@ -115,7 +115,7 @@ def _part(kind: Kind, heads: Sequence[HeadSummary], together: str | None) -> dic
 
 def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
     _, layer, head = one.place
-    values = {name: _spread(spread) for name, spread in one.values.items()}
+    values = {name: _four(value) for name, value in one.values.items()}
     return {
         "layer": layer,
         "head": head,
@@ -126,5 +126,5 @@ def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
     }
 
 
-def _spread(spread: Spread) -> list[float | tuple[float, int]]:
-    return [spread.mean, spread.deviation, spread.lowest, spread.highest]
+def _four(value: OverSentences) -> list[float | tuple[float, int]]:
+    return [value.mean, value.deviation, value.lowest, value.highest]

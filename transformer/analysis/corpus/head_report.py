@@ -47,7 +47,7 @@ class Example(NamedTuple):
     Args:
         source: what was translated.
         target: what the model wrote.
-        score: of the role, as `roles.role_scores` has it.
+        score: of the head's role on this sentence; of its confidence without one.
     """
 
     source: str

@@ -66,7 +66,7 @@ class SentenceHeads:
 
 
 @dataclass(frozen=True)
-class Spread:
+class OverSentences:
     """One measure of one head over the sentences.
 
     Args:
@@ -100,7 +100,7 @@ class HeadSummary:
     place: Head
     role: str
     roles: Mapping[str, int]
-    values: Mapping[str, Spread]
+    values: Mapping[str, OverSentences]
     profile: Floats
     varies: float
 
@@ -230,7 +230,7 @@ class CorpusSummary:
             role=self._role(at),
             roles=dict(self._roles[at].most_common()),
             values={
-                name: Spread(
+                name: OverSentences(
                     float(self._means[name].mean[at]),
                     float(self._means[name].variance[at]) ** 0.5,
                     *ends.of(at),

@@ -74,7 +74,7 @@ class Summary:
         query: row of the largest weight.
         key: column of the largest weight.
         offset: how far from itself a position looks, mean over rows and weights; below 0 is back.
-        spread: standard deviation of that distance.
+        offset_deviation: standard deviation of that distance.
     """
 
     entropy: float
@@ -83,7 +83,7 @@ class Summary:
     query: int
     key: int
     offset: float
-    spread: float
+    offset_deviation: float
 
 
 def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Summary:
@@ -106,7 +106,7 @@ def summarise(weights: npt.NDArray[np.floating], *, causal: bool = False) -> Sum
         query=int(query) + first,
         key=int(key),
         offset=offset,
-        spread=variance**0.5,
+        offset_deviation=variance**0.5,
     )
 
 

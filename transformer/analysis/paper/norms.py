@@ -94,7 +94,7 @@ def batch_norm(x: Floats, counts: Marks, eps: float) -> Floats:
     return normalised
 
 
-def spread(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
+def deviations(x: Floats, counts: Marks) -> tuple[Floats, Floats]:
     """Standard deviation of each token over its features, and of each feature over the tokens.
 
     Args:

@@ -12,9 +12,9 @@ from transformer.analysis.paper.norms import (
     Marks,
     NormValues,
     batch_norm,
+    deviations,
     layer_norm,
     norm_values,
-    spread,
 )
 from transformer.layers import AddAndNorm
 from viz.app import further_sentences, sentence_bar
@@ -124,7 +124,7 @@ def _spreads(
     """How far the tokens and how far the features spread, in the two columns."""
     counted = [token for token, count in zip(shown(tokens), counts.ravel(), strict=True) if count]
     features = [str(n + 1) for n in range(layer.shape[-1])]
-    spreads = {"layer norm": spread(layer, counts), "batch norm": spread(by_batch, counts)}
+    spreads = {"layer norm": deviations(layer, counts), "batch norm": deviations(by_batch, counts)}
     most = max(float(values.max()) for pair in spreads.values() for values in pair)
     for n, (column, what, names) in enumerate(
         zip(columns, ("token", "feature"), (counted, features), strict=True)

@@ -45,7 +45,7 @@ def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
         if of.kind != "cross":
             st.metric(
                 "Offset",
-                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.spread:.1f}",
+                f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
                 help=f"How far from itself a position looks, in {unit}s: mean and standard "
                 f"deviation over all {what}s; below 0 is back, above 0 is ahead.{included}",
                 width="content",

@@ -43,12 +43,12 @@ def test_the_largest_weight_is_found_where_it_is() -> None:
 def test_offset_is_how_far_ahead_a_position_looks() -> None:
     ahead = np.eye(5, k=2, dtype=np.float32)[:3]  # row i looks at i + 2
     assert summarise(ahead).offset == pytest.approx(2)
-    assert summarise(ahead).spread == pytest.approx(0)
+    assert summarise(ahead).offset_deviation == pytest.approx(0)
     back = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
     assert summarise(back).offset == pytest.approx(-2 / 3)
     by_hand = summarise(np.array([[0.5, 0.5], [0, 1]], np.float32))
     assert by_hand.offset == pytest.approx(0.25)
-    assert by_hand.spread == pytest.approx(np.sqrt(0.1875))
+    assert by_hand.offset_deviation == pytest.approx(np.sqrt(0.1875))
 
 
 def test_the_first_position_of_the_decoder_is_left_out() -> None:

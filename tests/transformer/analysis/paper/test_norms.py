@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from transformer import Translator
 from transformer.analysis.batch import batch_traces
-from transformer.analysis.paper.norms import batch_norm, layer_norm, norm_values, spread
+from transformer.analysis.paper.norms import batch_norm, deviations, layer_norm, norm_values
 
 NAMES = [
     f"{stack}.layers.{layer}.{name}_norm"
@@ -66,12 +66,12 @@ def test_eps_stands_inside_of_the_root(x: np.ndarray) -> None:
 
 
 def test_spreads_are_of_tokens_and_of_features(x: np.ndarray, counts: np.ndarray) -> None:
-    by_token, by_feature = spread(x, counts)
+    by_token, by_feature = deviations(x, counts)
     assert by_token.shape == (9,)
     assert by_token[4] == pytest.approx(np.std(x[1, 0]))
     assert by_feature[2] == pytest.approx(np.std(x[counts][:, 2]))
-    np.testing.assert_allclose(spread(layer_norm(x, 0), counts)[0], 1)
-    np.testing.assert_allclose(spread(batch_norm(x, counts, 0), counts)[1], 1)
+    np.testing.assert_allclose(deviations(layer_norm(x, 0), counts)[0], 1)
+    np.testing.assert_allclose(deviations(batch_norm(x, counts, 0), counts)[1], 1)
 
 
 @pytest.mark.parametrize("name", NAMES)

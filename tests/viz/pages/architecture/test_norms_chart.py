@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer.analysis.paper.norms import batch_norm, layer_norm, spread
+from transformer.analysis.paper.norms import batch_norm, deviations, layer_norm
 from viz.pages.architecture.norms_chart import COLORS, spread_chart
 
 
@@ -11,7 +11,7 @@ def test_each_token_s_spread_is_drawn_under_its_name() -> None:
     counts = np.array([[True, True, True], [True, True, False]])
     rows = {"layer norm": layer_norm(x, 0), "batch norm": batch_norm(x, counts, 0)}
     names = ["The", "dog", "</s>", "A", "cat"]
-    spreads = {norm: spread(values, counts)[0] for norm, values in rows.items()}
+    spreads = {norm: deviations(values, counts)[0] for norm, values in rows.items()}
     chart = spread_chart(spreads, names, "token", 2.0).to_dict()
     (drawn,) = chart["datasets"].values()
     for norm, values in rows.items():

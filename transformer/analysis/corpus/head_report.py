@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import safetensors
 import safetensors.torch
 import torch
@@ -126,12 +124,6 @@ class HeadReport:
     def head(self, place: Head) -> HeadFigures:
         """The figures of one head."""
         return next(figures for figures in self.heads if figures.place == place)
-
-    def values(self, name: str, kind: Kind) -> npt.NDArray[np.float64]:
-        """One measure of all heads of a kind, `[layer, head]`."""
-        chosen = [figures for figures in self.heads if figures.place.kind == kind]
-        flat = [figures.measures[name].value for figures in chosen]
-        return np.array(flat).reshape(1 + max(figures.place.layer for figures in chosen), -1)
 
 
 def to_json(report: HeadReport) -> str:

@@ -36,7 +36,8 @@ class AttentionBlock:
     """What happens in one attention sub-layer and its Add & norm, for one sentence.
 
     Where a hook has replaced the z of a head, keys bring nothing through that head: its pattern
-    is 0 here, and what was put in its place belongs to `constant`.
+    is 0 here, and what was put in its place belongs to `constant`. All of
+    `transformed`, `constant` after the same norm, and `bias` sum to `output`.
 
     Args:
         kind: of attention.

@@ -130,14 +130,14 @@ def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) 
     app = opened(kind="decoder", layer="2", head="2", roles_measure="change of loss")
     largest = max(abs(one.measures["loss without"].value) for one in report.heads)
     for kind, rows in zip(KINDS, charts(app), strict=False):
-        values = report.values("loss without", kind)
+        values = {f.place: f.measures["loss without"].value for f in report.heads}
         for row in rows:
-            value = values[row["layer"], row["head"]]
+            value = values[Head(kind, row["layer"], row["head"])]
             assert row["opacity"] == pytest.approx(0.05 + 0.55 * abs(value) / largest, abs=1e-4)
             assert (row["color"] == "#888800") == (value < 0)
             assert f"{abs(value):.3f}" in row["says"]
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
-        assert len(rows) == values.size
+        assert len(rows) == sum(place.kind == kind for place in values)
     assert any("Olive is below 0" in caption.value for caption in app.caption)
     app.selectbox(key="roles_measure").set_value("alignment").run()
     encoder, _, cross = charts(app)[:3]

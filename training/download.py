@@ -15,7 +15,14 @@ from urllib.parse import urlsplit
 import pooch
 import requests
 
-from training.extract import DAMAGED, PROCESSORS, DownloadError, removed, write_splits
+from training.extract import (
+    DAMAGED,
+    PROCESSORS,
+    DownloadError,
+    remove_unpacked,
+    removed,
+    write_splits,
+)
 from training.sources import SOURCES, Archive, Source
 from transformer import command
 from transformer.arguments import Parser
@@ -117,6 +124,8 @@ def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, sourc
         DownloadError: if it cannot be downloaded, or is not what was expected.
         OSError: if the disk is full.
     """
+    if recorded is None:  # an unpacking that was stopped leaves a part, which pooch takes for all
+        remove_unpacked(folder, archive.name)
     pooch.get_logger().setLevel("WARNING")
     wheres = [where for text in source.texts for where in (text.english, text.german)]
     members = [w.partition("/")[2] for w in wheres if w.startswith(f"{archive.name}/")]

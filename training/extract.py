@@ -49,12 +49,17 @@ class DownloadError(HeadlightError):
 
 def removed(folder: Path, name: str, problem: str) -> DownloadError:
     """The error of an archive that is not what it should be, and is removed with its content."""
+    remove_unpacked(folder, name)
+    (folder / name).unlink()
+    return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
+
+
+def remove_unpacked(folder: Path, name: str) -> None:
+    """Remove what was unpacked from an archive, if anything was."""
     unpacked = _unpacked(folder, name)
     if unpacked.is_dir():
         shutil.rmtree(unpacked)
     unpacked.unlink(missing_ok=True)
-    (folder / name).unlink()
-    return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
 
 
 def _unpacked(folder: Path, where: str) -> Path:

@@ -181,6 +181,16 @@ def test_tatoeba_is_cut_at_its_tabs_and_keeps_its_validation_text_apart(
     assert len(valid) == 40  # a tenth at most
     assert 320 <= len(train) < 360
     assert not set(train.source) & set(valid.source)
+
+    # stopped before all was unpacked: the same command makes the same text
+    stopped = tmp_path / "stopped"
+    (stopped / "archives" / "deu-eng.zip.unzip").mkdir(parents=True)
+    (stopped / "archives" / "deu-eng.zip").write_bytes(server.files["/tatoeba/deu-eng.zip"])
+    (stopped / "archives" / "deu-eng.zip.unzip" / "deu.txt").write_text("".join(rows[:100]))
+    _run(server, "tatoeba", stopped, capsys)
+    for name in ("train.en", "train.de", "valid.en", "valid.de"):
+        assert (stopped / name).read_bytes() == (tmp_path / name).read_bytes()
+
     before = (tmp_path / "valid.de").read_bytes()
     _run(server, "tatoeba", tmp_path, capsys)
     assert (tmp_path / "valid.de").read_bytes() == before

@@ -4,9 +4,9 @@ What it writes is a folder of text that can be trained on beside the original: d
 (Nguyen et al. 2020) where several models translate it, sequence distillation (Kim and Rush 2016)
 where the student reads nothing else.
 
-Sentences are sorted by length, so that a batch holds hardly any padding. Some batches make a chunk;
-each is a file as soon as it is translated, and a translation that was stopped goes on behind the
-last one.
+Sentences are sorted by length, so that a batch holds hardly any padding. A chunk of them is a file as
+soon as it is translated, and a translation that was stopped goes on with the chunks that are not
+there, on whatever device.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from transformer.translator import Translator
 
 CHUNKS, IDENTITY = "chunks", "translation.json"
 CHUNK = 10_000
-"""Sentences of a chunk at least; a stop loses no more."""
+"""Sentences of a chunk; a stop loses no more."""
 MAX_EXTRA = 20
 """Pieces beyond those of the source; what needs more has lost its way, and is left out."""
 ROWS_ON_GPU, ROWS_ON_CPU = 96_000, 4_000
@@ -53,7 +53,7 @@ class Settings:
         side: which side of the text is read: "source", or "target" by a model that was trained on
             the two sides swapped.
         beam_size: of the search; 1 is greedy.
-        chunk: sentences of a chunk at least.
+        chunk: sentences of a chunk.
     """
 
     side: str = "source"
@@ -161,16 +161,14 @@ def _chunks(
 ) -> Iterator[tuple[Path, list[list[int]]]]:
     """The batches of each chunk, as numbers of sentences, and its file; longest sentences first."""
     possible = [i for i, row in enumerate(ids) if 0 < len(row) < max_length]
-    lengths = [len(ids[i]) + 1 for i in possible]
-    chunk: list[list[int]] = []
-    number = 0
-    for batch in batches(lengths, max(1, rows // settings.beam_size)):
-        chunk.append([possible[i] for i in batch])
-        if sum(map(len, chunk)) >= settings.chunk:
-            yield folder / f"{number:05}.json", chunk
-            chunk, number = [], number + 1
-    if chunk:
-        yield folder / f"{number:05}.json", chunk
+    possible.sort(key=lambda i: -len(ids[i]))
+    for start in range(0, len(possible), settings.chunk):
+        chunk = possible[start : start + settings.chunk]
+        lengths = [len(ids[i]) + 1 for i in chunk]
+        of_chunk = batches(lengths, max(1, rows // settings.beam_size))
+        # named by its sentences, which are the same whatever fits into a batch on this device
+        path = folder / f"{start:09}-{start + len(chunk):09}.json"
+        yield path, [[chunk[i] for i in batch] for batch in of_chunk]
 
 
 def _write_text(sentences: Sequence[str], out: Path, settings: Settings) -> None:

@@ -48,7 +48,8 @@ class Part:
 
     Args:
         name: of its folder.
-        minutes: what it may take; 0 for as long as it needs. Trainings are shortened to it.
+        minutes: what it may take; 0 for as long as it needs. Trainings are shortened to it, each of
+            those that follow each other to its share.
         beside: jobs at one time.
     """
 

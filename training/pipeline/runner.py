@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -35,7 +36,9 @@ class Running:
 
     job: Job
     process: BaseProcess
-    fits: bool  # its steps were fitted into its time, or need not be
+    seconds: float  # its share of the part's time
+    fits: bool  # its steps were fitted into them, or need not be
+    began: float = field(default_factory=time.monotonic)
     stopped_at: float | None = None
 
 
@@ -118,7 +121,6 @@ class Runner:
 
     def _carry_out_stage(self, part: Part, stage: int) -> bool:
         """Run the jobs of a stage that are not done, some at one time."""
-        began = time.monotonic()
         jobs = part.stages(self.place)[stage]
         waiting = [job.name for job in jobs if not job.product.exists()]
         running: list[Running] = []
@@ -127,7 +129,7 @@ class Runner:
                 running.append(self._start(part, stage, waiting.pop(0)))
             connection.wait([one.process.sentinel for one in running], LOOK_EVERY)
             for one in running:
-                self._look_at(part, one, began)
+                self._look_at(part, one)
             for one in [one for one in running if not one.process.is_alive()]:
                 running.remove(one)
                 one.process.join()
@@ -139,12 +141,14 @@ class Runner:
 
     def _start(self, part: Part, stage: int, name: str) -> Running:
         # asked for anew: a run that has begun is resumed
-        job = next(job for job in part.stages(self.place)[stage] if job.name == name)
+        jobs = part.stages(self.place)[stage]
+        job = next(job for job in jobs if job.name == name)
         has_time = bool(part.minutes and job.run and job.config)
         fits = not has_time or (job.config is not None and _fitted(job.config).exists())
-        return Running(job, job_process.start(job, self._output(part)), fits)
+        seconds = 60 * part.minutes / math.ceil(len(jobs) / part.beside)  # they follow each other
+        return Running(job, job_process.start(job, self._output(part)), seconds, fits)
 
-    def _look_at(self, part: Part, one: Running, began: float) -> None:
+    def _look_at(self, part: Part, one: Running) -> None:
         """Stop a job when the time is over, and shorten a run that would take too long."""
         if one.stopped_at is not None:
             if time.monotonic() > one.stopped_at + GRACE:
@@ -156,7 +160,7 @@ class Runner:
                 records = runlog.read(one.job.run / "run.jsonl")
             except RunLogError:  # it is being written
                 return
-            steps = fitting_steps(records, 60 * part.minutes, time.monotonic() - began)
+            steps = fitting_steps(records, one.seconds, time.monotonic() - one.began)
             if steps is not None:
                 one.fits = True
                 write_file(_fitted(one.job.config), f"{steps}\n".encode())

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.training.conftest import RECIPE
+from training.config import RunConfig
 from training.data.folders import DataFolder
 from training.pipeline.parts import Job, Part
 from training.pipeline.place import Place
@@ -33,7 +35,14 @@ class Made(Part):
         jobs = []
         for number, what in enumerate(self.what):
             product, written = folder / str(number), folder / f"{number}.written"
-            if what == "work":  # the product is what it prints
+            if what == "train":
+                run = folder / f"run-{number}"
+                config = run / "config.toml"
+                if not config.exists():
+                    run.mkdir(parents=True)
+                    config.write_text(RECIPE.replace("steps = 24", "steps = 1_000_000"))
+                jobs.append(Job(str(number), MODULE, (what, str(run)), product, True, run, config))
+            elif what == "work":  # the product is what it prints
                 jobs.append(
                     Job(str(number), MODULE, (what, str(written)), product, takes_output=True)
                 )
@@ -71,6 +80,14 @@ def test_a_part_that_fails_stops_only_those_that_need_it(
     assert (place.out / "a" / "0.written").stat().st_mtime_ns == written
     with pytest.raises(ConfigError, match="was done with another plan"):
         Runner(place, [parts[3], Made(name="a", what=("work", "work"))]).run()
+
+
+def test_trainings_that_follow_each_other_share_the_time_of_their_part(place: Place) -> None:
+    assert Runner(place, [Made(name="a", what=("train",) * 3, beside=2, minutes=4)]).run() == 1
+    for number in range(3):
+        steps = RunConfig.load(place.out / "a" / f"run-{number}" / "config.toml").recipe.steps
+        # 1,010 when the speed is known, and of the 120 s some until then
+        assert 1_010 + 0.9 * 10 * 100 < steps < 1_010 + 0.9 * 10 * 120
 
 
 def test_what_runs_is_stopped_in_order_when_the_time_is_over(place: Place) -> None:

@@ -226,11 +226,33 @@ class Rows(Part):
         """One for each row.
 
         Raises:
-            ConfigError: if there is none.
+            ConfigError: if there is none for a pattern, or two rows would have one name.
         """
-        files = sorted(file for pattern in self.configs for file in place.plan.glob(pattern))
+        found: dict[str, Path] = {}
+        for pattern in self.configs:
+            for file in self._files(place.plan, pattern):
+                if found.setdefault(file.stem, file).resolve() != file.resolve():
+                    raise ConfigError(
+                        f"Part {self.name}: {found[file.stem]} and {file} would both be the row "
+                        f"{file.stem}: rename one."
+                    )
+        return sorted(found.values())
+
+    def _files(self, folder: Path, pattern: str) -> list[Path]:
+        try:
+            files = list(folder.glob(pattern))
+        except (
+            NotImplementedError,
+            ValueError,
+            IndexError,
+            OSError,
+        ) as error:  # "/*", "", ".", long
+            raise ConfigError(
+                f"Part {self.name}: {quoted(pattern)} is no pattern of files beside the plan: "
+                f"write one such as rows/*.toml."
+            ) from error
         if not files:
-            raise ConfigError(f"Part {self.name}: no file is called {quoted(self.configs[0])}.")
+            raise ConfigError(f"Part {self.name}: no file is called {quoted(pattern)}.")
         return files
 
     def stages(self, place: Place) -> list[list[Job]]:

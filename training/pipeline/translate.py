@@ -4,8 +4,8 @@ What it writes is a folder of text that can be trained on beside the original: d
 (Nguyen et al. 2020) where several models translate it, sequence distillation (Kim and Rush 2016)
 where the student reads nothing else.
 
-Sentences are sorted by length, so that a batch holds hardly any padding. A chunk of them is a file as
-soon as it is translated, and a translation that was stopped goes on with the chunks that are not
+Sentences are sorted by length, so that a batch holds hardly any padding. A chunk of them is a file
+as soon as it is translated, and a translation that was stopped goes on with the chunks that are not
 there, on whatever device.
 """
 

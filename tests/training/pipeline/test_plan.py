@@ -8,7 +8,7 @@ import pytest
 
 from training.config import RunConfig
 from training.data.folders import DataFolder
-from training.pipeline.parts import Train
+from training.pipeline.parts import Rows, Train
 from training.pipeline.place import Place
 from training.pipeline.plan import load
 from transformer.errors import ConfigError
@@ -67,6 +67,26 @@ def test_what_cannot_be_meant_is_refused(text: str, said: str, tmp_path: Path) -
     assert said in str(error.value)
     with pytest.raises(ConfigError, match="cannot be read"):
         load(tmp_path / "missing.toml")
+
+
+def test_patterns_of_rows_give_each_file_once_and_what_gives_none_is_named(tmp_path: Path) -> None:
+    place = Place(tmp_path / "plans", tmp_path / "out", (DataFolder(tmp_path),))
+    for name in ("plans/b.toml", "plans/rows/a.toml", "rows/a.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    def found(*patterns: str) -> list[Path]:
+        return Rows(name="r", configs=patterns).configurations(place)
+
+    both = [place.plan / "b.toml", place.plan / "rows" / "a.toml"]
+    assert found("b.toml", "rows/*.toml", "*.toml", "rows/../b.toml") == both
+    with pytest.raises(ConfigError, match=r"rows/a\.toml and .*/a\.toml would both be the row a"):
+        found("rows/*.toml", "../rows/*.toml")
+    with pytest.raises(ConfigError, match=r"no file is called 'c\.toml'"):
+        found("b.toml", "c.toml")
+    for odd in ("/rows/*.toml", "", ".", "a" * 999):
+        with pytest.raises(ConfigError, match="is no pattern of files beside the plan"):
+            found(odd)
 
 
 def test_names_of_text_are_folders_with_their_weights(tmp_path: Path) -> None:

@@ -80,9 +80,13 @@ def pair_chunks(
 
 
 def read_validation_text(folder: Path) -> ParallelText:
-    """`valid.*` of a folder, or `val.*`, as Multi30k names it."""
-    name = "val" if (folder / f"val.{SOURCE}").exists() else "valid"
-    return read_parallel(folder / name)
+    """The validation text of a folder."""
+    return read_parallel(validation_prefix(folder))
+
+
+def validation_prefix(folder: Path) -> Path:
+    """That of `valid.*` of a folder, or of `val.*`, as Multi30k names it."""
+    return folder / ("val" if (folder / f"val.{SOURCE}").exists() else "valid")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from training.config import RunConfig
-from training.corpus import SOURCE, TARGET
+from training.corpus import SOURCE, TARGET, validation_prefix
 from training.data.folders import DataFolder, data_folder
 from training.pipeline.parts import Evaluate, Part
 from training.pipeline.place import Place
@@ -83,14 +83,16 @@ def _check(place: Place, parts: tuple[Part, ...]) -> None:
     for part in parts:
         for path in part.configurations(place):
             RunConfig.load(path)
-    wanted = [folder.path / f"train.{language}" for folder in place.data for language in LANGUAGES]
+    prefixes = [folder.path / "train" for folder in place.data]
+    prefixes.append(validation_prefix(place.data[0].path))
+    wanted = [Path(f"{prefix}.{language}") for prefix in prefixes for language in LANGUAGES]
     if any(isinstance(part, Evaluate) for part in parts):
         wanted += [path for _, *pair in place.measured_texts() for path in pair]
     for path in wanted:
         if not path.exists():
             raise ConfigError(
-                f"{path} is missing: name folders of text in --data, and texts in "
-                f"--held-out without .{SOURCE} and .{TARGET}."
+                f"{path} is missing: name folders of text in --data, the first with valid.* or "
+                f"val.*, too, and texts in --held-out without .{SOURCE} and .{TARGET}."
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.corpus import SOURCE, TARGET
+from training.corpus import SOURCE, TARGET, validation_prefix
 from training.data.folders import DataFolder
 from transformer.errors import ConfigError
 
@@ -67,9 +67,7 @@ class Place:
         Raises:
             ConfigError: if two have one name, so that one result would replace the other.
         """
-        validation = self.data[0].path
-        name = "val" if (validation / f"val.{SOURCE}").exists() else "valid"
-        prefixes = self.held_out or (validation / name,)
+        prefixes = self.held_out or (validation_prefix(self.data[0].path),)
         names = [prefix.name for prefix in prefixes]
         if len(set(names)) < len(names):
             raise ConfigError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,4 +134,11 @@ def test_what_is_missing_is_said_before_anything_begins(
     assert "train.en is missing" in capsys.readouterr().err
     assert main([*words, str(data), "--held-out", str(data / "test")]) == 2
     assert "test.en is missing" in capsys.readouterr().err
+    shutil.copy(data / "train.en", tmp_path)
+    shutil.copy(data / "train.de", tmp_path)
+    assert main([*words, str(tmp_path), "--held-out", str(data / "valid")]) == 2
+    assert "valid.en is missing" in capsys.readouterr().err
+    (tmp_path / "val.en").touch()
+    assert main([*words, str(tmp_path), str(data), "--held-out", str(data / "valid")]) == 2
+    assert "val.de is missing" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

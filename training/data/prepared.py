@@ -205,9 +205,5 @@ def _damaged(path: Path) -> CorpusError:
     return CorpusError(f"{path} is damaged: prepare the text again, or copy the folder again.")
 
 
-def _checksums(files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    return {name: str(files[name]["sha256"]) for name in encoded_files.NAMES}
-
-
 def _checksum(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from training.config import RunConfig
 from training.corpus import TARGET
+from training.data.prepared import MANIFEST
 from training.pipeline.place import FIRST, RUN, TEXT, Place, split_weight
 from training.state import has_state
 from transformer.atomic import write_file
 from transformer.errors import ConfigError, quoted
 
 DIRECTIONS = ("forward", "reversed")
-MANIFEST = "PREPARED.json"
-"""What training.prepare writes last."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from training.data.prepared import MANIFEST
 from training.pipeline.place import FIRST, RUN, TEXT, Place, split_weight
 from training.state import has_state
 from transformer.atomic import write_file
-from transformer.errors import ConfigError, quoted
+from transformer.errors import ConfigError
 
 DIRECTIONS = ("forward", "reversed")
 
@@ -229,30 +229,13 @@ class Rows(Part):
         """
         found: dict[str, Path] = {}
         for pattern in self.configs:
-            for file in self._files(place.plan, pattern):
+            for file in place.files(pattern):
                 if found.setdefault(file.stem, file).resolve() != file.resolve():
                     raise ConfigError(
                         f"Part {self.name}: {found[file.stem]} and {file} would both be the row "
                         f"{file.stem}: rename one."
                     )
         return sorted(found.values())
-
-    def _files(self, folder: Path, pattern: str) -> list[Path]:
-        try:
-            files = list(folder.glob(pattern))
-        except (
-            NotImplementedError,
-            ValueError,
-            IndexError,
-            OSError,
-        ) as error:  # "/*", "", ".", long
-            raise ConfigError(
-                f"Part {self.name}: {quoted(pattern)} is no pattern of files beside the plan: "
-                f"write one such as rows/*.toml."
-            ) from error
-        if not files:
-            raise ConfigError(f"Part {self.name}: no file is called {quoted(pattern)}.")
-        return files
 
     def stages(self, place: Place) -> list[list[Job]]:
         """The training of each row, then what the Architecture page reads of each."""

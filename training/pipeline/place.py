@@ -8,7 +8,7 @@ from pathlib import Path
 
 from training.corpus import SOURCE, TARGET, validation_prefix
 from training.data.folders import DataFolder
-from transformer.errors import ConfigError
+from transformer.errors import ConfigError, quoted
 
 TEXT, FIRST = "text", "first"
 """Names of text in a plan: all folders of --data, and the first of them alone."""
@@ -40,6 +40,24 @@ class Place:
     def model(self, part: str) -> Path:
         """The checkpoint that a part trains."""
         return self.folder(part) / RUN / "averaged"
+
+    def files(self, pattern: str) -> list[Path]:
+        """The files beside that of the plan whose names match.
+
+        Raises:
+            ConfigError: if there is none, or this is no pattern.
+        """
+        try:
+            found = list(self.plan.glob(pattern))
+        except (NotImplementedError, ValueError, IndexError, OSError) as error:
+            # of "/*", of "", of ".", and of a name that is too long
+            raise ConfigError(
+                f"configs: {quoted(pattern)} is no pattern of files beside the plan: write one "
+                f"such as rows/*.toml."
+            ) from error
+        if not found:
+            raise ConfigError(f"configs: no file is called {quoted(pattern)}: mend the plan.")
+        return found
 
     def arguments(self, names: Sequence[str], *, swapped: bool = False) -> list[str]:
         """Names of a plan, each perhaps with a weight, as arguments of `--data`.

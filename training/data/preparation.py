@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -32,6 +31,7 @@ from training.data import prepared
 from training.data.cleaning import Cleaning, counts
 from training.data.encoding import encode_into
 from training.data.folders import DataFolder
+from training.data.lock import locked
 from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
 from training.data.sentences import stored_type
@@ -107,6 +107,12 @@ def prepare(request: Request, out: Path) -> None:
     for folder in request.folders:
         if is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
+    with new_folder(out.parent), locked(work):
+        _prepare(request, out, work)
+
+
+def _prepare(request: Request, out: Path, work: Path) -> None:
+    """Begin or go on, as the only process that does."""
     begun = next((place for place in (out, work) if place.exists() and any(place.iterdir())), None)
     if begun:
         _refuse_another(begun, "options", request.options())
@@ -117,12 +123,10 @@ def prepare(request: Request, out: Path) -> None:
     if begun == out:
         print(f"{out} is prepared already, with these options and from this text.")
         return
-    with new_folder(out.parent):
-        if not begun:
-            _begin(request, texts, validation, work)
-        with _locked(work):
-            _continue(request, work)
-            _finish(work, out)
+    if not begun:
+        _begin(request, texts, validation, work)
+    _continue(request, work)
+    _finish(work, out)
 
 
 def _check_place(out: Path, work: Path) -> None:
@@ -271,28 +275,3 @@ def _finish(work: Path, out: Path) -> None:
         f"{out} holds {rows:,} pairs; {manifest['left_out']:,} were left out as empty or with "
         f"{manifest['max_pieces']:,} pieces and more."
     )
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from working on a folder; a context manager.
-
-    Raises:
-        CorpusError: if one does.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise CorpusError(
-                f"{folder} is being prepared by another process: wait until it has finished."
-            ) from error
-        yield
-    finally:
-        os.close(descriptor)

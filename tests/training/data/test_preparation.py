@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,11 @@ from tests.training.runs import forkserver
 from training import corpus
 from training.corpus import CorpusError, EncodedText
 from training.data import encoding as text_encoding
+from training.data import preparation
 from training.data.encoded_files import EncodedFiles
-from training.data.preparation import _locked, unfinished
+from training.data.lock import locked
+from training.data.preparation import unfinished
+from training.data.scan import Scan, scan
 from training.prepare import main
 from transformer.errors import HeadlightError
 
@@ -221,15 +225,32 @@ def test_a_full_disk_is_named_and_the_same_command_goes_on(
     assert main(arguments) == 0
 
 
-def test_two_processes_do_not_work_on_one_folder(tmp_path: Path) -> None:
+def test_two_processes_do_not_work_on_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments, out = stopped_preparation(tmp_path)
     with (
-        _locked(unfinished(out)),
+        locked(unfinished(out)),
         pytest.raises(CorpusError, match="prepared by another process"),
-        _locked(unfinished(out)),
+        locked(unfinished(out)),
     ):
         pass
     assert main(arguments) == 0
+
+    arguments[3] = str(out.with_name("other"))
+    others = iter([main])
+
+    def meanwhile(*given: Any) -> Scan:
+        """The same command again, when nothing is written yet."""
+        for other in others:
+            assert other(arguments) == 2
+            assert "prepared by another process" in capsys.readouterr().err
+        return scan(*given)
+
+    monkeypatch.setattr(preparation, "scan", meanwhile)
+    assert main(arguments) == 0
+    assert contents(out.with_name("other")) == contents(out)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["other", "out"]
 
 
 def test_what_was_damaged_while_it_was_unfinished_is_refused(

@@ -26,9 +26,17 @@ def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) 
     named = next((m.groups() for part in reversed(folder.absolute().parts)
                   if (m := _PAIR.search(part))), ("", ""))  # fmt: skip
     source, target = (
-        next(filter(None, map(name_of, known)), "") for known in zip(stated, named, strict=True)
+        next(filter(None, map(_one, known)), "") for known in zip(stated, named, strict=True)
     )
     return Languages(source, "" if len(codes) > 1 else target, codes)
+
+
+def _one(code: str) -> str | None:
+    """The name of a language by its code; None of the codes of several, such as `cat_oci_spa`."""
+    first, *more = code.split("_")
+    is_region = len(more) == 1 and len(more[0]) == 2  # `pt_br` is of Brazil, not Breton, too
+    several = not is_region and any(part.islower() and name_of(part) for part in more)
+    return None if several else name_of(first)
 
 
 def _stated(folder: Path, digest: hashlib._Hash) -> tuple[str, str]:

@@ -128,6 +128,8 @@ def test_what_the_model_translates_is_said_by_name(
     [
         ("opus-mt-uk-tc", ("Ukrainian", "target")),
         ("opus-mt-tc-big-fi-en", ("Finnish", "English")),
+        ("opus-mt-tc-big-en-pt_br", ("English", "Portuguese")),
+        ("opus-mt-tc-big-cat_oci_spa-en", ("source", "English")),
         ("models--Helsinki-NLP--opus-mt-de-fr/snapshots/0a1b", ("German", "French")),
         ("mine", ("source", "target")),
     ],

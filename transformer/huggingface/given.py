@@ -106,8 +106,9 @@ class GivenTokens:
         start = self.asked_start
         if start is None and encodes:
             start = start_of_second(field_of(self.tokens, "token_type_ids"), self.row.of)
-        if self.mask is None or not isinstance(start, int):
-            return start
+        whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+        if self.mask is None or not whole or not 0 <= start < len(self.mask):
+            return start  # what is no position is refused where the tokens are counted
         return int(self.mask[:start].sum())
 
     @property

@@ -147,8 +147,7 @@ def kept(mask: Any, choose: Callable[[int], int], what: str) -> Keep | None:
     """
     if mask is None:
         return None
-    listed = mask.tolist() if hasattr(mask, "tolist") else mask
-    rows = np.atleast_2d(np.asarray(listed))
+    rows = _table(mask, what)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise InputError(f"The {what} is no [batch, token] of 0 and 1: give the tokenizer's own.")
     found: Keep = rows[choose(len(rows))] != 0
@@ -163,9 +162,27 @@ def start_of_second(types: Any, choose: Callable[[int], int]) -> int | None:
     Args:
         types: `token_type_ids`, `[batch, token]`; 0 for the first text and 1 for the second.
         choose: the row for a number of rows.
+
+    Raises:
+        InputError: if they are no table.
     """
     if types is None:
         return None
-    rows = np.atleast_2d(np.asarray(types.tolist() if hasattr(types, "tolist") else types))
+    rows = _table(types, "token_type_ids")
     seconds = np.flatnonzero(rows[choose(len(rows))] == 1)
     return int(seconds[0]) if len(seconds) and seconds[0] > 0 else None
+
+
+def _table(given: Any, what: str) -> npt.NDArray[Any]:
+    """Rows of one length; one row for a flat list.
+
+    Raises:
+        InputError: if their lengths differ.
+    """
+    try:
+        return np.atleast_2d(np.asarray(given.tolist() if hasattr(given, "tolist") else given))
+    except ValueError as error:
+        raise InputError(
+            f"The rows of the {what} differ in length: give the inputs that the model was given, "
+            f"with padding=True."
+        ) from error

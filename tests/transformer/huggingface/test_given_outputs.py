@@ -189,8 +189,16 @@ def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding()
     found = [AttentionTrace.from_huggingface(maps, inputs, index=n) for n in (0, 1)]
     assert [trace.second_start for trace in found] == [5, 3]
     assert found[1].source_tokens[3] == "▁fl"
-    asked = AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=4)
-    assert asked.source_tokens[asked.second_start or 0] == "[SEP]"
+    positions: list[Any] = [4, np.int64(4)]
+    for start in positions:
+        asked = AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
+        assert asked.source_tokens[asked.second_start or 0] == "[SEP]"
+    for start in (-4, True, 99):
+        with pytest.raises(InputError, match=f"cannot begin at {start}: give second_start from 1"):
+            AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
+    inputs["token_type_ids"] = [[0] * 5 + [1] * 4, [0] * 3 + [1] * 3]
+    with pytest.raises(InputError, match=r"rows of the token_type_ids differ .*padding"):
+        AttentionTrace.from_huggingface(maps, inputs, index=0)
     # one text has type 0 alone, and a decoder's types are of something else
     inputs["token_type_ids"] = torch.zeros(2, 9, dtype=torch.int64)
     assert AttentionTrace.from_huggingface(maps, inputs, index=0).second_start is None
@@ -391,6 +399,7 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"tokens": "abcde"}, r"one text"),
         ({"attention_mask": [[1] * 4] * 2}, r"5 tokens of the source and 4 positions in its mask"),
         ({"attention_mask": [[0] * 5] * 2}, r"hides every token"),
+        ({"attention_mask": [[1] * 5, [1] * 4]}, r"rows of the attention_mask differ in length"),
         ({"attention_mask": "1111"}, r"no \[batch, token\] of 0 and 1"),
         ({"decoder_attention_mask": [[1] * 9] * 2}, r"9 positions"),
         ({"decoder_tokens": None}, r"give decoder_tokens"),

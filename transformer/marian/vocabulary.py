@@ -118,7 +118,7 @@ class MarianVocabularies:
 def _numbers(path: Path, digest: hashlib._Hash) -> dict[str, int]:
     known = read_json(path, digest)
     if not isinstance(known, dict) or not all(
-        isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in known.values()
+        isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 for n in known.values()
     ):
         raise CheckpointError(f"{path} does not give each piece a number: copy the folder again.")
     if len(set(known.values())) != len(known):

@@ -109,6 +109,10 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
         vocabulary(lambda v: v | {"▁The": "x"}),
         "does not give each piece a number",
     ),
+    "a number that is none of a row": (
+        vocabulary(lambda v: v | {"▁The": 10**30}),
+        "does not give each piece a number",
+    ),
     "two of one number": (vocabulary(lambda v: v | {"▁The": 3, "▁": 3}), "two pieces one number"),
     "no <pad>": (
         vocabulary(lambda v: {piece: n for piece, n in v.items() if piece != "<pad>"}),

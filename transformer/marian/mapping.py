@@ -15,7 +15,7 @@ from transformer.marian.stored import Stored
 from transformer.marian.vocabulary import MarianVocabularies
 from transformer.shapes import parameter_shapes
 
-_HALF_ROUNDING = 2**-11  # of a position, at most 1, that was stored in 16 bits
+_ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
 _NEVER = -1e9  # an output bias with which a piece has no probability at all
 
 _NAMES = {
@@ -42,7 +42,7 @@ def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
     for stack in ("encoder", "decoder"):
         table = stored_positions(stored, config, stack)
         if table is not None and (
-            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _HALF_ROUNDING
+            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _ROUNDING
         ):
             return True
     return False

@@ -141,5 +141,6 @@ def _output_bias(stored: Stored, config: MarianConfig, vocabularies: MarianVocab
     else:
         bias = torch.zeros(rows)
     ours = vocabularies.target.in_our_order(bias, config.path).float()
-    ours[BOS] = _NEVER  # Marian has no such piece: its own start is `<pad>`, which is there, too
+    if vocabularies.target.numbers.get("<s>") != config.number("decoder_start_token_id"):
+        ours[BOS] = _NEVER  # Marian begins with another piece, mostly `<pad>`, which is there, too
     return ours

@@ -23,7 +23,7 @@ from transformer.tokenizer import MOST_BYTES
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 SOURCE_SPM, TARGET_SPM = "source.spm", "target.spm"
 SPECIAL = {"<pad>": PAD, "<unk>": UNK, "</s>": EOS}
-"""Marian's special pieces and our ids for them; it has no `<s>`."""
+"""Marian's special pieces and our ids for them; most models have no `<s>`."""
 
 _CODE = re.compile(r">>([^<>\s]+)<<")
 
@@ -42,14 +42,20 @@ class MarianVocabulary:
     numbers: Mapping[str, int]
 
     @classmethod
-    def read(cls, path: Path, digest: hashlib._Hash) -> MarianVocabulary:
+    def read(cls, path: Path, digest: hashlib._Hash, start: int | None = None) -> MarianVocabulary:
         """Read a `vocab.json`.
+
+        Args:
+            start: the number of the piece that a decoder begins with, if one reads these pieces.
 
         Raises:
             CheckpointError: naming the file and what is wrong with it.
         """
         numbers = _numbers(path, digest)
-        others = sorted((one for one in numbers if one not in SPECIAL), key=numbers.__getitem__)
+        ours = {*SPECIAL, "<s>"}
+        if start is not None and numbers.get("<s>") != start:
+            ours.remove("<s>")  # ours is the start; Marian's own, if it has one, is another piece
+        others = sorted((one for one in numbers if one not in ours), key=numbers.__getitem__)
         return cls(("<pad>", "<unk>", "<s>", "</s>", *others), numbers)
 
     @cached_property
@@ -64,7 +70,7 @@ class MarianVocabulary:
         return tuple(found[1] for found in asked if found)
 
     def in_our_order(self, rows: Tensor, path: Path) -> Tensor:
-        """Rows by Marian's numbers as rows by our ids; that of `<s>` is zero.
+        """Rows by Marian's numbers as rows by our ids; zero for what has no number.
 
         Raises:
             CheckpointError: if a piece has no row.
@@ -97,10 +103,12 @@ class MarianVocabularies:
             CheckpointError: naming the file and what is wrong with it, or if the vocabulary does
                 not fit the configuration.
         """
-        source = MarianVocabulary.read(folder / VOCABULARY, digest)
-        target = (
-            MarianVocabulary.read(folder / TARGET_VOCABULARY, digest) if config.separate else source
-        )
+        start = config.number("decoder_start_token_id")
+        if config.separate:
+            source = MarianVocabulary.read(folder / VOCABULARY, digest)
+            target = MarianVocabulary.read(folder / TARGET_VOCABULARY, digest, start)
+        else:
+            source = target = MarianVocabulary.read(folder / VOCABULARY, digest, start)
         for name, piece in (("pad_token_id", "<pad>"), ("eos_token_id", "</s>")):
             if (number := config.number(name)) != target.numbers[piece]:
                 raise CheckpointError(

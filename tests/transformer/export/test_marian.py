@@ -120,6 +120,7 @@ def test_our_reader_gives_the_same_translations_and_log_probabilities(
     exported: Path, given: Path, pairs: list[Pair]
 ):
     ours, read = Translator.load(given), Translator.load(exported)
+    assert read.model.config.vocab_size == ours.model.config.vocab_size
     for english, german in pairs[::8]:
         best, again = (
             one.translate(english, beam_size=4, max_length=12).best for one in (ours, read)

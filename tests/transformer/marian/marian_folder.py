@@ -45,6 +45,7 @@ def write(
     more_pieces: int = 0,
     dtype: torch.dtype = torch.float32,
     positions: str = "",
+    start: str = "",
     pickled: bool = False,
     max_length: int = 64,
     seed: int = 0,
@@ -57,6 +58,8 @@ def write(
         languages: codes of source and target, whatever the pieces are learnt from.
         more_pieces: that no text has, to make the vocabulary as large as a real one.
         positions: "" where none are stored; "formula", or "learned".
+        start: the piece that the decoder begins with, of a model that also has a `<s>`; "" for
+            `<pad>` of one that has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = spm(SOURCE), spm(TARGET)
@@ -66,6 +69,8 @@ def write(
         vocabulary, of_decoder = _numbers([*codes, *of_source]), _numbers(of_target)
     else:
         vocabulary = of_decoder = _numbers([*codes, *of_source, *of_target, *more])
+    if start:
+        of_decoder.setdefault("<s>", len(of_decoder))
     config = {
         "model_type": "marian",
         "architectures": ["MarianMTModel"],
@@ -81,7 +86,7 @@ def write(
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": not separate,
         "pad_token_id": of_decoder["<pad>"],
-        "decoder_start_token_id": of_decoder["<pad>"],
+        "decoder_start_token_id": of_decoder[start or "<pad>"],
         "eos_token_id": 0,
         "tie_word_embeddings": True,
         "static_position_embeddings": True,

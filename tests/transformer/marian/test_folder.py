@@ -80,6 +80,23 @@ def test_states_weights_and_logits_are_marian_s(case: Case, number: int) -> None
             np.testing.assert_allclose(ours, pattern, atol=1e-5)
 
 
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("start", ["<s>", "<pad>"])
+def test_a_bos_of_marian_s_own_is_ours_where_its_decoder_begins_with_it(
+    start: str, separate: bool, tmp_path: Path
+) -> None:
+    case = Case(marian_folder.write(tmp_path, start=start, separate=separate))
+    source, is_ours = case.ids(marian_folder.SOURCE[0]), start == "<s>"
+    written = torch.randint(4, case.model.config.vocab_size, (6,)).tolist()
+    expected = case.plain.run(case.source[source].tolist(), case.target[written].tolist())
+    with torch.inference_mode():
+        logits = case.model(torch.tensor([source]), torch.tensor([[BOS, *written]]))[0].numpy()
+    own = [id_ for id_ in range(len(case.target)) if id_ != BOS or is_ours]
+    assert sorted(case.target[own]) == list(range(expected.shape[1]))  # each piece once
+    np.testing.assert_allclose(logits[:, own], expected[:, case.target[own]], atol=2e-5, rtol=1e-5)
+    assert is_ours or (logits[:, BOS] < -1e8).all()
+
+
 @pytest.mark.parametrize("number", range(len(marian_folder.SOURCE)))
 def test_greedy_search_writes_what_plain_code_writes(case: Case, number: int) -> None:
     text = marian_folder.SOURCE[number]

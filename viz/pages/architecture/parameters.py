@@ -173,11 +173,15 @@ def _total(
 
 def added_for_start(translator: Translator) -> int:
     """Parameters of `<s>` in a model that has none in its folder; 0 of one of ours."""
-    if not isinstance(translator.target_tokenizer, MarianTokenizer):
-        return 0
+    source, target = (
+        len(one.vocabulary.texts) - len(one.vocabulary.numbers)
+        if isinstance(one, MarianTokenizer)
+        else 0
+        for one in (translator.tokenizer, translator.target_tokenizer)
+    )
     config = translator.model.config
-    tables = 1 if config.source_vocab_size is None else 2
-    return tables * config.d_model + 1  # and its bias before the softmax
+    rows = target if config.source_vocab_size is None else source + target
+    return rows * config.d_model + target  # and its bias before the softmax
 
 
 def _translator() -> Translator:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+import safetensors.torch
+
+from tests.transformer.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn, tables
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.paper.counting import PARTS, parameters_by_formula, parameters_of_model
 from viz.pages.architecture.page import PARAMETERS
+from viz.pages.architecture.parameters import added_for_start
 
 
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
@@ -54,6 +59,18 @@ def test_this_model_is_the_one_that_translates(opened, translator: Translator) -
     assert (ends["base"], ends["this model"]) == (63_045_632, served)
     assert "as chosen above" not in ends  # the fields hold the base model: it has its name
     assert "Counted below: base." in texts(app)
+
+
+@pytest.mark.parametrize(("start", "is_added"), [("", True), ("<pad>", True), ("<s>", False)])
+def test_what_a_start_adds_to_a_marian_model_is_what_its_folder_lacks(
+    start: str, is_added: bool, tmp_path: Path
+) -> None:
+    read = Translator.load(marian_folder.write(tmp_path, start=start))
+    stored = safetensors.torch.load_file(tmp_path / "model.safetensors")
+    in_folder = sum(tensor.numel() for tensor in stored.values())
+    added = added_for_start(read)
+    assert read.model.number_of_parameters() == in_folder + added
+    assert bool(added) == is_added
 
 
 def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:

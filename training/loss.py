@@ -158,9 +158,11 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             label_logit = logits.gather(1, labels[chunk, None]).squeeze(1)
             losses[chunk] = log_sum_exp - (1 - epsilon) * label_logit
             if needs_gradient:
-                grad_x[chunk] = p @ W
-                grad_W += p.T @ x_low[chunk]
-        losses -= epsilon * (x_real @ mean_W)  # ε/V of each logit
+                p_low = p.to(dtype)  # once: a GPU's autocast gives a softmax in float32
+                grad_x[chunk] = p_low @ W
+                grad_W += p_low.T @ x_low[chunk]
+        # ε/V of each logit; no matrix product, which autocast would compute in bfloat16
+        losses -= epsilon * (x_real * mean_W).sum(-1)
         if not needs_gradient:
             return (losses * real.squeeze(1)).sum()
         grad_x -= epsilon * mean_W + (1 - epsilon) * projection[labels]

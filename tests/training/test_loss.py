@@ -82,6 +82,17 @@ def test_it_computes_in_the_type_of_autocast() -> None:
     assert float(rounded) != float(exact)
 
 
+def test_what_smoothing_spreads_is_summed_in_float32_in_autocast() -> None:
+    torch.manual_seed(0)
+    # whole numbers, so that no logit is rounded; the mean over the vocabulary is
+    x, W = (torch.randint(-3, 4, shape).float() for shape in ((40, D), (V, D)))
+    labels = torch.randint(1, V, (40,))
+    with torch.autocast("cpu", torch.bfloat16):
+        nothing, everything = (label_smoothed_loss(x, W, labels, epsilon) for epsilon in (0.0, 1.0))
+    expected = ((W[labels] - W.double().mean(0)) * x).sum()
+    assert float(everything - nothing) == pytest.approx(float(expected), abs=1e-3)
+
+
 def test_nothing_is_computed_for_gradients_that_nobody_wants() -> None:
     x, W, labels = _example()
     with torch.no_grad():

@@ -42,10 +42,11 @@ class ProcessInfo:
     def length_multiple(self) -> int:
         """Batches are padded to multiples of this length.
 
-        On a GPU few lengths mean few shapes to plan and to keep memory for. A compiled layer is one
-        graph for all of them, and a product's rows are those of all sentences together, so that
-        they need not be more: at captions' lengths, multiples of 8 would compute a quarter of
-        padding (`python -m benchmarks.training --multiple 8` measures it). On a CPU, none.
+        On a GPU few lengths mean few sizes of buffers to keep memory for. A larger multiple would
+        gain nothing more: a compiled layer is one graph for all lengths, no kernel of attention is
+        planned for one, and a product's rows are those of all sentences together. At captions'
+        lengths multiples of 8 would compute a quarter of padding (`python -m benchmarks.training
+        --multiple 8` measures it). On a CPU, none.
         """
         return 4 if self.device.type == "cuda" else 1
 
@@ -80,6 +81,7 @@ def set_up_distributed() -> ProcessInfo:
         # TF32 where float32 is multiplied. This sets the old flag and the new one: with one of
         # them alone, torch.compile fails in releases that read the other (pytorch issue 166387)
         torch.set_float32_matmul_precision("high")
+        _avoid_planned_attention()
     else:
         _limit_kernel_cache()
         _keep_freed_memory()
@@ -91,7 +93,19 @@ def set_up_distributed() -> ProcessInfo:
 
 def inference_device() -> torch.device:
     """Where a trained model is measured or translates: the first GPU, if there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    _avoid_planned_attention()
+    return torch.device("cuda")
+
+
+def _avoid_planned_attention() -> None:
+    """Keep scaled dot-product attention off cuDNN: flash and memory-efficient kernels serve.
+
+    cuDNN, which torch prefers on an H100, plans a kernel for each shape that it meets. An epoch has
+    hundreds of them, forward and backward, and a search has another one at each step.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _gpu_of_process() -> torch.device:

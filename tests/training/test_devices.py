@@ -6,13 +6,14 @@ import ctypes
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.training.runs import forkserver
-from training.devices import _cpu_has_bf16, set_up_distributed
+from training.devices import _cpu_has_bf16, inference_device, set_up_distributed
 
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
@@ -90,3 +91,22 @@ def test_bf16_is_native_where_the_processor_says_so(
     cpuinfo.write_text(f"model name\t: Some processor\nflags\t\t: {flags}\n")
     assert _cpu_has_bf16(cpuinfo) is native
     assert _cpu_has_bf16(tmp_path / "no such file")  # a system that does not say
+
+
+@pytest.mark.parametrize("chosen", [lambda: set_up_distributed().device, inference_device])
+def test_on_a_gpu_attention_is_not_planned_shape_by_shape(
+    chosen: Callable[[], torch.device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backends = torch.backends.cuda
+    backends.enable_cudnn_sdp(True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda _: None)
+    try:
+        assert chosen().type == "cuda"
+        assert not backends.cudnn_sdp_enabled()
+        assert backends.flash_sdp_enabled()
+        assert backends.mem_efficient_sdp_enabled()
+    finally:
+        backends.enable_cudnn_sdp(True)

@@ -81,6 +81,7 @@ class Trainer:
             self.recipe.average, process,
         )  # fmt: skip
         self.progress = Progress()
+        self.saved_step: int | None = None  # the last one since it began or was resumed
         self.signalled = False  # a signal asked this process to stop
         self.stop_asked = False  # all processes have agreed to stop
 
@@ -158,9 +159,11 @@ class Trainer:
             if self._due(self.recipe.validate_every) or is_probe_step(self.progress.step):
                 self._save_probes()
             if self._due(self.recipe.save_every):
-                self._check_before_saving()
-                self.saver.save(self.progress)
+                self._save()
             started = time.monotonic()
+        # out of patience, or resumed with no more steps than it has
+        if self._finished() and self.saved_step != self.progress.step:
+            self._save()
 
     def _open_journal(self) -> Journal:
         journal = Journal(self.out / LOG, self.progress.step, self.tensorboard)
@@ -206,6 +209,11 @@ class Trainer:
                 f"{self.progress.epoch}, batch {self.progress.batch}); the weights were left as "
                 f"they were. {self._advice()}"
             )
+
+    def _save(self) -> None:
+        self._check_before_saving()
+        self.saver.save(self.progress)
+        self.saved_step = self.progress.step
 
     def _check_before_saving(self) -> None:
         """Stop instead of saving weights that are not finite."""

@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from tests.training.runs import command, losses, same_weights, weights
+from tests.training.runs import command, losses, same_weights, status_stopped_at, weights
 from training import runlog
 from training.batching import Batch
 from training.devices import ProcessInfo
@@ -301,9 +301,23 @@ def test_a_full_disk_is_one_sentence(
 
 def test_patience_ends_a_run_that_gains_nothing(data: Path, recipe: Path, tmp_path: Path) -> None:
     idle = RECIPE.replace("lr_factor = 1.0", "lr_factor = 1e-12\npatience = 2")
-    recipe.write_text(idle.replace("validate_every = 12", "validate_every = 4"))
-    assert main(command(recipe, data, tmp_path / "out")) == 0
-    assert max(losses(tmp_path / "out")) <= 16
+    idle = idle.replace("validate_every = 12", "validate_every = 4")
+    recipe.write_text(idle.replace("save_every = 8", "save_every = 20"))
+    out = tmp_path / "out"
+    assert main(command(recipe, data, out)) == 0
+    assert max(losses(out)) == 12
+    assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000012"]
+    assert json.loads((out / "state" / "state.json").read_text())["place"]["step"] == 12
+    assert checkpoint.load(out / "averaged").model.config.d_model == 32
+
+
+def test_a_stopped_run_may_be_ended_where_it_is(data: Path, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert status_stopped_at(3, command(recipe, data, out)) == 0
+    assert not (out / "checkpoints").exists()
+    assert main(command(recipe, data, out, "--resume", "--steps", "2")) == 0
+    assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000003"]
+    assert (out / "averaged").is_dir()
 
 
 def test_bf16_trains_and_resumes_like_the_rest(

@@ -109,8 +109,9 @@ class Trainer:
         Raises:
             TrainingError: if loss, gradients or weights are not finite, or disk or device full.
         """
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._ask_to_stop)
+        before = {
+            name: signal.signal(name, self._ask_to_stop) for name in (signal.SIGTERM, signal.SIGINT)
+        }
         try:
             self._run()
         except OSError as error:
@@ -119,6 +120,8 @@ class Trainer:
             ) from error
         finally:
             self.saver.close()
+            for name, handler in before.items():
+                signal.signal(name, handler)
         return not self.stop_asked
 
     def average(self) -> Path:

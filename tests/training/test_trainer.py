@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -311,9 +312,13 @@ def test_patience_ends_a_run_that_gains_nothing(data: Path, recipe: Path, tmp_pa
     assert checkpoint.load(out / "averaged").model.config.d_model == 32
 
 
-def test_a_stopped_run_may_be_ended_where_it_is(data: Path, recipe: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_gives_the_signals_back_and_may_be_ended_where_it_is(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
+    handlers = [signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGINT)]
     assert status_stopped_at(3, command(recipe, data, out)) == 0
+    assert [signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGINT)] == handlers
     assert not (out / "checkpoints").exists()
     assert main(command(recipe, data, out, "--resume", "--steps", "2")) == 0
     assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000003"]

@@ -52,6 +52,10 @@ class BatchStream:
         recipe: sizes and seed.
         process: this process among those of the run.
 
+    Attributes:
+        length_multiple: what lengths are padded to multiples of: that of the device, unless the run
+            began on another one. The order of the text depends on it.
+
     Raises:
         CorpusError: if an epoch has fewer sentence pairs than processes.
         ConfigError: if there is BPE-dropout, and the vocabulary is not one of byte pairs.
@@ -61,6 +65,7 @@ class BatchStream:
         self, text: TrainingText, tokenizer: Tokenizer, recipe: Recipe, process: ProcessInfo
     ) -> None:
         self.text, self.recipe, self.process = text, recipe, process
+        self.length_multiple = process.length_multiple
         self.dropout = BpeDropout(tokenizer, recipe.bpe_dropout) if recipe.bpe_dropout else None
         if not (pairs := len(text.rows(recipe.seed, 0))):
             raise CorpusError("The weights leave no sentence pair of the text: raise them.")
@@ -107,14 +112,15 @@ class BatchStream:
         if self.dropout is not None:
             seed = (recipe.seed, epoch)  # the same in every process
             text = self.dropout.sample_text(text, seed, recipe.max_pieces)
-        multiple = self.process.length_multiple
-        batches = TokenBatches(text.encoded, recipe.batch_tokens, recipe.seed, multiple)
+        batches = TokenBatches(
+            text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple
+        )
         return text, batches, batches.epoch(epoch, text.rows(recipe.seed, epoch))
 
     def _prepare(
         self, text: TrainingText, lengths: TokenBatches, rows: Counts, epoch: int, done: int
     ) -> UpdateBatches:
-        multiple = self.process.length_multiple
+        multiple = self.length_multiple
         local = rows[self.process.rank :: self.process.world_size]
         longer = np.maximum(lengths.source_lengths[local], lengths.target_lengths[local])
         batches = [

@@ -1,4 +1,4 @@
-"""How far a run has come."""
+"""From where a run began, and how far it has come."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come.
+    """From where a run began, and how far it has come.
 
     Args:
         step: updates made.
@@ -18,6 +18,10 @@ class Progress:
         without_gain: validations since then that were not better.
         unlogged_tokens: target tokens since the last loss in the log.
         unlogged_seconds: time spent on their steps.
+        length_multiple: what the lengths of its batches are padded to multiples of. The order of
+            the text depends on it, so a run keeps it on whatever device it goes on; 0 in a state
+            of earlier versions.
+        started_from: SHA-256 of the weights that it began with; empty if it drew its own.
     """
 
     step: int = 0
@@ -28,6 +32,8 @@ class Progress:
     without_gain: int = 0
     unlogged_tokens: int = 0
     unlogged_seconds: float = 0.0
+    length_multiple: int = 0
+    started_from: str = ""
 
     def with_update(self, epoch: int, batch: int, tokens: int) -> Progress:
         """After one more update of so many target tokens."""

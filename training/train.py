@@ -14,7 +14,6 @@ from pathlib import Path
 
 from torch import distributed
 
-from training.block_expansion import initialise_from
 from training.config import RunConfig
 from training.data.folders import DataFolder, data_folder
 from training.data.run_data import Vocabulary, read_run_data
@@ -114,7 +113,7 @@ def train(
         config, read.tokenizer, read.text, read.validation, out, process, tensorboard=tensorboard
     )
     if given:
-        initialise_from(given.model, trainer.model)
+        trainer.start_from(given)
     if not resume:
         _begin(trainer)
     elif (warning := trainer.resume()) and process.is_main_process:

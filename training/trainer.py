@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -13,6 +14,7 @@ from tqdm import tqdm
 from training import memory, runlog
 from training.average import write_average
 from training.batch_stream import BatchStream, UpdateBatches
+from training.block_expansion import initialise_from
 from training.config import RunConfig
 from training.corpus import ParallelText
 from training.data.training_text import TrainingText
@@ -27,6 +29,8 @@ from training.shared_validation import SharedValidation
 from training.state import Identity
 from training.update import Updater
 from training.validation import Validation, perplexity
+from transformer.analysis.corpus.stored import checksum_of_weights
+from transformer.checkpoint import Checkpoint
 from transformer.errors import HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
@@ -80,10 +84,15 @@ class Trainer:
             out, self.model, tokenizer, self.updater, Identity(config, text.fingerprint),
             self.recipe.average, process,
         )  # fmt: skip
-        self.progress = Progress()
+        self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed
         self.signalled = False  # a signal asked this process to stop
         self.stop_asked = False  # all processes have agreed to stop
+
+    def start_from(self, given: Checkpoint) -> None:
+        """Begin with the weights of a checkpoint, whose layers may be fewer."""
+        initialise_from(given.model, self.model)
+        self.progress = replace(self.progress, started_from=checksum_of_weights(given.folder))
 
     def resume(self) -> str:
         """Load the last undamaged state.
@@ -96,6 +105,9 @@ class Trainer:
             RunLogError: if the log is damaged.
         """
         self.progress, warning = self.saver.load()
+        multiple = self.progress.length_multiple or self.stream.length_multiple
+        self.progress = replace(self.progress, length_multiple=multiple)
+        self.stream.length_multiple = multiple
         runlog.read(self.out / LOG)  # a damaged one is refused while everything is still there
         self.saver.remove_checkpoints_after(self.progress.step)
         return warning
@@ -175,7 +187,9 @@ class Trainer:
 
     def _plan(self) -> Record:
         """The planned schedule and how it is computed, for readers of the log."""
+        started_from = self.progress.started_from
         return {
+            **({"started_from": started_from} if started_from else {}),
             "parameters": self.model.number_of_parameters(),
             "d_model": self.config.model.d_model,
             "warmup": self.recipe.warmup,

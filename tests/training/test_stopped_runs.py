@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.training.conftest import RECIPE
 from tests.training.runs import (
@@ -23,6 +24,7 @@ from tests.training.runs import (
     same_weights,
     weights,
 )
+from training.devices import ProcessInfo
 from training.train import main
 
 NEVER, STOPPED_AT = 10**9, 38  # between two lines of the log, and between two saved states
@@ -81,6 +83,20 @@ def test_a_stopped_run_goes_on_in_another_process_to_the_same_bits_and_log(
     assert len(expected["log"]) == 11  # type: ignore[arg-type]
     assert written(stopped) == expected
     assert written(again) == expected
+
+
+def test_a_run_keeps_the_order_of_its_text_on_a_device_that_pads_otherwise(
+    data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, moved = tmp_path / "whole", tmp_path / "moved"
+    with monkeypatch.context() as on_gpu:
+        on_gpu.setattr(ProcessInfo, "length_multiple", 8)
+        assert main(command(recipe, data, whole, "--steps", "8")) == 0
+        assert main(command(recipe, data, moved, "--steps", "4")) == 0
+    assert ProcessInfo(torch.device("cpu")).length_multiple == 1
+    for steps in ("6", "8"):  # and is moved once more
+        assert main(command(recipe, data, moved, "--resume", "--steps", steps)) == 0
+    assert same_weights(weights(moved), weights(whole))
 
 
 def _train(printed: Path, errors: Path, arguments: list[str]) -> None:

@@ -1,5 +1,6 @@
 """What is wrong with a command is one sentence on standard error and exit status 2."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -7,8 +8,8 @@ import pytest
 import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
-from tests.training.runs import same_weights, weights
-from training import journal, prepare, runlog, train
+from tests.training.runs import same_weights, status_stopped_at, weights
+from training import journal, model_card, prepare, runlog, train
 from training.runlog import Record
 from training.train import main
 from training.trainer import Trainer
@@ -272,7 +273,16 @@ def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path
         write_pairs(other / name, [(a.upper(), b.upper()) for a, b in sentence_pairs(300, seed=3)])
     command = ["--config", str(recipe), "--data", str(other)]
     start = str(first / "averaged")
-    assert main([*command, "--out", str(second), "--start-from", start]) == 0
+    started = ["--out", str(second), "--start-from", start]
+    assert status_stopped_at(2, [*command, *started]) == 0
+    (second / "run.jsonl").unlink()  # as of a run that is killed before it has one
+    assert main([*command, "--out", str(second), "--resume"]) == 0
+    given = hashlib.sha256((first / "averaged" / "model.safetensors").read_bytes()).hexdigest()
+    assert runlog.plan(runlog.read(second / "run.jsonl"))["started_from"] == given
+    assert "started_from" not in runlog.plan(runlog.read(first / "run.jsonl"))
+    assert model_card.main([str(second), "--out", str(tmp_path / "CARD.md")]) == 0
+    card = (tmp_path / "CARD.md").read_text("utf-8")
+    assert f"first weights of the checkpoint with SHA-256 {given[:12]}…" in card
     then = checkpoint.load(first / "averaged")
     now = checkpoint.load(second / "averaged")
     assert now.tokenizer.model == then.tokenizer.model

@@ -112,9 +112,7 @@ class BatchStream:
         if self.dropout is not None:
             seed = (recipe.seed, epoch)  # the same in every process
             text = self.dropout.sample_text(text, seed, recipe.max_pieces)
-        batches = TokenBatches(
-            text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple
-        )
+        batches = TokenBatches(text.encoded, recipe.batch_tokens, recipe.seed, self.length_multiple)
         return text, batches, batches.epoch(epoch, text.rows(recipe.seed, epoch))
 
     def _prepare(

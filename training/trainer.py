@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import torch
-from torch import distributed
 from tqdm import tqdm
 
 from training import memory, runlog
@@ -27,6 +25,7 @@ from training.runlog import Record
 from training.saving import Saver
 from training.shared_validation import SharedValidation
 from training.state import Identity
+from training.stop_request import StopRequest
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -86,8 +85,7 @@ class Trainer:
         )  # fmt: skip
         self.progress = Progress(length_multiple=self.stream.length_multiple)
         self.saved_step: int | None = None  # the last one since it began or was resumed
-        self.signalled = False  # a signal asked this process to stop
-        self.stop_asked = False  # all processes have agreed to stop
+        self.stop_request = StopRequest(process)
 
     def start_from(self, given: Checkpoint) -> None:
         """Begin with the weights of a checkpoint, whose layers may be fewer."""
@@ -121,20 +119,16 @@ class Trainer:
         Raises:
             TrainingError: if loss, gradients or weights are not finite, or disk or device full.
         """
-        before = {
-            name: signal.signal(name, self._ask_to_stop) for name in (signal.SIGTERM, signal.SIGINT)
-        }
-        try:
-            self._run()
-        except OSError as error:
-            raise TrainingError(
-                f"{unwritable(error, self.out)} Make room and continue with --resume."
-            ) from error
-        finally:
-            self.saver.close()
-            for name, handler in before.items():
-                signal.signal(name, handler)
-        return not self.stop_asked
+        with self.stop_request.listening():
+            try:
+                self._run()
+            except OSError as error:
+                raise TrainingError(
+                    f"{unwritable(error, self.out)} Make room and continue with --resume."
+                ) from error
+            finally:
+                self.saver.close()
+        return not self.stop_request.agreed
 
     def average(self) -> Path:
         """Average the last checkpoints into a folder of the run (§6.1)."""
@@ -152,19 +146,19 @@ class Trainer:
         if journal:
             journal.close()
         self.saver.raise_if_failed(wait=True)
-        if self.stop_asked:
+        if self.stop_request.agreed:
             self._check_before_saving()
             self.saver.save_state(self.progress)
 
     def _run_steps(self, journal: Journal | None, bar: tqdm) -> None:
         started = time.monotonic()
         updates = self.stream.updates(self.progress.epoch, self.progress.batch)
-        while not self._finished() and not self.stop_asked:
+        while not self._finished() and not self.stop_request.agreed:
             self._update(next(updates))
             if self._due(self.recipe.log_every):
                 loss = self.updater.take_summed_loss() / self.progress.unlogged_tokens
                 self.saver.raise_if_failed(wait=False)
-            self._agree_to_stop()
+            self.stop_request.agree(may_communicate=self._due(self.recipe.log_every))
             self.progress = self.progress.with_seconds(time.monotonic() - started)
             bar.update()
             if self._due(self.recipe.log_every):
@@ -294,15 +288,3 @@ class Trainer:
     def _save_probes(self) -> None:
         if self.process.is_main_process:
             save_probes(self.out / PROBES, self.progress.step, self.model, self.tokenizer)
-
-    def _ask_to_stop(self, *_: object) -> None:
-        self.signalled = True
-
-    def _agree_to_stop(self) -> None:
-        """Stop if a signal came to any process; all of them stop at the same step."""
-        if self.process.world_size == 1:
-            self.stop_asked = self.signalled
-        elif self._due(self.recipe.log_every):
-            asked = torch.tensor(int(self.signalled), device=self.process.device)
-            distributed.all_reduce(asked)
-            self.stop_asked = bool(asked)

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from training.config import RunConfig
+from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
 from training.progress import Progress
 from transformer.atomic import backup_path, replace_folder
-from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.reading import GIB, MIB, read_bytes
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
@@ -27,6 +28,9 @@ PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions 
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens")
+_FOREIGN = (
+    KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError, ConfigError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def load_state(
         _restore(tensors, model, optimizer)
         summed_loss.fill_(_loss_of(process, tensors))
         return Progress(**written[PROGRESS_KEY]), warning
-    except (KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError) as error:
+    except _FOREIGN as error:
         # what the checksum does not cover, or what another program has written
         raise CheckpointError(
             f"{folder} does not hold the state of a run: start a new run."
@@ -162,10 +166,15 @@ def _refuse_earlier_updates(folder: Path, saved: Mapping[str, Mapping[str, Any]]
 def _refuse_changes(
     saved: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
 ) -> None:
+    # a field that is younger than the state was then what its default is
+    complete = {
+        "model": TransformerConfig.from_dict(dict(saved["model"])).to_dict(),
+        "training": {**asdict(Recipe()), **saved["training"]},
+    }
     for table, fields in now.items():
         for name, value in fields.items():
-            if name not in MAY_CHANGE and saved.get(table, {}).get(name) != value:
-                before = quoted(saved.get(table, {}).get(name))
+            if name not in MAY_CHANGE and complete[table][name] != value:
+                before = quoted(complete[table][name])
                 raise CheckpointError(
                     f"[{table}] {name} was {before} when the run began and is {value!r} now: "
                     f"resume with what it began with, or start a new run."

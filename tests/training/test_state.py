@@ -91,7 +91,11 @@ def _as_earlier(folder: Path, processes: int, accumulate: int) -> None:
     """Turn a state into one that versions before this one have written."""
     path = folder / "state.json"
     written: dict[str, Any] = json.loads(path.read_text())
-    del written["text"], written["config"]["training"]["micro_batch_tokens"]
+    del written["text"], written["config"]["model"]["output_bias"]
+    for name in ("micro_batch_tokens", "depth_scaled"):
+        del written["config"]["training"][name]
+    for name in ("length_multiple", "started_from"):
+        del written["place"][name]
     written["config"]["training"]["accumulate"] = accumulate
     written["config"]["run"] = {"processes": processes}
     path.write_text(json.dumps(written))

@@ -26,8 +26,8 @@ from transformer.reading import GIB, MIB, read_bytes
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
-# a run may be extended, ended with a cooldown, and moved to devices of another memory
-MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens")
+# a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
+MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
 _FOREIGN = (
     KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError, ConfigError,
 )  # fmt: skip

@@ -117,7 +117,8 @@ class Trainer:
             Whether the run is complete.
 
         Raises:
-            TrainingError: if loss, gradients or weights are not finite, or disk or device full.
+            TrainingError: if loss, gradients or weights are not finite, disk or device full, or
+                the layers cannot be compiled.
         """
         with self.stop_request.listening():
             try:
@@ -205,6 +206,12 @@ class Trainer:
             self.updater.update(step, update.batches, update.tokens)
         except torch.OutOfMemoryError:
             is_full = True  # asked outside, where what was computed so far is free again
+        except torch._dynamo.exc.TorchDynamoException as error:
+            why = " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")
+            raise TrainingError(
+                f"torch.compile fails here: {why}. Install a C compiler and Python's headers, or "
+                f"write compile = false under [training], and continue with --resume."
+            ) from error
         if is_full:
             raise TrainingError(memory.advice(self.updater, update.batches, step))
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)

@@ -225,6 +225,29 @@ def test_probes_are_read_from_a_model_whose_layers_are_compiled(
     assert [r["step"] for r in measured] == [2]
 
 
+def test_a_compiler_that_is_missing_is_one_sentence_and_the_run_goes_on_without(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def compiled(*_: object, **__: object) -> None:  # what Inductor raises after some seconds
+        why = "InvalidCxxCompiler: No working C++ compiler found in (None, 'g++')"
+        raise torch._dynamo.exc.TorchDynamoException(f"{why}\n\nSet TORCHDYNAMO_VERBOSE=1\n")
+
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: compiled)
+    recipe.write_text(RECIPE + "compile = true\n")
+    out = tmp_path / "out"
+    assert main(command(recipe, data, out)) == 2
+    error = capsys.readouterr().err
+    assert "torch.compile fails here: InvalidCxxCompiler: No working C++ compiler found in" in error
+    assert "(None, 'g++'). Install a C compiler and Python's headers, or write" in error
+    assert "Traceback" not in error
+    recipe.write_text(RECIPE)
+    assert main(command(recipe, data, out, "--resume", "--steps", "1")) == 0
+
+
 def test_bf16_that_would_be_emulated_is_float32_and_said(
     data: Path,
     recipe: Path,

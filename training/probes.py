@@ -25,12 +25,15 @@ def is_probe_step(step: int) -> bool:
 def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
 
-    A file gets its name when it is complete: the Training page reads the folder during the run.
+    A probe of more pieces than the model takes is left out. A file gets its name when it is
+    complete: the Training page reads the folder during the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with evaluation_mode(model):
         for number, (source, target) in enumerate(PROBES, start=1):
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
+            if max(map(len, pieces)) > model.config.max_length:
+                continue
             path = folder / f"step-{step:08d}-sentence-{number}.npz"
             new = path.with_name(path.name + ".new")
             trace(model, source, target, *pieces).save(new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,21 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
         assert (kept.source, kept.target) == (source, target)
         for kind in KINDS:
             assert np.array_equal(kept.weights(kind), again.weights(kind))
+
+
+def test_a_sentence_that_is_too_long_for_the_model_is_left_out(
+    model: Transformer, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    lengths = [max(len(tokenizer.pieces(side)) + 1 for side in probe) for probe in PROBES]
+    assert len(set(lengths)) > 1
+    for most in (min(lengths), max(lengths)):
+        short = Transformer(dataclasses.replace(model.config, max_length=most))
+        save_probes(tmp_path / str(most), 1, short, tokenizer)
+        assert {path.name for path in (tmp_path / str(most)).iterdir()} == {
+            f"step-00000001-sentence-{number}.npz"
+            for number, length in enumerate(lengths, start=1)
+            if length <= most
+        }
 
 
 def test_a_file_takes_its_name_when_it_is_whole(

@@ -88,6 +88,8 @@ class MultiHeadAttention(nn.Module):
             causal = causal_mask(q.size(2), k.size(2), q.device)
             mask = causal if mask is None else mask & causal
             is_causal = False
+        if mask is None and self.hook_mask.watched:
+            mask = torch.ones(1, 1, q.size(2), k.size(2), dtype=torch.bool, device=q.device)
         if mask is not None:
             mask = self.hook_mask(mask)
         if explicit:

@@ -194,8 +194,10 @@ def test_whoever_watches_the_model_sees_each_step_of_the_modules():
     own = seen[name.format("self", "pattern")]
     assert [p.size(-1) for p in own] == list(range(1, steps + 1))
     assert len(seen[name.format("cross", "k")]) == 1  # the source is projected once
-    silent = {n for n in hooks if n.startswith("decoder") and n not in seen}
-    assert all(n.endswith("self_attention.hook_mask") for n in silent)  # one query needs no mask
+    masks = seen[name.format("self", "mask")]
+    assert [mask.shape for mask in masks] == [(1, 1, 1, keys) for keys in range(1, steps + 1)]
+    assert all(mask.all() for mask in masks)
+    assert seen.keys() == hooks.keys()
 
 
 def test_only_a_hook_on_the_model_itself_leaves_the_fast_path():

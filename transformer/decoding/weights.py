@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -132,9 +133,13 @@ class SearchWeights:
         self.projection = Linear(model.shared_embedding, model.output_bias)
 
 
+_Slots: TypeAlias = Sequence[tuple[dict[str, nn.Parameter | None], str]]
+
+
 @dataclass(frozen=True)
 class _LaidOut:
-    parameters: tuple[nn.Parameter, ...]  # to walk over all modules takes as long as two layers
+    slots: _Slots  # where modules hold parameters: to walk over all takes as long as two layers
+    parameters: tuple[nn.Parameter, ...]  # held: no new one can lie where one of these lies
     state: tuple[int, ...]
     weights: SearchWeights
 
@@ -145,17 +150,28 @@ _laid_out: WeakKeyDictionary[Transformer, _LaidOut] = WeakKeyDictionary()
 def search_weights(model: Transformer) -> SearchWeights:
     """The model's weights as they are now, laid out anew only after one of them has changed.
 
-    A change is seen by PyTorch's count of in-place changes. It misses fused optimisers, for which
-    the model counts how often it was trained, what goes through `parameter.data` without another
-    place in memory, and a parameter that another one has taken the place of.
+    A change is seen by the parameter's place in memory and by PyTorch's count of in-place changes.
+    That misses fused optimisers, for which the model counts how often it was trained, what goes
+    through `parameter.data` in the same place, and a module that another one has taken the place
+    of.
     """
     known = _laid_out.get(model)
-    parameters = tuple(model.parameters()) if known is None else known.parameters
+    slots = _slots(model) if known is None else known.slots
+    parameters = _parameters(slots)
     state = _state(model, parameters)
     if known is None or known.state != state:
-        known = _LaidOut(parameters, state, SearchWeights(model))
+        known = _LaidOut(slots, parameters, state, SearchWeights(model))
         _laid_out[model] = known
     return known.weights
+
+
+def _slots(model: Transformer) -> _Slots:
+    return [(m._parameters, name) for m in model.modules() for name in m._parameters]
+
+
+def _parameters(slots: _Slots) -> tuple[nn.Parameter, ...]:
+    found = [held.get(name) for held, name in slots]
+    return tuple(parameter for parameter in found if parameter is not None)
 
 
 def _state(model: Transformer, parameters: Iterable[nn.Parameter]) -> tuple[int, ...]:

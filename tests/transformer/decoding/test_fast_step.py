@@ -155,9 +155,12 @@ def test_weights_that_were_changed_are_read_anew():
         biased.output_bias[5] = 7
     (fast,), (plain,) = both(biased, [BOS])
     torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
-    model.load_state_dict(build(seed=1, attention_bias=True).state_dict())
-    (fast,), (plain,) = both(model, [BOS])
-    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+    for assign in (False, True):  # into the same parameters, and with others in their places
+        model.load_state_dict(
+            build(seed=1 + assign, attention_bias=True).state_dict(), assign=assign
+        )
+        (fast,), (plain,) = both(model, [BOS])
+        torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
 
 
 def test_weights_that_a_fused_optimiser_changed_are_read_anew():

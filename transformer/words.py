@@ -7,14 +7,33 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from transformer.config import EOS
 from transformer.errors import InputError
 
 PLACEHOLDER = "\0"  # for a special piece, in the text that is split into words
-# a word with the spaces before it; before a special piece, spaces alone are a word
-WORD = re.compile(r"\0|\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s\0]+)|\s+")
-_MAY_JOIN = re.compile(r"(?<=\w)['’-]|(?<=\d)[.,]")  # what may stand inside a word
+_JOINERS = "\u200c\u200d"  # shape the letters beside them
+
+
+@cache  # at the first text: to look for the marks takes as long as a short translation
+def _pattern() -> re.Pattern[str]:
+    r"""What `words_in` finds. A combining mark, which `\w` leaves out, is a letter of its word."""
+    # those beyond U+FFFF belong to rare scripts, and would make every text slower to split
+    characters = map(chr, range(0x300, 0x10000))
+    marks = "".join(c for c in characters if unicodedata.category(c)[0] == "M") + _JOINERS
+    letter = rf"[\w{marks}]"
+    joined = rf"['’-]{letter}+|(?<=\d)[.,]\d+"
+    symbols = rf"[^\w\s\0{marks}][^\w\s\0]*"  # an emoji with its marks is one
+    return re.compile(rf"\0|\s*(?:{letter}+(?:{joined})*|{symbols})|\s+")
+
+
+def words_in(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text with the spaces before them: punctuation is a word of its own.
+
+    `PLACEHOLDER` is one, too, and so are spaces alone before it or at the end.
+    """
+    return _pattern().finditer(text)
 
 
 def number_words(texts: Sequence[str]) -> list[int]:
@@ -26,7 +45,7 @@ def number_words(texts: Sequence[str]) -> list[int]:
     Args:
         texts: of the pieces in a row, with their spaces; `PLACEHOLDER` for a special one.
     """
-    starts = [match.start() for match in WORD.finditer("".join(texts))]
+    starts = [match.start() for match in words_in("".join(texts))]
     result: list[int] = []
     numbers: dict[int, int] = {}  # by word; one in which no piece begins gets none
     position = 0
@@ -52,7 +71,7 @@ class ForbiddenWords:
     this.
 
     Args:
-        words: each one word as `WORD` matches it, without spaces; upper case counts.
+        words: each one word as `words_in` finds it, without spaces; upper case counts.
         texts: the text of each piece of the vocabulary, a space as a space.
     """
 
@@ -69,7 +88,7 @@ class ForbiddenWords:
         checked = set()
         for typed in words:
             word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text
-            if not word or not (match := WORD.match(word)) or match.end() != len(word):
+            if [match.group() for match in words_in(word)] != [word]:
                 raise InputError(
                     f"“{typed}” cannot be forbidden: give one word at a time, without spaces."
                 )
@@ -81,7 +100,7 @@ class ForbiddenWords:
         if not self.words:
             return ""
         text = start + self.text_of(tokens)
-        starts = (m.start() for m in WORD.finditer(text) if not _is_settled(text, m))
+        starts = (m.start() for m in words_in(text) if not _is_settled(text, m))
         return text[next(starts, 0) :]
 
     def text_of(self, tokens: Iterable[int]) -> str:
@@ -110,14 +129,18 @@ class ForbiddenWords:
 
 
 def _all(text: str) -> Iterator[str]:
-    return (match.group().strip() for match in WORD.finditer(text))
+    return (match.group().strip() for match in words_in(text))
 
 
 def _settled(text: str) -> Iterator[str]:
-    return (m.group().strip() for m in WORD.finditer(text) if _is_settled(text, m))
+    return (m.group().strip() for m in words_in(text) if _is_settled(text, m))
 
 
 def _is_settled(text: str, word: re.Match[str]) -> bool:
     """Whether nothing that may follow the text can make this word longer."""
     rest = len(text) - word.end()
-    return rest > 1 or (rest == 1 and not _MAY_JOIN.match(text, word.end()))
+    if rest != 1:
+        return rest > 1
+    # a digit goes on after all that can stand inside a word
+    longer = _pattern().match(text + "0", word.start())
+    return longer is None or longer.end() == word.end()

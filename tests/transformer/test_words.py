@@ -1,10 +1,13 @@
 import pytest
 
 from transformer.errors import InputError
-from transformer.words import ForbiddenWords
+from transformer.words import ForbiddenWords, number_words
 
-TEXTS = ("\0", "\0", "\0", "\0", " Mann", "schaft", ".", " ", "-", " ein", "s Haus", "3", ",", "5")
-MANN, SCHAFT, STOP, SPACE, HYPHEN, EIN, S_HAUS, THREE, COMMA, FIVE = range(4, 14)
+TEXTS = (
+    *("\0", "\0", "\0", "\0", " Mann", "schaft", ".", " ", "-", " ein", "s Haus", "3", ",", "5"),
+    *(" B", " हिन", "्दी"),
+)
+MANN, SCHAFT, STOP, SPACE, HYPHEN, EIN, S_HAUS, THREE, COMMA, FIVE, B, HIN, DI = range(4, 17)
 EOS = 3
 
 
@@ -30,6 +33,11 @@ EOS = 3
         ("3", [THREE, COMMA], FIVE, False),
         ("3,5", [THREE, COMMA, FIVE], STOP, False),  # “3,5.5” would be another number
         ("3,5", [THREE, COMMA, FIVE, STOP], EOS, True),
+        ("5", [B, STOP, FIVE], EOS, True),  # a letter with its full stop, and a number
+        ("B", [B], STOP, True),
+        ("हिन्दी", [HIN], DI, False),
+        ("हिन्दी", [HIN, DI], EOS, True),
+        ("हिन", [HIN, DI], EOS, False),
         (".", [MANN, STOP], EOS, True),
         (".", [MANN, STOP], STOP, False),  # “..” is another
     ],
@@ -50,10 +58,28 @@ def test_at_the_length_limit_any_piece_ends_the_text():
     assert not forbidden.completes(" Mann", SCHAFT, last=True)
 
 
-@pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "Mann "[:0]])
+@pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "B.1", "Mann "[:0]])
 def test_what_is_not_one_word_is_refused(typed):
     with pytest.raises(InputError, match="one word at a time"):
         ForbiddenWords.of([typed], TEXTS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["हिन्दी", " भाषा"],
+        ["cafe\u0301", "-", " au", " lait"],
+        ["مُحَمَّد"],
+        ["می\u200cخواهم"],  # a joiner keeps its letters apart, but in one word
+        ["น้ำ", " ดี"],
+        ["a", "❤\ufe0f", "b", " 👩\u200d🚀", " x"],  # marks of an emoji stay with it
+        ["v2.5", " B", ".", "1"],
+    ],
+)
+def test_marks_stay_in_their_word(words):
+    text = "".join(words)
+    expected = [number for number, word in enumerate(words) for _ in word]
+    assert number_words([*text]) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -14,14 +13,13 @@ import numpy as np
 from transformer.config import EOS
 from transformer.languages import OURS, Languages, code_of_name
 from transformer.tokenizer import SPECIAL, WORD_START
+from transformer.words import words_in
 from viz.draw.forced_prefix import forced_of
 from viz.draw.labels import shown
 from viz.draw.wire import encode
 
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
 _SKIPPED = 8  # letters that a tokenizer may leave out in one place
-# words are counted as by `Piece.word`: with the spaces before them, punctuation apart
-_WORD = re.compile(r"\s*(?:\w+(?:['’-]\w+|[.,]\d+)*|[^\w\s]+)|\s+")
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], 
         For each piece its first letter and the one after its last; words count from 0.
     """
     read, origins = _normalized(text)
-    starts = [match.start() for match in _WORD.finditer(read)]
+    starts = [match.start() for match in words_in(read)]
     place = 0  # in `read`
     spans: list[tuple[int, int]] = []
     words: list[int] = []

@@ -4,7 +4,7 @@ from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN, Constraints
 from transformer.decoding.constraints import ForbiddenText
 from transformer.text_prefix import TextPrefix
-from transformer.words import WORD, ForbiddenWords
+from transformer.words import ForbiddenWords, words_in
 
 SPECIAL = ("\0", "\0", "\0", "\0")
 
@@ -27,4 +27,4 @@ def text_of(tokens, texts):
 
 
 def words_of(tokens, texts):
-    return {match.group().strip() for match in WORD.finditer(text_of(tokens, texts))}
+    return {match.group().strip() for match in words_in(text_of(tokens, texts))}

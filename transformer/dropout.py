@@ -29,6 +29,6 @@ class Dropout(nn.Module):
         matrix products around it. The rate is met within 2^-16.
         """
         draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-        below = round(self.P_drop * 2**16) - 2**15
+        below = min(round(self.P_drop * 2**16), 2**16 - 1) - 2**15  # within 16 bits
         keep = draws.view(torch.int16)[: x.numel()].view(x.shape) >= below
         return keep.to(x.dtype).mul_(1 / (1 - self.P_drop))

@@ -30,6 +30,10 @@ def test_as_many_elements_are_dropped_as_the_rate_says(rate):
     assert dropped(rate, MANY).mean().item() == pytest.approx(rate, abs=five_sigma(rate, MANY))
 
 
+def test_a_rate_that_rounds_to_1_drops_nearly_all():
+    assert dropped(1 - 1e-6, MANY).mean().item() > 0.999
+
+
 @RATES
 def test_each_of_the_four_elements_of_a_draw_is_dropped_at_the_rate(rate):
     rates = dropped(rate, MANY // 4, 4).mean(0)

@@ -60,8 +60,8 @@ def trace_of(
         )
     texts = {
         "source": None if source_tokens is None else checked_tokens(source_tokens, "source"),
-        "target": checked_tokens(target_tokens or (), "target"),
-        "decoder": checked_tokens(decoder_tokens or (), "decoder"),
+        "target": checked_tokens(() if target_tokens is None else target_tokens, "target"),
+        "decoder": checked_tokens(() if decoder_tokens is None else decoder_tokens, "decoder"),
     }
     known = SpecialTokens.among((t for side in texts.values() for t in side or ()), special, ends)
     read = texts["source"]

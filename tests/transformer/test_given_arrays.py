@@ -149,6 +149,12 @@ def test_the_source_is_numbered_where_it_has_no_tokens() -> None:
     assert trace.source == ""
 
 
+def test_tokens_may_be_arrays_as_the_weights_are() -> None:
+    given = {"source_tokens": SOURCE, "decoder_tokens": READS, "target_tokens": WRITES}
+    trace = every(**{name: np.array(tokens) for name, tokens in given.items()})
+    assert trace.labels("cross") == every().labels("cross")
+
+
 def ones(*shape):
     return np.full(shape, 1 / shape[-1])
 
@@ -182,6 +188,8 @@ def ones(*shape):
         ({"source_tokens": "abcd"}, r"tokens of the source are one text"),
         ({"source_tokens": [1, 2, 3, 4]}, r"Token 1 of the source is 1 and no string"),
         ({"target_tokens": ["a", "b", "\udc80"]}, r"Token 3 of the target .* half a character"),
+        ({"target_tokens": 0}, r"tokens of the target are 0: give a list of strings"),
+        ({"decoder_tokens": ""}, r"tokens of the decoder are one text"),
         ({"source": "\ud800"}, r"text of the source .* half a character"),
         ({"target": 5}, r"text of the target is 5"),
         ({"second_start": 0}, r"second text of 4 tokens cannot begin at 0: give .* from 1 to 3"),

@@ -1,7 +1,8 @@
 """Named points in the model that can be read and edited while it runs.
 
 Hook points are permanent parts of the modules and hold nothing but their name. The hooks are in a
-`ContextVar`, so that concurrent users of one model do not affect each other.
+`ContextVar`, so that concurrent users of one model do not affect each other. PyTorch's own hooks on
+modules (`register_forward_hook`) are not called in a search, which mostly goes without the modules.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ class FastDecoder:
     def serves(model: Transformer) -> bool:
         """Whether nothing watches the model, and its modules compute no more than the formulas.
 
-        Heads may be silenced.
+        Heads may be silenced. Only hook points count: PyTorch's own hooks are not called in a
+        search.
         """
         autocast = torch.is_autocast_enabled(model.device.type)
         return not (model.silenced() is None or autocast or model.training)

@@ -119,11 +119,7 @@ class CTranslate2Translator(Translator):
         return Translation(
             source=text,
             candidates=tuple(Candidate.of(one, self.tokenizer) for one in found),
-            notices=(
-                *notices.of_source(source),
-                *notices.of_end(found[0], settings, stopped=False),
-                *notices.of_domain(found[0], self.domain),
-            ),
+            notices=notices.of_search(self, text, source, found[0], settings),
             seconds=time.perf_counter() - started,
             settings=settings,
         )

@@ -94,11 +94,13 @@ class TextSearch:
         return Translation(
             source=self.text,
             candidates=tuple(Candidate.of(one, tokenizer) for one in found),
-            notices=(
-                *notices.of_language(self.text, self.translator.languages),
-                *notices.of_source(self._source),
-                *notices.of_end(found[0], self.settings, self.stopped),
-                *notices.of_domain(found[0], self.translator.domain),
+            notices=notices.of_search(
+                self.translator,
+                self.text,
+                self._source,
+                found[0],
+                self.settings,
+                stopped_after=self._sentence.length if self.stopped else None,
             ),
             seconds=self.seconds,
             stopped=self.stopped,

@@ -250,7 +250,7 @@ class Translator:
         if target is None:
             return self.trace_of(self.translate(text, **arguments))
         pieces = self.reader.text(text)
-        if isinstance(target, str):  # the model reads a blank where it knows no character
+        if isinstance(target, str):  # whose unknown characters are read as <unk>
             return self._trace(text, target, pieces, self.reader.text(target, "translation"))
         given = self.reader.target(target)
         return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)

@@ -23,7 +23,10 @@ def bar(facts: Facts) -> Iterator[str]:
     unknown = [p.text.strip("▁") for p in facts.trace.source_pieces if p.id == UNK]
     if unknown:
         names = ", ".join(f"“{text}”" for text in dict.fromkeys(unknown))
-        yield f"The model has never seen {names} and reads a blank there."
+        yield (
+            f"The vocabulary has no {names}: the model reads <unk> there, as for every unknown "
+            "character."
+        )
     mean, domain = facts.score(facts.target) / count, facts.translator.domain
     if domain is not None and mean < domain.least_log_prob:
         yield (

@@ -155,7 +155,7 @@ def test_strange_text_is_translated_with_a_notice(translator, text):
     translation = translator.translate(text, beam_size=1)
     assert isinstance(translation.text, str)
     assert translation.source == text
-    assert "never seen" in translation.notices[0]
+    assert "vocabulary has no" in translation.notices[0]
     trace = translator.trace(text, "Der 😀 Hund")
     assert trace.source == text
     np.testing.assert_allclose(trace.encoder_self.sum(-1), 1, atol=1e-5)
@@ -164,7 +164,10 @@ def test_strange_text_is_translated_with_a_notice(translator, text):
 def test_unknown_characters_are_named(translator):
     (notice, *_) = translator.translate("The 😀 dog and ж").notices
     named = "“\u2068😀\u2069”, “\u2068ж\u2069”"  # whatever their direction, the quotes stay outside
-    assert notice == f"The model has never seen {named} and reads a blank there."
+    assert notice == (
+        f"The vocabulary has no {named}: the model reads <unk> there, as for every unknown "
+        "character."
+    )
 
 
 def test_unknown_characters_without_a_shape_are_named_by_their_number(translator):
@@ -175,7 +178,7 @@ def test_unknown_characters_without_a_shape_are_named_by_their_number(translator
 def test_a_notice_names_five_unknown_characters_once_and_counts_the_rest(translator):
     (notice, *_) = translator.translate("😀 ж 😀 я ю э ы ё").notices
     named = ", ".join(f"“\u2068{one}\u2069”" for one in "😀жяюэ")
-    assert notice.startswith(f"The model has never seen {named} and 2 more ")
+    assert notice.startswith(f"The vocabulary has no {named} and 2 more: ")
 
 
 def test_a_sentence_without_end_is_noticed_and_another_is_not(translator, pairs):
@@ -206,7 +209,7 @@ def test_known_text_that_ends_needs_no_notice(translator, pairs):
 def test_a_line_break_is_a_space(translator, text):
     translation = translator.translate(text)
     assert translation.text == translator.translate(TEXT).text
-    assert not any("never seen" in notice for notice in translation.notices)
+    assert not any("vocabulary has no" in notice for notice in translation.notices)
     assert translation.source == text
     assert translator.trace(text, TEXT).source_tokens == translator.trace(TEXT, TEXT).source_tokens
 
@@ -262,7 +265,11 @@ def test_a_search_that_is_stopped_is_told_and_one_that_ends_is_not(translator):
     assert found.stopped
     assert len(found.best.pieces) == 1
     (notice,) = found.notices
-    assert notice.startswith("The search was stopped before its end, after 1 pieces:")
+    assert notice.startswith("The search was stopped before its end, after 1 piece:")
+    steps = iter((False, False, True))
+    found = translator.translate("The baker eats under the table.", should_stop=steps.__next__)
+    assert len(found.best.pieces) == 2  # it ended, while others went on
+    assert "after 3 pieces:" in found.notices[0]
     whole = translator.translate("The dog sleeps in the garden.", should_stop=lambda: False)
     assert not whole.stopped
     assert whole.text == translator.translate("The dog sleeps in the garden.").text

@@ -109,7 +109,7 @@ def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monke
     found = serving.translate(translator, "The dog sleeps in the garden.", 4)
     assert found.stopped
     (notice,) = found.notices
-    assert notice.startswith("The search was stopped before its end, after 1 pieces")
+    assert notice.startswith("The search was stopped before its end, after 1 piece:")
     monkeypatch.setattr(serving, "SEARCH_SECONDS", 60.0)
     assert serving.translate(translator, "The dog sleeps in the garden.", 4) is found
     assert not serving.translate(translator, "The dog sings.", 4).stopped

@@ -112,16 +112,17 @@ class InputReader:
 
     def _cut(self, text: str, name: str) -> list[Piece]:
         """Text to pieces, without `</s>`."""
+        # first: a line that is too long comes cut, perhaps within a character
+        if len(text) > self.most_letters:
+            raise InputError(
+                f"The {name} has more than {self.most_letters:,} characters: shorten it."
+            )
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(
                 f"The {name} has a broken character at position {error.start + 1}: type it again."
             ) from error
-        if len(text) > self.most_letters:
-            raise InputError(
-                f"The {name} has more than {self.most_letters:,} characters: shorten it."
-            )
         # to the tokenizer a line break is an unknown character; here it is a space
         tokenizer = self.source_tokenizer if name == "text" else self.target_tokenizer
         pieces = tokenizer.pieces(" ".join(text.split()))

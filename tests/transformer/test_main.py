@@ -132,14 +132,16 @@ def test_more_lines_than_are_translated_at_once_keep_their_order(run, translator
 def test_bad_lines_are_empty_and_named_and_all_others_are_there(run, translator):
     good = ["The dog waits.", "A bird sings.", "Her horse eats."]
     long = b"dog " * 999
-    bad = [b"A \xff bird.", long, b"x" * 9_999_999]
+    bad = [b"A \xff bird.", long, b"x" * 9_999_999, "你".encode() * 99_999]
     lines = [good[0].encode()] * 40 + bad + [good[1].encode(), b"", good[2].encode()]
     status, out, err = run("--beam", "1", stdin=b"\n".join(lines))
     one, two, three = (translator.translate(text, beam_size=1).text for text in good)
-    assert out.split("\n") == [one] * 40 + [""] * 3 + [two, "", three, ""]
+    assert out.split("\n") == [one] * 40 + [""] * 4 + [two, "", three, ""]
     assert status == 2
-    named = [f"transformer: Line {number}: The text has " for number in (41, 42, 43)]
-    assert [line[: len(one)] for line, one in zip(err.splitlines(), named, strict=True)] == named
+    named = [f"transformer: Line {number}: The text has " for number in (41, 42, 43, 44)]
+    told = [line for line in err.splitlines() if ": The text has " in line]
+    assert [line[: len(one)] for line, one in zip(told, named, strict=True)] == named
+    assert ["more than" in line for line in told] == [False, False, True, True]
     assert all(is_one_sentence(line) and len(line) < 200 for line in err.splitlines())
 
 
@@ -181,7 +183,11 @@ def test_word_pairs_follow_each_translation_in_pharaoh_format(run, translator):
     assert lines[0] == lines[3]
     assert lines[0].startswith(f"{translator.translate_lines([typed])[0]} |||")
     assert status == 2
-    assert err.startswith("transformer: Line 3: ")
+    assert "transformer: Line 3: The text has " in err
+    # what is cut by the limit ends where it was cut
+    cut = ["--align", "--max-length", "4"]
+    typed = "A small bird eats beside the river."
+    assert run(*cut, stdin=typed.encode())[1] == run(*cut, typed)[1]
 
 
 def test_what_steers_the_search_reaches_it_for_a_text_and_for_lines(run, translator):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
-from transformer import AttentionTrace, InputError, Translator, command
+from transformer import AttentionTrace, InputError, Translator, command, notices
 from transformer.analysis import alignment
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
@@ -16,6 +18,7 @@ from transformer.export.folder import is_export
 from transformer.lines import Line, LineSearch, usable_cores
 from transformer.search_settings import SearchSettings
 from transformer.standard_input import Progress, lines
+from transformer.translation import Candidate, Translation
 
 NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")
@@ -23,7 +26,8 @@ MAX_THREADS = 1024
 EPILOG = (
     "Standard input is read as UTF-8, and each of its lines gives one line. A line that cannot be "
     "translated gives an empty one and a sentence with its number on standard error; the exit "
-    "status is then 2. With --n-best a line gives as many lines as were found, and an empty one "
+    "status is then 2. What a reader of a translation should know, such as an unknown character, "
+    "is said there, too. With --n-best a line gives as many lines as were found, and an empty one "
     "none: number ||| text ||| score, as Moses writes them, the number of the line counted from 0."
 )
 
@@ -65,6 +69,16 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise InputError("--score and --target go together: give a translation as --target TEXT.")
     if options.score and options.text is None:
         raise InputError("--score needs the text that was translated: give it as an argument.")
+    of_search = {
+        "--align": options.align,
+        "--n-best": options.n_best,
+        "--prefix": options.prefix,
+        "--forbid": options.forbid,
+        "--max-length": options.max_length,
+    }
+    useless = [name for name, given in of_search.items() if given]
+    if options.score and useless:
+        raise InputError(f"--score searches for nothing: leave out {' and '.join(useless)}.")
 
 
 def _load(options: argparse.Namespace) -> Translator:
@@ -89,8 +103,7 @@ def _print_translation(
         n_best=settings.n_best,
         max_length=settings.max_length,
     )
-    for notice in translation.notices:
-        print(notice, file=sys.stderr)
+    _tell(translation.notices)
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))
     elif options.n_best:
@@ -102,9 +115,17 @@ def _print_translation(
 def _print_score(translator: Translator, options: argparse.Namespace) -> None:
     """Each piece and its log P, with a tab between them; at last the sum."""
     scored = translator.score(options.text, options.target, alpha=options.alpha)
+    _tell(scored.translation.notices)
     for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
         print(f"{piece.text}\t{log_prob:.4f}")
     print(f"log P\t{scored.log_prob:.4f}")
+
+
+def _tell(said: Iterable[str], about: str = "") -> None:
+    """Print notices to standard error, if there is one."""
+    if sys.stderr is not None:  # print() would take standard output for it
+        for notice in said:
+            print(f"{about}{notice}", file=sys.stderr)
 
 
 def _aligned(translator: Translator, trace: AttentionTrace) -> str:
@@ -120,18 +141,32 @@ def _n_best(translator: Translator, index: int, found: list[Hypothesis]) -> str:
     )
 
 
+class _Finished(NamedTuple):
+    """A line's number, what is printed of it, and what its reader should know."""
+
+    number: int
+    written: str
+    notices: tuple[str, ...]
+
+
 def _translate_lines(
     translator: Translator, settings: SearchSettings, options: argparse.Namespace
 ) -> int:
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
-    def finish(line: Line, found: list[Hypothesis]) -> str:
+    def finish(line: Line, found: list[Hypothesis]) -> _Finished:
+        said = notices.of_search(translator, line.text, line.pieces, found[0], settings)
+        return _Finished(line.number, written(line, found), said)
+
+    def written(line: Line, found: list[Hypothesis]) -> str:
         if options.n_best:
             return _n_best(translator, line.number - 1, found)
         text = translator.target_tokenizer.decode(found[0].tokens)
         if not options.align or not text.strip():
             return text
-        return _aligned(translator, translator.trace(line.text, target=text))
+        best = Candidate.of(found[0], translator.target_tokenizer)
+        translation = Translation(line.text, (best,), notices=(), seconds=0.0)
+        return _aligned(translator, translator.trace_of(translation))
 
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
@@ -141,8 +176,8 @@ def _translate_lines(
     for results in search.results(lines(translator.most_letters)):
         progress.clear()
         for result in results:
-            if isinstance(result, str):
-                print(result)
+            if isinstance(result, _Finished):
+                print(result.written)
             elif not options.n_best:
                 print()
         sys.stdout.flush()
@@ -150,6 +185,8 @@ def _translate_lines(
             if isinstance(result, InputError):
                 command.say(f"{NAME}: {result}")
                 status = command.REFUSED
+            elif result is not None:
+                _tell(result.notices, about=f"Line {result.number:,}: ")
     progress.clear()
     return status
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from transformer.decoding import Hypothesis
 from transformer.errors import InputError
 from transformer.search_settings import SearchSettings
+from transformer.tokenizer import Piece
 
 if TYPE_CHECKING:
     from transformer.translator import Translator
@@ -41,12 +42,12 @@ class Line:
     Args:
         number: counted from that of the first line.
         text: as it was typed.
-        ids: its pieces, `</s>` last.
+        pieces: what it is cut into, `</s>` last.
     """
 
     number: int
     text: str
-    ids: list[int]
+    pieces: list[Piece]
 
 
 Result: TypeAlias = T | InputError | None
@@ -107,14 +108,14 @@ class LineSearch(Generic[T]):
             if not text.strip():
                 continue
             try:
-                yield Line(number, text, [one.id for one in self.translator.reader.text(text)])
+                yield Line(number, text, self.translator.reader.text(text))
             except InputError as error:
                 results[number - first] = _named(number, error)
 
     def _batches(self, lines: Sequence[Line]) -> list[list[int]]:
-        total = sum(len(line.ids) for line in lines)
+        total = sum(len(line.pieces) for line in lines)
         most = min(MOST_TOKENS // self.settings.beam_size, -(-total // PARTS))
-        return batches([len(line.ids) for line in lines], most)
+        return batches([len(line.pieces) for line in lines], most)
 
     def _found(
         self, parts: list[list[Line]], pool: ThreadPoolExecutor | None, stop: threading.Event
@@ -130,7 +131,8 @@ class LineSearch(Generic[T]):
         if stop.is_set():  # nobody reads the results any more
             return [None] * len(lines)
         try:
-            found = self.translator.search([one.ids for one in lines], self.settings, stop.is_set)
+            rows = [[piece.id for piece in line.pieces] for line in lines]
+            found = self.translator.search(rows, self.settings, stop.is_set)
         except InputError as error:  # of one line: forbidden words can leave it no continuation
             if len(lines) == 1:
                 return [_named(lines[0].number, error)]

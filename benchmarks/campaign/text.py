@@ -178,7 +178,8 @@ def _try_lines(argument: tuple[str, list[bytes]]) -> list[Judged]:
         b"\n".join(mixed) + b"\n",
     )
     written = out.split("\n")[:-1]
-    numbers = {int(said.split()[2].rstrip(":").replace(",", "")) for said in err.splitlines()}
+    refused = [said for said in err.splitlines() if said.startswith("transformer: ")]
+    numbers = {int(said.split()[2].rstrip(":").replace(",", "")) for said in refused}
     if len(written) != len(mixed):
         return [("bad", f"{len(mixed)} lines became {len(written)}")] * len(lines)
     if status != (2 if numbers else 0):

@@ -34,8 +34,11 @@ def test_standard_input_is_translated_line_by_line_in_utf8_whatever_the_locale(
         timeout=240,
         check=False,
     )
-    expected = [translator.translate(t, beam_size=1).text if t.strip() else "" for t in LINES]
-    assert (ran.stdout.decode(), ran.stderr) == ("\n".join(expected) + "\n", b"")
+    found = {n: translator.translate(t, beam_size=1) for n, t in enumerate(LINES) if t.strip()}
+    expected = [found[n].text if n in found else "" for n in range(len(LINES))]
+    noticed = [f"Line {n + 1}: {said}" for n in found for said in found[n].notices]
+    assert ran.stdout.decode() == "\n".join(expected) + "\n"
+    assert ran.stderr.decode().splitlines() == noticed
     assert ran.returncode == 0
 
 
@@ -104,6 +107,28 @@ def test_a_notice_goes_to_standard_error(run, translator):
     translation = translator.translate("The 😀 dog")
     assert (status, out) == (0, translation.text + "\n")
     assert err.splitlines() == list(translation.notices)
+
+
+def test_notices_of_lines_have_their_numbers(run, translator):
+    texts = ["The 😀 dog", "", "The old cat, the dog waits.", "dog " * 999]
+    noticed = [translator.translate(text, max_length=3).notices for text in texts[:3:2]]
+    assert [len(notices) for notices in noticed] == [2, 2]
+    for options in (["--threads", "1"], ["--threads", "2", "--n-best", "2"], ["--align"]):
+        given = [*options, "--max-length", "3"]
+        status, _, err = run(*given, stdin="\n".join(texts).encode())
+        *lines, refused = err.splitlines()
+        assert lines == [
+            f"Line {number}: {notice}"
+            for number, notices in zip((1, 3), noticed, strict=True)
+            for notice in notices
+        ]
+        assert refused.startswith("transformer: Line 4: The text has ")
+        assert status == 2
+
+
+def test_without_standard_error_a_notice_is_nowhere(run, translator, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run("The 😀 dog")[1] == translator.translate("The 😀 dog").text + "\n"
 
 
 def test_no_input_gives_no_output(run):
@@ -219,14 +244,20 @@ def test_the_n_best_stand_in_lines_of_moses(run, translator):
 
 
 def test_a_given_translation_is_scored_piece_by_piece(run, translator):
-    scored = translator.score(TEXT, "Der Hund wartet.")
-    status, out, _ = run("--score", "--target", "Der Hund wartet.", TEXT)
+    scored = translator.score(f"{TEXT} 😀", "Der Hund wartet.")
+    status, out, err = run("--score", "--target", "Der Hund wartet.", f"{TEXT} 😀")
     rows = [line.split("\t") for line in out.splitlines()]
     assert status == 0
     assert [name for name, _ in rows] == [*(piece.text for piece in scored.pieces), "log P"]
+    assert err.splitlines() == list(scored.translation.notices) != []
     values = [float(value) for _, value in rows]
     assert values == pytest.approx([*scored.log_probs, scored.log_prob], abs=1e-4)
     assert values[-1] == pytest.approx(sum(values[:-1]), abs=1e-2)
+
+
+OF_A_SEARCH = (
+    ["--align"], ["--n-best", "2"], ["--prefix", "Ein"], ["--forbid", "Herr"], ["--max-length", "9"]
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -236,6 +267,7 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
         ["--target", "Der Hund.", TEXT],
         ["--score", "--target", "Der Hund."],
         ["--score", "--target", "", TEXT],
+        *(["--score", "--target", "Ein Hund.", *of_search, TEXT] for of_search in OF_A_SEARCH),
         ["--n-best", "5", TEXT],
         ["--n-best", "2", "--align", TEXT],
         ["--forbid", "", TEXT],

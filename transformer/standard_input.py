@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import time
 from collections.abc import Iterator
@@ -46,17 +47,20 @@ def file_lines(name: str, most_letters: int) -> Iterator[str]:
 
 
 def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
-    """Lines, cut at line feeds alone.
+    """Lines, cut at line feeds alone, without the byte-order mark that some editors begin with.
 
     A byte that is no UTF-8 becomes a surrogate, which the translator refuses; of a line that is too
     long there is as much as it takes to be refused.
     """
     most_bytes = 4 * (most_letters + 1)
+    mark = codecs.BOM_UTF8
     while line := file.readline(most_bytes):
         end = line
         while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
             pass  # too long: to its end
-        yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
+        text = line.removeprefix(mark).decode("utf-8", errors="surrogateescape")
+        yield text.rstrip("\r\n")
+        mark = b""  # anywhere else it is a character
 
 
 class Progress:

@@ -139,6 +139,12 @@ def test_line_endings_of_windows_are_line_endings(run):
     assert run(stdin=b"The dog waits.\r\n\r\n") == run(stdin=b"The dog waits.\n\n")
 
 
+def test_a_byte_order_mark_is_no_character_of_the_first_line(run):
+    plain = run(stdin=b"The dog waits.\nA bird sings.\n")
+    assert run(stdin=b"\xef\xbb\xbfThe dog waits.\nA bird sings.\n") == plain
+    assert "U+FEFF" in run(stdin=b"The dog waits.\n\xef\xbb\xbfA bird sings.\n")[2]
+
+
 def test_a_last_line_without_an_end_is_translated(run):
     assert run(stdin=b"The dog waits.") == run(stdin=b"The dog waits.\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def read_lines(path: Path) -> list[str]:
 def line_chunks(path: Path, size: int, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
     r"""The lines of a UTF-8 file, so many at a time; they end at `\n`, `\r\n` or `\r`.
 
+    A byte-order mark at the beginning belongs to none of them.
+
     Args:
         size: lines of each chunk; the last may have fewer.
         at_most: bytes that such a file may have.
@@ -56,8 +59,8 @@ def line_chunks(path: Path, size: int, at_most: int = MOST_BYTES) -> Iterator[li
 
 def _blocks(path: Path, at_most: int) -> Iterator[bytes]:
     """The bytes of a file in blocks of whole lines."""
-    rest = b""
     with opened(path, at_most) as (file, _):
+        rest = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         while block := file.read(BLOCK):
             rest += block
             # a carriage return at the end may be the first half of a line end

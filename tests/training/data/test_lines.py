@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from training.data import lines
 from training.data.lines import CorpusError, line_chunks, read_lines
 
-texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b"), max_size=40)
+texts = st.text(st.sampled_from("aß€😀 \n\r\u2028\x0b\ufeff"), max_size=40)
 
 
 def cut_whole(text: str) -> list[str]:
     """The lines of a text that is there whole."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return text.removesuffix("\n").split("\n") if text else []
 
 

@@ -15,7 +15,7 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import WORD
+from transformer.words import is_word
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
@@ -148,7 +148,7 @@ def _word_starts(tokens: tuple[str, ...], texts: list[str]) -> list[int]:
                 last = position
         else:  # an apostrophe or a hyphen may stand inside a word
             around = (*texts[position - 1 : position], *tokens[position : position + 2])
-            if not WORD.fullmatch("".join(around)):
+            if not is_word("".join(around)):
                 last = -1
         starts.append(last)
     return starts

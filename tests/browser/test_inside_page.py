@@ -130,7 +130,9 @@ def test_a_temperature_counts_in_all_that_follows(visit, translator: Translator)
     expect(page, arithmetic(edited, 2, 2, 2 * TRAINED))
 
 
-def test_the_step_is_in_the_link_and_survives_a_reload(visit, translator: Translator) -> None:
+def test_the_step_is_in_the_link_and_survives_back_and_a_reload(
+    visit, translator: Translator
+) -> None:
     page = visit("inside", text=SENTENCE, kind="decoder")
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     page.get_by_role("button", name="softmax", exact=True).click()
@@ -139,9 +141,18 @@ def test_the_step_is_in_the_link_and_survives_a_reload(visit, translator: Transl
     assert url(page)["kind"] == "decoder"
     page.get_by_role("button", name="Next", exact=True).click()
     until(page, lambda: url(page).get("at"), "7")
+    for go, step in ((page.go_back, 6), (page.go_forward, 7)):
+        go(wait_until="commit")
+        until(page, lambda: (url(page).get("at"), painted(page)["step"]), (str(step), step))
     page.reload()
     expect(page, numbers(translator, "decoder_self", 1, 0, 2))
     assert painted(page)["step"] == 7
+    # the address does not hear of a walk that plays, and another head is no other step
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    choose(page, "Head", "2")
+    expect(page, numbers(translator, "decoder_self", 1, 1, 2))
+    assert (url(page)["at"], painted(page)["step"]) == ("7", 8)
 
 
 def test_what_is_typed_here_is_there_on_the_next_page(visit, translator: Translator) -> None:

@@ -40,7 +40,11 @@ export class InsideHead extends PictureView {
     // the picture has no keys but those that scroll it: the table says what is in it
     this.scroll.setAttribute("role", "group");
     this.step = 0;
-    this.opened = false; // whether the data's own step was shown
+    this.heard = -1; // the step that the host named last
+    /** @type {number | null} */
+    this.awaited = null; // the step of the last click, until the host names it, too
+    this.onHistory = (/** @type {PopStateEvent} */ { isTrusted }) => isTrusted && this.restore();
+    addEventListener("popstate", this.onHistory);
     this.names = "";
     /** @type {HTMLButtonElement[]} */
     this.stepButtons = [];
@@ -53,14 +57,13 @@ export class InsideHead extends PictureView {
 
   remove() {
     this.stop();
+    removeEventListener("popstate", this.onHistory);
     super.remove();
   }
 
   update() {
     const { data } = this;
-    // what a link asks for counts once; from then on the reader walks
-    this.step = within(this.opened ? this.step : data.step, 0, this.last());
-    this.opened = true;
+    this.follow(data.step);
     this.at = null;
     this.title.textContent = `${data.title} · ${data.query}`;
     this.root.setAttribute("aria-label", this.title.textContent);
@@ -70,6 +73,26 @@ export class InsideHead extends PictureView {
       ["key", "q · k", data.factor, "mask", "softmax"], tableRows(data)));
     this.showChips();
     this.showStep();
+  }
+
+  /**
+   * Go where the host goes by itself, for a link or for Back. What it says before it answers the
+   * last click is of clicks before that; a step that it names once more is none that it goes to: it
+   * hears nothing of a walk that plays.
+   * @param {number} step
+   */
+  follow(step) {
+    if (step === this.awaited) this.awaited = null;
+    else if (this.awaited === null && step !== this.heard) this.step = step;
+    this.heard = step;
+    this.step = within(this.step, 0, this.last()); // other data can have fewer steps
+  }
+
+  /** Back and Forward: whether the last click will be answered is open, the next data count. */
+  restore() {
+    this.stop();
+    this.awaited = null;
+    this.set(this.heard);
   }
 
   last() {
@@ -93,7 +116,8 @@ export class InsideHead extends PictureView {
     this.stop();
     if (!this.data.steps[step]) return;
     this.set(step);
-    this.options.onSelect?.(this.step);
+    this.awaited = step === this.heard ? null : step; // the host sends nothing that is as before
+    this.options.onSelect?.(step);
   }
 
   /** @param {number} step */

@@ -18,9 +18,13 @@ def js_bytes(content: bytes) -> str:
 
 
 def _loaded(script: bytes) -> str:
-    """Statements that load a module from its text, as a page without a network can."""
+    """Statements that load a module from its text, as a page without a network can.
+
+    `serve` is what Streamlit calls.
+    """
     address = "data:text/javascript;base64," + base64.b64encode(script).decode()
-    return f"const {{ decode, render, renderMessage }} = await import({json.dumps(address)});"
+    names = "decode, default: serve, render, renderMessage"
+    return f"const {{ {names} }} = await import({json.dumps(address)});"
 
 
 COMPONENTS = _loaded(_SCRIPT.read_bytes())

@@ -279,3 +279,26 @@ def test_field_and_mirror_break_their_lines_alike(still) -> None:
     page.evaluate(f"() => show({js_bytes(encode_editor('', (), revision=0, editable=False))})")
     assert field(page).get_attribute("readonly") is not None
     page.wait_for_timeout(50)
+
+
+def test_a_call_that_streamlit_ends_loses_nothing_that_was_typed(browser: Browser) -> None:
+    first, second = (encode_editor(FIRST, pieces_of(FIRST), revision=n) for n in (0, 1))
+    page = browser.new_page(offline=True)
+    page.set_content(f"""<main></main><script type="module">{COMPONENTS}
+        const parentElement = document.querySelector("main").attachShadow({{ mode: "open" }});
+        window.call = (data) => serve({{ data, parentElement, setTriggerValue() {{}} }});
+        window.endFirst = call({js_bytes(first)});</script>""")
+    field(page).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Ja")
+    page.evaluate(f"() => {{ endFirst(); window.end = call({js_bytes(second)}); }}")
+    page.keyboard.type("!")
+    assert (field(page).input_value(), has_focus(page)) == (f"{FIRST} Ja!", True)
+    left = page.evaluate("""() => {
+        const main = document.querySelector("main");
+        main.remove();
+        end();
+        return main.shadowRoot.childElementCount;
+    }""")
+    assert left == 0
+    page.close()

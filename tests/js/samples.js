@@ -139,3 +139,33 @@ export const linkData = (source, target, links) => ({
   source: words("s", source), target: words("t", target), languages: ["French", "Finnish"],
   links: links.map(([from, to, strength]) => ({ source: from, target: to, strength })),
 });
+
+/**
+ * @typedef {{name: string, dtype: string, shape: number[], bytes: number[], offset?: number}} Entry
+ */
+
+/**
+ * The form of the wire once more, written from its description.
+ * @param {any} meta
+ * @param {Entry[]} arrays
+ * @param {number} [version]
+ */
+export function encoded(meta, arrays, version = 1) {
+  let offset = 0;
+  const entries = arrays.map(({ name, dtype, shape, bytes, offset: told }) => {
+    const entry = { name, dtype, shape, offset: told ?? offset };
+    offset += Math.ceil(bytes.length / 8) * 8;
+    return entry;
+  });
+  const text = new TextEncoder().encode(JSON.stringify({ meta, size: offset, arrays: entries }));
+  const first = Math.ceil((8 + text.length) / 8) * 8;
+  const all = new Uint8Array(first + offset);
+  new DataView(all.buffer).setUint32(0, version, true);
+  new DataView(all.buffer).setUint32(4, text.length, true);
+  all.set(text, 8);
+  arrays.reduce((at, { bytes }) => {
+    all.set(bytes, at);
+    return at + Math.ceil(bytes.length / 8) * 8;
+  }, first);
+  return all;
+}

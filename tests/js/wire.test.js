@@ -1,36 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, WireError } from "../../viz/draw/js/core/wire.js";
-
-/**
- * @typedef {{name: string, dtype: string, shape: number[], bytes: number[], offset?: number}} Entry
- */
-
-/**
- * The form once more, written from its description.
- * @param {any} meta
- * @param {Entry[]} arrays
- * @param {number} [version]
- */
-function encoded(meta, arrays, version = 1) {
-  let offset = 0;
-  const entries = arrays.map(({ name, dtype, shape, bytes, offset: told }) => {
-    const entry = { name, dtype, shape, offset: told ?? offset };
-    offset += Math.ceil(bytes.length / 8) * 8;
-    return entry;
-  });
-  const text = new TextEncoder().encode(JSON.stringify({ meta, size: offset, arrays: entries }));
-  const first = Math.ceil((8 + text.length) / 8) * 8;
-  const all = new Uint8Array(first + offset);
-  new DataView(all.buffer).setUint32(0, version, true);
-  new DataView(all.buffer).setUint32(4, text.length, true);
-  all.set(text, 8);
-  arrays.reduce((at, { bytes }) => {
-    all.set(bytes, at);
-    return at + Math.ceil(bytes.length / 8) * 8;
-  }, first);
-  return all;
-}
+import { encoded } from "./samples.js";
 
 const TWO = [
   { name: "levels", dtype: "uint8", shape: [1, 3], bytes: [1, 2, 255] },

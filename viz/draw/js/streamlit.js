@@ -16,11 +16,26 @@ export { decode, render, renderMessage };
 
 /**
  * @param {Host} host
- * @returns {() => void} takes the component away again
+ * @returns {() => void} takes the component away again, once it has left the page
  */
 export default function show({ data, parentElement, setTriggerValue }) {
   const message = decode(data);
-  if (message.meta.component === "selection") return select(message.meta);
+  const remove = message.meta.component === "selection"
+    ? select(message.meta)
+    : draw(parentElement, message, setTriggerValue);
+  // Streamlit ends a call at once where the next data came while the script was loaded for it: what
+  // is on the page then belongs to the next call
+  return () => {
+    if (!parentElement.host.isConnected) remove();
+  };
+}
+
+/**
+ * @param {ShadowRoot} parentElement
+ * @param {import("./core/wire.js").Message} message
+ * @param {Host["setTriggerValue"]} setTriggerValue
+ */
+function draw(parentElement, message, setTriggerValue) {
   const { opens } = message.meta;
   const onSelect = (/** @type {unknown} */ value) => {
     setTriggerValue("picked", value);

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { getValue } from "../../viz/draw/js/core/store.js";
+import show from "../../viz/draw/js/streamlit.js";
+import { encoded } from "./samples.js";
+
+test("a call that Streamlit ends takes nothing away before its element has left the page", () => {
+  const host = { isConnected: true };
+  /** @param {number} head */
+  const call = (head) => show({
+    data: encoded({ component: "selection", key: "grid", head: ["cross", 0, head] }, []),
+    parentElement: /** @type {any} */ ({ host }), setTriggerValue: () => {},
+  });
+  const endFirst = call(1);
+  const end = call(2);
+  endFirst();
+  assert.deepEqual(getValue("grid"), ["cross", 0, 2]);
+  host.isConnected = false;
+  end();
+  assert.equal(getValue("grid"), undefined);
+});

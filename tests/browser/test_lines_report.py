@@ -276,6 +276,27 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
     page.page.close()
 
 
+def test_a_sentence_that_cannot_be_read_is_not_shown_as_another(browser, tmp_path):
+    text = lines_report(many(3), View("cross"))
+    page = Opened(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
+    problem = page.page.get_by_role("alert")
+    shown = page.page.locator("#sentence dd, #heads canvas")
+    page.options.nth(1).click()
+    problem.get_by_text("Sentence #2 cannot be read: the page is cut or damaged").wait_for()
+    assert [one for one in shown.all() if one.is_visible()] == []
+    page.page.locator(".hl-foremost button").first.click()  # one of its heads
+    page.options.nth(2).click()
+    page.wait_for(many()[2])
+    page.page.locator("#heads canvas").first.wait_for()
+    assert not problem.is_visible()
+    assert page.faults == []
+    path = tmp_path / "list.html"
+    path.write_text(text.replace('id="lines-packed">', 'id="lines-packed">cut'), "utf-8")
+    page.page.goto(path.as_uri())
+    problem.get_by_text("The list of sentences cannot be read").wait_for()
+    page.page.close()
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_page_is_as_wide_as_the_screen(opened, width):
     opened.page.set_viewport_size({"width": width, "height": 800})

@@ -21,9 +21,15 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @param {string} id */
 const unpacked = async (id) => decode(await unzip(await textOf(id)));
 
-const data = read(await unpacked("lines-packed"));
 const heads = byId("heads");
+const problem = make("p", { role: "alert", hidden: "" });
+heads.before(problem);
 adoptStyle(heads);
+
+const data = await unpacked("lines-packed").then(read).catch((error) => {
+  fail("The list of sentences");
+  throw error;
+});
 
 /** @type {Head | null} */
 let open = null; // what was opened last stays open from sentence to sentence
@@ -38,8 +44,8 @@ const summary = mount(byId("summary"), HeadSummary, data, {
 });
 const list = new SentenceList(byId("list"), data.sentences, (number) =>
   location.replace(`#${number}`)); // walking over the list fills no history
-const repeat = matchMedia("(prefers-color-scheme: dark)");
-repeat.addEventListener("change", () => summary.layOut());
+const dark = matchMedia("(prefers-color-scheme: dark)");
+dark.addEventListener("change", () => summary.layOut());
 addEventListener("hashchange", () => show(asked()));
 show(asked());
 
@@ -58,9 +64,14 @@ async function show(number, again = false) {
   if (number === shown && !again) return;
   shown = number;
   list.mark(number);
-  const name = `line-${number}`;
-  const message = readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
+  const message = await sentence(number).catch(() => null);
   if (number !== shown) return; // another one was chosen meanwhile
+  if (!message) {
+    fail(`Sentence #${number}`);
+    return;
+  }
+  problem.hidden = true;
+  heads.hidden = false;
   if (open) {
     message.over = open[0] === message.selected[0] ? message.over : [];
     message.selected = open;
@@ -75,9 +86,23 @@ async function show(number, again = false) {
 }
 
 /** @param {number} number */
+async function sentence(number) {
+  const name = `line-${number}`;
+  return readSentence(await unpacked(name), (head) => textOf(`${name}.${head}`));
+}
+
+/** Nothing is shown that the list does not mark. @param {string} what cannot be read */
+function fail(what) {
+  problem.textContent = `${what} cannot be read: the page is cut or damaged, so make it again.`;
+  problem.hidden = false;
+  heads.hidden = true;
+  byId("sentence").replaceChildren();
+}
+
+/** @param {number} number */
 function tell(number) {
-  const sentence = data.sentences.find((one) => one.number === number);
-  const texts = sentence ? [sentence.source, sentence.target] : [];
+  const told = data.sentences.find((one) => one.number === number);
+  const texts = told ? [told.source, told.target] : [];
   byId("sentence").replaceChildren(...texts.flatMap((text, side) => (text
     ? [make("dt", {}, data.sides[side][0]), make("dd", { dir: "auto", lang: data.sides[side][1] },
       text)] : [])));

@@ -4,9 +4,11 @@ import { carried, difference } from "../../viz/draw/js/translation_editor/carry.
 import { prefixWith, wordsOf } from "../../viz/draw/js/translation_editor/data.js";
 import { Exchange } from "../../viz/draw/js/translation_editor/exchange.js";
 import { caretAfter } from "../../viz/draw/js/translation_editor/field.js";
+import { editorMarks } from "../../viz/draw/js/translation_editor/marks.js";
 import { barOf, endBox, wordAtCaret } from "../../viz/draw/js/translation_editor/plan.js";
 import { step } from "../../viz/draw/js/translation_editor/popover.js";
 import { wordRows } from "../../viz/draw/js/translation_editor/words.js";
+import { theme } from "./samples.js";
 
 const TEXT = "Zwei Hunde rennen.";
 /** @param {string} raw @param {number} start @param {number} end @param {number} p */
@@ -90,10 +92,24 @@ test("the caret stays at its letter when a text of the server's comes in", () =>
 test("a bar runs through all lines of its word", () => {
   const box = (/** @type {number} */ left, /** @type {number} */ right,
     /** @type {number} */ bottom) => ({ left, right, top: bottom - 20, bottom });
-  const parts = barOf([box(80, 100, 20), box(0, 60, 68)], 0.5);
-  assert.deepEqual(parts.map(({ x, width, filled }) => [x, width, filled]),
-    [[80, 20, 20], [0, 60, 20]]);
+  const parts = barOf([box(80, 100, 20), box(0, 60, 68)], 0.5, false);
+  assert.deepEqual(parts.map(({ x, width, start, filled }) => [x, width, start, filled]),
+    [[80, 20, 80, 20], [0, 60, 0, 20]]);
   assert.ok(parts[0].y > 20 && parts[1].y > 68);
+});
+
+test("in a text that runs from the right bars fill from there, and its left is its end", () => {
+  const box = (/** @type {number} */ left, /** @type {number} */ right) =>
+    ({ left, right, top: 0, bottom: 20 });
+  const word = { ...WORDS[1], index: 0, sure: true, p: 0.25 };
+  /** @type {any} */
+  const scene = { open: null, data: {}, theme, placed: [{ word, boxes: [box(60, 102)] }] };
+  const [from, until] = [true, false].map((fromRight) => {
+    const marks = editorMarks({ ...scene, fromRight });
+    return marks.slice(-3).flatMap((mark) => (mark.type === "rect" ? [[mark.x, mark.width]] : []));
+  });
+  assert.deepEqual(from, [[90, 10], [60, 42], [58.5, 1.5]]); // filled, the line over it, its hook
+  assert.deepEqual(until, [[60, 10], [60, 42], [102, 1.5]]);
 });
 
 test("the caret belongs to the word that it is in, or else to the one before it", () => {

@@ -20,13 +20,14 @@ const OVER = { height: 1.5, hook: 6 }; // the line over what was forced
  * @property {PlacedWord[]} placed
  * @property {number | null} open the word whose pieces are shown, by its number
  * @property {(piece: number) => Box[]} boxesOf a piece
+ * @property {boolean} fromRight whether the text runs from right to left
  * @property {import("./data.js").EditorData} data
  * @property {import("../core/theme.js").Theme} theme
  */
 
 /** @param {EditorScene} scene @returns {Mark[]} */
 export function editorMarks(scene) {
-  const { placed, open, theme } = scene;
+  const { placed, open, theme, fromRight } = scene;
   const { ink } = theme;
   const forced = placed.filter(({ word }) => word.forced);
   return [
@@ -40,7 +41,7 @@ export function editorMarks(scene) {
       }));
     }),
     ...placed.flatMap((one) => bars(scene, one)),
-    ...forced.flatMap(({ boxes }, n) => over(boxes, ink, n === forced.length - 1)),
+    ...forced.flatMap(({ boxes }, n) => over(boxes, ink, n === forced.length - 1, fromRight)),
   ];
 }
 
@@ -49,29 +50,31 @@ export function editorMarks(scene) {
  * @param {EditorScene} scene
  * @param {PlacedWord} placed
  */
-function bars({ open, boxesOf, data, theme }, { word, boxes }) {
+function bars({ open, boxesOf, data, theme, fromRight }, { word, boxes }) {
   const faded = word.sure ? 1 : UNSURE;
   const parts = word.index === open && word.count > 1
     ? data.pieces.slice(word.first, word.first + word.count).flatMap((piece, n) =>
-      barOf(boxesOf(word.first + n).map(apart), piece.p))
-    : barOf(boxes.map(apart), word.p);
-  return parts.flatMap(({ x, y, width, filled }) => [
-    rect({ x, y, width, height: BAR.height, fill: theme.ink, opacity: TRACK * faded }),
-    rect({ x, y, width: filled, height: BAR.height, fill: theme.ink, opacity: FILLED * faded }),
+      barOf(boxesOf(word.first + n).map(apart), piece.p, fromRight))
+    : barOf(boxes.map(apart), word.p, fromRight);
+  const bar = { height: BAR.height, fill: theme.ink };
+  return parts.flatMap(({ x, y, width, start, filled }) => [
+    rect({ ...bar, x, y, width, opacity: TRACK * faded }),
+    rect({ ...bar, x: start, y, width: filled, opacity: FILLED * faded }),
   ]);
 }
 
 /** A word and its full stop have a bar each. @param {Box} box */
 const apart = (box) => ({ ...box, right: Math.max(box.left + 1, box.right - BAR.apart) });
 
-/** @param {Box[]} boxes @param {string} fill @param {boolean} last */
-function over(boxes, fill, last) {
+/** @param {Box[]} boxes @param {string} fill @param {boolean} last @param {boolean} fromRight */
+function over(boxes, fill, last, fromRight) {
   const end = boxes[boxes.length - 1];
   const line = boxes.map(({ left, right, top }) =>
     rect({ x: left, y: top - 2, width: right - left, height: OVER.height, fill, opacity: 0.6 }));
   return last && end
     ? [...line, rect({
-      x: end.right, y: end.top - 2, width: OVER.height, height: OVER.hook, fill, opacity: 0.6,
+      x: fromRight ? end.left - OVER.height : end.right, y: end.top - 2,
+      width: OVER.height, height: OVER.hook, fill, opacity: 0.6,
     })]
     : line;
 }

@@ -34,13 +34,18 @@ export class Mirror {
       .map((box) => inside(box, outer));
   }
 
+  /** Whether the text runs so, by its first letters. */
+  get fromRight() {
+    return getComputedStyle(this.root).direction === "rtl";
+  }
+
   /** Where the end of the sentence is shown. @returns {Box} */
   endBox() {
     const range = document.createRange();
     range.selectNodeContents(this.end);
     const outer = this.root.getBoundingClientRect();
     const box = inside(range.getBoundingClientRect(), outer);
-    return endBox(box, outer.width, getComputedStyle(this.root).direction === "rtl");
+    return endBox(box, outer.width, this.fromRight);
   }
 }
 

@@ -4,7 +4,7 @@
 /** @typedef {import("../core/frame.js").Box} Box */
 /** @typedef {import("./carry.js").CarriedWord} CarriedWord */
 /** A part of a bar: its track, and how much of it is filled.
- * @typedef {{x: number, y: number, width: number, filled: number}} BarPart */
+ * @typedef {{x: number, y: number, width: number, start: number, filled: number}} BarPart */
 
 /**
  * @typedef {object} PlacedWord
@@ -18,15 +18,17 @@ export const END = { before: 6, width: 18 }; // the bar of the end; the style ke
 /**
  * @param {Box[]} boxes
  * @param {number} p
- * @returns {BarPart[]}
+ * @param {boolean} fromRight whether the text runs from right to left
+ * @returns {BarPart[]} `start` is the left edge of what is filled
  */
-export function barOf(boxes, p) {
+export function barOf(boxes, p, fromRight) {
   const whole = boxes.reduce((sum, { left, right }) => sum + right - left, 0);
   let rest = p * whole;
   return boxes.map(({ left, right, bottom }) => {
     const filled = Math.min(rest, right - left);
     rest -= filled;
-    return { x: left, y: bottom + BAR.below, width: right - left, filled };
+    const start = fromRight ? right - filled : left;
+    return { x: left, y: bottom + BAR.below, width: right - left, start, filled };
   });
 }
 

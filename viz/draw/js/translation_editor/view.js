@@ -152,10 +152,11 @@ export class TranslationEditor extends View {
   draw() {
     if (!this.known) return;
     const { lines, mirror, theme, known: data, placed, open } = this;
+    const { fromRight } = mirror;
     const context = sized(this.canvas, lines.clientWidth, lines.clientHeight);
     /** @param {number} piece */
     const boxesOf = (piece) => mirror.boxes(data.pieces[piece].start, data.pieces[piece].end);
-    paint(context, editorMarks({ placed, open, theme, data, boxesOf }), theme.font);
+    paint(context, editorMarks({ placed, open, theme, data, boxesOf, fromRight }), theme.font);
   }
 
   onInput() {

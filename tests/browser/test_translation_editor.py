@@ -263,6 +263,10 @@ def test_lines_are_joined_and_a_composition_is_left_alone(still) -> None:
     page.wait_for_function("() => window.sent.length === 2")
     assert page.evaluate("() => sent[1].text") == "Ein Hundü"
     assert page.evaluate("() => sent.length") == 2  # nothing of what was being composed
+    # a server that has lost the session never answers it, and gets it once more
+    page.evaluate(f"() => show({js_bytes(encode_editor('', (), revision=0))})")
+    page.wait_for_function("() => window.sent.length === 3")
+    assert page.evaluate("() => sent[2]") == {"text": "Ein Hundü", "revision": 3}
 
 
 def test_field_and_mirror_break_their_lines_alike(still) -> None:

@@ -66,6 +66,20 @@ test("what was typed is never overwritten by what was found for an older text", 
   assert.equal(again.send(true), 8);
 });
 
+test("what was on its way to a server that has lost the session is sent once more", () => {
+  const exchange = new Exchange();
+  exchange.hear({ text: "A", revision: 2 }, "A");
+  exchange.typed();
+  assert.equal(exchange.send(true), 3);
+  assert.equal(exchange.hear({ text: "new session", revision: 0 }, "AB"), "leave");
+  assert.equal(exchange.unsent, true);
+  assert.equal(exchange.send(true), 4);
+  assert.equal(exchange.hear({ text: "new session", revision: 0 }, "AB"), "leave");
+  assert.equal(exchange.unsent, false); // once
+  assert.equal(exchange.hear({ text: "AB", revision: 4 }, "AB"), "lay");
+  assert.equal(exchange.ahead, false);
+});
+
 test("words before an edit keep their numbers, words behind it fade, touched ones go", () => {
   /** @param {string} now */
   const left = (now) => carried(WORDS, TEXT, now).map(({ start, end, sure }) =>

@@ -95,7 +95,9 @@ export class TranslationEditor extends View {
 
   update() {
     const { data, exchange } = this;
+    const wasSent = !exchange.unsent;
     const verdict = this.known ? exchange.hear(data, this.text) : this.begin();
+    if (wasSent && exchange.unsent) this.sendSoon();
     if (verdict === "leave" || (verdict === "take" && this.composing)) return;
     if (verdict === "take") {
       this.close();
@@ -166,6 +168,10 @@ export class TranslationEditor extends View {
     this.place();
     this.tellStatus();
     this.draw();
+    this.sendSoon();
+  }
+
+  sendSoon() {
     clearTimeout(this.pause);
     this.pause = setTimeout(() => this.send(), PAUSE);
   }

@@ -59,7 +59,7 @@
   }, true);
   addEventListener("beforeinput", (event) => {
     const element = target(event);
-    if (!isField(element)) return;
+    if (!isField(element) || "replacing" in element.dataset) return;
     const { value, selectionStart, selectionEnd } = element;
     const all = value !== "" && selectionStart === 0 && selectionEnd === value.length;
     if (element !== field || all) act();

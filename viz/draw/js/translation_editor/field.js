@@ -27,6 +27,8 @@ export function caretAfter(caret, { from, until, inserted }) {
 }
 
 /**
+ * Put in a text of the server's. Safari tells of it as if it were typed (`beforeinput`), so the
+ * field says meanwhile that it is not.
  * @param {HTMLTextAreaElement} field
  * @param {string} text
  */
@@ -37,7 +39,9 @@ export function replaceText(field, text) {
   const root = /** @type {Document | ShadowRoot} */ (field.getRootNode());
   if (root.activeElement === field) {
     field.setSelectionRange(change.from, change.until);
+    field.dataset.replacing = "";
     insert(field, change.inserted);
+    delete field.dataset.replacing;
   }
   if (field.value !== text) field.value = text;
   const end = caretAfter(selectionEnd, change);
@@ -56,7 +60,8 @@ export function insert(field, text) {
 }
 
 /**
- * What is pasted or dropped has its lines joined before it comes in.
+ * What is pasted has its lines joined before it comes in; what is dropped, only where the field is
+ * read.
  * @param {HTMLTextAreaElement} field
  * @param {InputEvent} event `beforeinput`
  */

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { replaceText } from "../../viz/draw/js/translation_editor/field.js";
+
+const SCRIPT = readFileSync(new URL("../../viz/app/js/history.js", import.meta.url), "utf8");
+
+class Field {
+  value = "Zwei";
+  selectionStart = 0;
+  selectionEnd = 0;
+  /** @type {Record<string, string>} */
+  dataset = {};
+
+  getRootNode() {
+    return { activeElement: this };
+  }
+
+  /** @param {number} start @param {number} end */
+  setSelectionRange(start, end) {
+    [this.selectionStart, this.selectionEnd] = [start, end];
+  }
+}
+
+test("a text that the server puts in is no action of the reader, and a letter is one", () => {
+  /** @type {string[]} */
+  const log = [];
+  const field = new Field();
+  /** @type {Record<string, (event: any) => void>} */
+  const listeners = {};
+  const type = () => listeners.beforeinput({ composedPath: () => [field] });
+  const history = {
+    pushState: () => log.push("push"),
+    replaceState: (/** @type {unknown[]} */ ..._) => log.push("replace"),
+  };
+  runInNewContext(SCRIPT, {
+    addEventListener: (/** @type {string} */ name, /** @type {any} */ act) => {
+      listeners[name] = act;
+    },
+    history, location: { href: "http://host/translate" }, URL, window: {},
+    HTMLInputElement: class {}, HTMLTextAreaElement: Field,
+  });
+  Object.assign(globalThis, { document: { execCommand: type } }); // as Safari does
+  replaceText(/** @type {any} */ (field), "Drei");
+  history.replaceState({}, "", "?text=Drei");
+  type();
+  history.replaceState({}, "", "?text=Vier");
+  assert.equal(field.value, "Drei");
+  assert.deepEqual(log, ["replace", "push"]);
+});

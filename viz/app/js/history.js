@@ -21,7 +21,7 @@
   /** @type {EventTarget | undefined} */
   let field;
   /** @type {ReturnType<typeof setInterval> | undefined} */
-  let watch;
+  let watch; // while it runs, the page says so: `data-settling`
 
   /** @type {typeof history.pushState} */
   const write = (state, unused, url) => {
@@ -81,6 +81,11 @@
       && `${searchParams}` === `${new URLSearchParams(location.search)}`;
   };
 
+  const stop = () => {
+    clearInterval(watch);
+    delete document.documentElement.dataset.settling;
+  };
+
   /**
    * Asks Streamlit for this address again if no run for it comes to an end.
    *
@@ -89,14 +94,15 @@
   const settle = (patience) => {
     const before = said()?.outerHTML;
     let rested = 0;
-    clearInterval(watch);
+    stop();
+    document.documentElement.dataset.settling = "";
     watch = setInterval(() => {
       rested = document.querySelector(AT_REST) ? rested + TICK : 0;
       if (rested === 0) return;
       const answer = said();
       const settled = answer?.outerHTML !== before && isRestored(answer);
       if (!settled && rested < patience) return;
-      clearInterval(watch);
+      stop();
       // each time with more patience, for a server that is slow to begin
       if (!settled && patience < LONGEST) again(2 * patience);
     }, TICK);

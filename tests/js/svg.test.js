@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captioned, drawingOf } from "../../viz/draw/js/core/save.js";
+import { captioned, drawingOf, sharpnessOf } from "../../viz/draw/js/core/save.js";
 import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
 import { onWhite } from "../../viz/draw/js/core/theme.js";
@@ -67,6 +67,12 @@ test("a caption stands under the drawing, in lines as wide as it and none of it 
     assert.ok(line.x + measure(line.text, line.size, 400) <= width, line.text);
     assert.ok(line.y > 50 && line.y < height, line.text);
   }
+});
+
+test("a PNG has two pixels for each unit, or as many as a canvas can hold", () => {
+  for (const [width, height, pixels] of [
+    [1000, 800, 2000], [8000, 8000, 8000], [40_000, 300, 16_384], [300, 40_000, 122.88],
+  ]) assert.equal(Number((width * sharpnessOf(width, height)).toFixed(6)), pixels);
 });
 
 test("white ground is white with ink of its own", () => {

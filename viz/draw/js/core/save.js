@@ -39,6 +39,7 @@ import { measureIn } from "./theme.js";
 
 export const SHARP = 2; // pixels for each unit of a drawing
 const MOST_PIXELS = 64e6; // a map of 512 words is as sharp as a browser's canvas can hold
+const MOST_SIDE = 16_384; // of a canvas in Safari; other browsers hold longer ones
 const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
@@ -68,11 +69,19 @@ function saveSvg({ name, width, height, marks, theme }) {
   offer(new Blob([file], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
+/**
+ * Pixels for each unit of a drawing: `SHARP`, or fewer where a canvas could not hold them.
+ * @param {number} width
+ * @param {number} height
+ */
+export const sharpnessOf = (width, height) =>
+  Math.min(SHARP, Math.sqrt(MOST_PIXELS / (width * height)), MOST_SIDE / Math.max(width, height));
+
 /** @param {Drawing} drawing */
 function savePng({ name, width, height, marks, theme }) {
-  const sharp = Math.min(SHARP, Math.sqrt(MOST_PIXELS / (width * height)));
+  const sharp = sharpnessOf(width, height);
   const canvas = make("canvas",
-    { width: Math.ceil(width * sharp), height: Math.ceil(height * sharp) });
+    { width: Math.round(width * sharp), height: Math.round(height * sharp) });
   const context = penOf(canvas);
   context.scale(sharp, sharp);
   paint(context, marks, theme.font);

@@ -108,6 +108,18 @@ def test_a_large_value_has_the_strongest_colour_at_its_place(still, theme) -> No
         assert np.abs(np.array(drawn.color(*place(drawn, name, row, column))) - middle).max() < 90
 
 
+def test_a_page_that_is_zoomed_has_a_picture_of_more_pixels(still) -> None:
+    drawn = still()
+    cdp = drawn.page.context.new_cdp_session(drawn.page)
+    size = {"width": 1200, "height": 700, "mobile": False}  # as wide as before
+    cdp.send("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": 2})
+    try:
+        drawn.page.wait_for_function("() => view.canvas.width === 2 * view.canvas.clientWidth")
+    finally:
+        cdp.send("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": 1})
+        cdp.detach()
+
+
 def test_a_hairline_parts_the_rows(still) -> None:
     drawn = still()
     x, y = place(drawn, "weighted", 1, 3)

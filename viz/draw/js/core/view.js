@@ -118,22 +118,29 @@ export class View {
 }
 
 /**
- * Call when the width changes, or when a font arrives and the words have another length.
+ * Call when the width changes, when the page is zoomed or comes to another screen, so that canvases
+ * need other pixels, or when a font arrives and the words have another length.
  * @param {HTMLElement} root
  * @param {() => void} redraw
  * @returns {() => void} ends this
  */
 function watch(root, redraw) {
   let width = 0; // so the first call draws once more: without it a page was left unfinished
-  const observer = new ResizeObserver(() => {
-    if (root.clientWidth === width) return; // the height is of our own making
+  let ratio = window.devicePixelRatio;
+  const check = () => {
+    // the height is of our own making
+    if (root.clientWidth === width && window.devicePixelRatio === ratio) return;
     width = root.clientWidth;
+    ratio = window.devicePixelRatio;
     redraw();
-  });
+  };
+  const observer = new ResizeObserver(check);
   observer.observe(root);
+  window.addEventListener("resize", check);
   document.fonts?.addEventListener("loadingdone", redraw);
   return () => {
     observer.disconnect();
+    window.removeEventListener("resize", check);
     document.fonts?.removeEventListener("loadingdone", redraw);
   };
 }

@@ -8,22 +8,22 @@ import { AttentionMap } from "./attention_map/view.js";
 import { read as readTree } from "./beam_tree/data.js";
 import { BeamTree } from "./beam_tree/view.js";
 import { adoptStyle } from "./core/style.js";
-import { decode } from "./core/wire.js";
 import { mount } from "./core/view.js";
-import { read as readEditor } from "./translation_editor/data.js";
-import { TranslationEditor } from "./translation_editor/view.js";
+import { decode } from "./core/wire.js";
 import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
 import { read as readView } from "./head_view/data.js";
 import { HeadView } from "./head_view/view.js";
 import { read as readInside } from "./inside_head/data.js";
 import { InsideHead } from "./inside_head/view.js";
+import { read as readMasks } from "./mask_grids/data.js";
+import { MaskGrids } from "./mask_grids/view.js";
 import { read as readSteps } from "./step_bars/data.js";
 import { StepBars } from "./step_bars/view.js";
 import { read as readStrip } from "./tensor_strip/data.js";
 import { TensorStrip } from "./tensor_strip/view.js";
-import { read as readMasks } from "./mask_grids/data.js";
-import { MaskGrids } from "./mask_grids/view.js";
+import { read as readEditor } from "./translation_editor/data.js";
+import { TranslationEditor } from "./translation_editor/view.js";
 import { read as readLinks } from "./word_links/data.js";
 import { WordLinks } from "./word_links/view.js";
 
@@ -38,13 +38,13 @@ const COMPONENTS = {
   architecture: { Component: Architecture, read: readModel, sends: true },
   attention_map: { Component: AttentionMap, read: readMap },
   beam_tree: { Component: BeamTree, read: readTree, sends: true },
-  translation_editor: { Component: TranslationEditor, read: readEditor, sends: true },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
   head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside, sends: true },
+  mask_grids: { Component: MaskGrids, read: readMasks, sends: true },
   step_bars: { Component: StepBars, read: readSteps, sends: true },
   tensor_strip: { Component: TensorStrip, read: readStrip },
-  mask_grids: { Component: MaskGrids, read: readMasks, sends: true },
+  translation_editor: { Component: TranslationEditor, read: readEditor, sends: true },
   word_links: { Component: WordLinks, read: readLinks },
 };
 

@@ -21,7 +21,11 @@ export function followHost(frame, repaint) {
     return true;
   };
   apply();
-  const observer = new MutationObserver(() => apply() && repaint());
+  const observer = new MutationObserver(() => {
+    // the page around the frame outlives it
+    if (!frame.isConnected) observer.disconnect();
+    else if (apply()) repaint();
+  });
   const { documentElement, body } = frame.ownerDocument;
   // the attributes that these three change with their theme
   const attributeFilter = ["class", "style", "theme", "data-jp-theme-light", "data-theme"];

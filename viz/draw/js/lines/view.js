@@ -154,7 +154,7 @@ export class HeadSummary extends PictureView {
     return {
       name: "heads over all sentences", title: TITLE, note: "", theme,
       width: plan.width, height: plan.height,
-      lines: [`${data.sentences.length} sentences. ${choice.value}: ${this.says.textContent}.`],
+      lines: [`${choice.value}: ${this.says.textContent}.`],
       legend: this.legendItems(),
       marks: summaryMarks({
         data, plan, theme, rasters, at: null, open: null, measure: choice.value,

@@ -7,6 +7,7 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ from benchmarks.machine import describe
 from benchmarks.made_trace import made_trace
 from transformer import Translator
 from transformer.analysis.alignment_settings import Row
+from transformer.arguments import whole_number
 from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import shown
 
 # twenty words each, none of them shown twice, so that no cache answers
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")
 THINGS = ("a red bicycle", "a black umbrella", "a heavy box", "a yellow kite", "a large map")
+MOST = len(SUBJECTS) * len(THINGS)
 SENTENCE = "{} in a blue jacket is carrying {} across the street while two dogs are running."
 # what a component shows in words; it lives in a shadow root, into which a selector does not look
 COMPONENT = """key => {
@@ -60,7 +63,10 @@ SIZES = ((128, 6, 8), (512, 6, 8))
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks app`."""
     parser = commands.add_parser("app", help="sentences, maps and heads on screen, in Chromium")
-    parser.add_argument("--sentences", type=int, default=10, help="how many are measured")
+    parser.add_argument(
+        "--sentences", type=whole_number(1, MOST // 2 - 1), default=10,
+        help="how many are measured on each of the two pages",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -71,13 +77,15 @@ def run(options: argparse.Namespace) -> None:
     with chromium() as browser:
         with served() as address:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
+            # what one page has asked for, the server remembers for the other
+            fresh = iter(sentences(2 * (options.sentences + 1)))
             for path, script, what, row in (
                 ("", TRANSLATED, "translation and map", translator.alignment.row),
                 ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
             ):
                 page.goto(address + path)
                 page.wait_for_selector(".hl", timeout=60_000)
-                texts = sentences(options.sentences + 1)
+                texts = list(islice(fresh, options.sentences + 1))
                 # the first one warms up what every later one finds warm
                 _, *seconds = [
                     _seconds(page, t, script, _queries(translator, t, row)) for t in texts
@@ -146,7 +154,7 @@ def spread(seconds: Sequence[float]) -> str:
 
 
 def sentences(count: int) -> list[str]:
-    """Sentences of twenty words, at most 25 of them different."""
+    """Sentences of twenty words, at most `MOST` of them different."""
     pairs = [(subject, thing) for thing in THINGS for subject in SUBJECTS]
     return [SENTENCE.format(*pairs[n % len(pairs)]) for n in range(count)]
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from benchmarks.machine import describe
 from transformer import TransformerConfig
 from transformer.analysis.paper.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
+from transformer.arguments import whole_number
 from transformer.attention import MultiHeadAttention
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
@@ -28,10 +29,14 @@ Layer = Callable[[Tensor], Tensor]
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks layers`."""
     parser = commands.add_parser("layers", help="attention, recurrence and convolution as n grows")
-    parser.add_argument("--d", type=int, default=256, help="width")
-    parser.add_argument("--h", type=int, default=4, help="heads")
-    parser.add_argument("--k", type=int, default=3, help="width of the convolution's kernel")
-    parser.add_argument("--repeats", type=int, default=5, help="turns of each layer and length")
+    parser.add_argument("--d", type=whole_number(1), default=256, help="width")
+    parser.add_argument("--h", type=whole_number(1), default=4, help="heads")
+    parser.add_argument(
+        "--k", type=whole_number(1), default=3, help="width of the convolution's kernel"
+    )
+    parser.add_argument(
+        "--repeats", type=whole_number(1), default=5, help="turns of each layer and length"
+    )
     parser.add_argument("--out", type=Path, default=OUT)
     parser.set_defaults(run=run)
 

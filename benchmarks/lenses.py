@@ -11,6 +11,7 @@ import torch
 from benchmarks.machine import describe
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis import lenses
+from transformer.arguments import whole_number
 from transformer.config import EOS
 from transformer.kinds import KINDS
 from transformer.model_trace import trace
@@ -22,8 +23,8 @@ TURNS = 3
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks lenses`."""
     parser = commands.add_parser("lenses", help="seconds of each lens on a random model")
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--pieces", type=int, default=128, help="of each side")
+    parser.add_argument("--layers", type=whole_number(1), default=6)
+    parser.add_argument("--pieces", type=whole_number(1), default=128, help="of each side")
     parser.set_defaults(run=run)
 
 

@@ -20,6 +20,7 @@ from benchmarks.marian_export import compare_export
 from benchmarks.marian_folders import SHAPES, write_folder
 from benchmarks.marian_pass import largest_differences
 from transformer import InputError, marian
+from transformer.arguments import whole_number
 from transformer.checkpoint import Checkpoint
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Hypothesis, beam_search
@@ -34,7 +35,9 @@ _TIE = 1e-4
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks marian`."""
     parser = commands.add_parser("marian", help="MarianMT folders here and in transformers")
-    parser.add_argument("--inputs", type=int, default=100, help="random inputs of each shape")
+    parser.add_argument(
+        "--inputs", type=whole_number(1), default=100, help="random inputs of each shape"
+    )
     parser.set_defaults(run=run)
 
 

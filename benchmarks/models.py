@@ -12,11 +12,12 @@ from urllib.parse import urlencode
 
 import torch
 
-from benchmarks.app import ALL_MAPS, sentences, spread
+from benchmarks.app import ALL_MAPS, MOST, sentences, spread
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.marian_folders import write_folder
 from transformer import InputError, Translator
+from transformer.arguments import whole_number
 from transformer.files import ASSETS
 from viz.app.model_cache import size_of_model
 from viz.app.model_folders import BUNDLED_NAME, MODELS_VARIABLE
@@ -39,7 +40,9 @@ SHAPE = {
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks models`."""
     parser = commands.add_parser("models", help="a model of 74 M, from its folder to all its maps")
-    parser.add_argument("--turns", type=int, default=7, help="how often each is measured")
+    parser.add_argument(
+        "--turns", type=whole_number(1, MOST - 1), default=7, help="how often each is measured"
+    )
     parser.set_defaults(run=run)
 
 
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as place:
         texts = sentences(options.turns + 1)
         lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
-        folder = write_folder(Path(place) / NAME, SHAPE, [*lines, *sentences(25) * 5])
+        folder = write_folder(Path(place) / NAME, SHAPE, [*lines, *sentences(MOST) * 5])
         _print_library(folder, texts)
         _print_app(folder, texts)
 

@@ -22,6 +22,7 @@ from benchmarks.browser import chromium
 from benchmarks.machine import describe
 from benchmarks.notebook_drawing import PATIENCE, draw
 from benchmarks.notebook_lines import ENCODER_DECODER, EXPLORE, EXPLORE_BOTH, LINES, MODELS
+from transformer.arguments import whole_number
 
 LONG = 15.0
 """Seconds of drawing after which it is not done again."""
@@ -53,8 +54,8 @@ class Figures(NamedTuple):
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks notebook`."""
     parser = commands.add_parser("notebook", help="BertViz's examples there and here, in Chromium")
-    parser.add_argument("--tokens", type=int, nargs="*", default=[20, 64, 128])
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--tokens", type=whole_number(3), nargs="*", default=[20, 64, 128])
+    parser.add_argument("--turns", type=whole_number(1), default=3)
     parser.add_argument(
         "--libraries", type=Path, metavar="DIR", help=f"for BertViz's pages: {bertviz.INSTALL}"
     )

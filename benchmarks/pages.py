@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
+from transformer.arguments import whole_number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -19,6 +20,8 @@ SENTENCE = (
 )
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "many")
 """In the place of “two”, where each click has a sentence of its own."""
+WARM_UP = 2
+"""Clicks that warm up what every later one finds warm."""
 
 # notes when a picture was last touched: a canvas that is drawn on, a drawing of Vega or Plotly that
 # changes; to read the pixels instead would take longer than the page does
@@ -61,7 +64,8 @@ class Control(NamedTuple):
         what: in words.
         choices: selectors of what is clicked.
         menu: which offers them; it is opened before the clock starts.
-        anew: a new sentence for each click, so that nothing is remembered; the first choice alone.
+        anew: what is carried in its sentences, a new one for each click, so that nothing is
+            remembered; the first choice alone.
     """
 
     page: str
@@ -69,7 +73,7 @@ class Control(NamedTuple):
     what: str
     choices: tuple[str, str]
     menu: str | None = None
-    anew: bool = False
+    anew: str | None = None
 
 
 def _buttons(key: str) -> tuple[str, str]:
@@ -84,14 +88,14 @@ CONTROLS = (
         "another word forced in the editor",
         (".hl-card [role=option] >> nth=0", ""),
         menu=".hl-editor-field",
-        anew=True,
+        anew="heavy box",
     ),
     Control(
         "",
         {"prefix": "▁Ein ▁junge ▁Herr"},
         "a forced prefix released",
         (".st-key-release [role=button], .st-key-release button >> nth=0", ""),
-        anew=True,
+        anew="yellow kite",
     ),
     Control("heads", {}, "another kind", _buttons("kind")),
     *(
@@ -101,7 +105,7 @@ CONTROLS = (
             f"another lens: {lens}",
             (f"[role=option] >> text='{lens}'", ""),
             menu=".st-key-lens input",
-            anew=True,
+            anew="heavy box",
         )
         for lens in ("norms", "ALTI", "value zeroing")
     ),
@@ -115,7 +119,7 @@ CONTROLS = (
             ".st-key-roles-grid [role=gridcell] >> nth=3",
             ".st-key-roles-grid [role=gridcell] >> nth=19",
         ),
-        anew=True,
+        anew="heavy box",
     ),
     Control(
         "masks",
@@ -155,7 +159,10 @@ CONTROLS = (
 def add_arguments(commands: Any) -> None:
     """Register `python -m benchmarks pages`."""
     parser = commands.add_parser("pages", help="from a control to the redrawn picture, in Chromium")
-    parser.add_argument("--clicks", type=int, default=3, help="measured of each control")
+    parser.add_argument(
+        "--clicks", type=whole_number(1, len(COUNTS) - WARM_UP), default=3,
+        help="measured of each control",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -165,8 +172,8 @@ def run(options: argparse.Namespace) -> None:
     with chromium() as browser, served() as address:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         for control in CONTROLS:
-            # the first two warm up what every later one finds warm
-            seconds = [_seconds(page, address, control, n) for n in range(options.clicks + 2)][2:]
+            clicks = range(options.clicks + WARM_UP)
+            seconds = [_seconds(page, address, control, n) for n in clicks][WARM_UP:]
             name = control.page or "translate"
             print(
                 f"{name}, {control.what}: median {statistics.median(seconds):.2f} s of "
@@ -178,7 +185,9 @@ def run(options: argparse.Namespace) -> None:
 def _seconds(page: Page, address: str, control: Control, click: int) -> float:
     """From one click to the last picture that it redraws."""
     if control.anew or not click:
-        text = SENTENCE.replace("two", COUNTS[click % len(COUNTS)]) if control.anew else SENTENCE
+        text = SENTENCE
+        if control.anew:
+            text = text.replace("heavy box", control.anew).replace("two", COUNTS[click])
         page.goto(f"{address}/{control.page}?{urlencode({'text': text, **control.url})}")
         page.locator(control.menu or control.choices[0]).wait_for()
         page.evaluate(NOTE)

@@ -1,4 +1,8 @@
-"""The peer: a plain training loop over `torch.nn.Transformer`, as its tutorials write it."""
+"""The peer: a plain training loop over `torch.nn.Transformer`, as its tutorials write it.
+
+Its dropout also falls on the attention weights and inside the feed-forward networks, where the
+paper has none (§5.4), and nothing of it is compiled.
+"""
 
 from __future__ import annotations
 

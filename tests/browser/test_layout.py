@@ -1,4 +1,7 @@
-"""What a projector of 1280 × 720 shows of each page before anybody scrolls: its picture, whole."""
+"""What a projector of 1280 × 720 shows of each page before anybody scrolls.
+
+It is the picture, whole; of the two pictures that are longer than the screen, their beginning.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, enter
+from viz.app.navigation import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +29,11 @@ PICTURES = {
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
     "training": (".st-key-forming-map .hl-frame",),
-    # the first step of a long figure
-    "inside": (".st-key-inside .hl-steps",),
     "architecture": (".st-key-arch-drawing canvas",),
+}
+LONG = {
+    "inside": ".st-key-inside .hl-scroll canvas",
+    "positions": ".st-key-pe_encoding .js-plotly-plot",
 }
 
 
@@ -59,16 +65,38 @@ def bottom(locator: Locator) -> float:
     return max(ends)
 
 
+def expect_low(page: Page) -> None:
+    """The sentence and the controls leave the screen to the picture."""
+    assert height(page.locator(".st-key-sentence-bar")) <= BAR
+    for row in page.locator("[class*='-controls']").all():
+        assert height(row) <= CONTROLS
+
+
 @pytest.mark.parametrize("path", PICTURES)
 def test_the_picture_stands_whole_and_in_sight(projector: Callable[[str], Page], path: str) -> None:
     page = projector(path)
     for selector in PICTURES[path]:
         page.locator(selector).first.wait_for(state="attached")
-    assert height(page.locator(".st-key-sentence-bar")) <= BAR
-    for row in page.locator("[class*='-controls']").all():
-        assert height(row) <= CONTROLS
+    expect_low(page)
     ends = {selector: bottom(page.locator(selector)) for selector in PICTURES[path]}
     assert max(ends.values()) <= 720, ends
+
+
+@pytest.mark.parametrize("path", LONG)
+def test_two_fifths_of_the_screen_are_left_to_a_long_picture(
+    projector: Callable[[str], Page], path: str
+) -> None:
+    page = projector(path)
+    page.locator(LONG[path]).wait_for()
+    expect_low(page)
+    box = page.locator(LONG[path]).bounding_box()
+    assert box is not None
+    assert box["y"] <= 0.6 * 720
+    assert box["y"] + box["height"] > 720, "it is whole: name it among PICTURES"
+
+
+def test_no_page_is_left_out() -> None:
+    assert PICTURES.keys() | LONG.keys() == TITLES.keys()
 
 
 def test_the_box_grows_with_the_sentence(projector: Callable[[str], Page]) -> None:

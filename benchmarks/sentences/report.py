@@ -66,8 +66,11 @@ class Report:
 def check(sentences: Sequence[str], views: Sequence[View] = VIEWS) -> Report:
     """Render views of the bundled model's pages for these sentences, and compare.
 
-    Two sentences are the fewest that tell what varies with the sentence.
+    Raises:
+        ValueError: if there are fewer than two, which cannot tell what varies with the sentence.
     """
+    if len(sentences) < 2:
+        raise ValueError("What varies with the sentence is not seen on fewer than two.")
     st.cache_resource.clear()
     translator = Translator.load()
     report = Report()

@@ -85,6 +85,8 @@ def served(browser: Browser, serve_script: Callable[[str], str]) -> Iterator[Pag
 def still(browser: Browser) -> Iterator[Callable[..., Page]]:
     page = browser.new_page(viewport={"width": 700, "height": 700}, offline=True)
     page.set_default_timeout(5_000)
+    faults: list[object] = []
+    page.on("pageerror", lambda fault: faults.append(fault))
 
     def open_page(text: str, pieces: list[EditorPiece], **options: Any) -> Page:
         content = encode_editor(text, pieces, revision=0, **options)
@@ -99,6 +101,7 @@ def still(browser: Browser) -> Iterator[Callable[..., Page]]:
 
     yield open_page
     page.close()
+    assert faults == []
 
 
 def field(page: Page) -> Locator:
@@ -282,7 +285,6 @@ def test_field_and_mirror_break_their_lines_alike(still) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     page.evaluate(f"() => show({js_bytes(encode_editor('', (), revision=0, editable=False))})")
     assert field(page).get_attribute("readonly") is not None
-    page.wait_for_timeout(50)
 
 
 def test_a_call_that_streamlit_ends_loses_nothing_that_was_typed(browser: Browser) -> None:

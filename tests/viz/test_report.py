@@ -258,8 +258,3 @@ def test_layers_and_heads_count_from_1(number, capsys):
         main([TEXT, "-o", "report.html", "--head", number])
     assert stopped.value.code == 2
     assert "whole number from 1" in capsys.readouterr().err
-
-
-def test_the_numbers_of_a_long_sentence_stay_float32():
-    weights = arrays_of(text_of(report(planted())))["encoder_self.weights"]
-    assert (weights.dtype, weights.max() > 0.91) == (np.float32, True)

@@ -16,8 +16,7 @@ from viz.pages.positions.page import VIEWS
 def test_every_view_says_what_it_shows_and_where_it_is_computed(opened, view: str) -> None:
     app = opened(view)
     assert app.button_group(key="pe_view").value == view
-    if view != "Learned":  # whose files need not be there
-        assert any("§3." in one.value and ".py:" in one.value for one in app.markdown)
+    assert any("§3." in one.value and ".py:" in one.value for one in app.markdown)
 
 
 @pytest.mark.parametrize("wrong", ["x", "-1", "9999999", "", "encoding"])
@@ -32,5 +31,4 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) ->
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, wrong: str) -> None:
     names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
-    app = opened(view, **dict.fromkeys(names, wrong))
-    assert app.markdown or view == "Learned"  # whose files need not be there
+    assert opened(view, **dict.fromkeys(names, wrong)).markdown

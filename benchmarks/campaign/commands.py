@@ -84,6 +84,7 @@ def _furnish(folder: Path) -> None:
     (folder / "run.toml").write_text(RECIPE)
     (folder / "binary").write_bytes(bytes(range(256)) * 40)
     (folder / "text").write_text("one line\n")
+    (folder / "gold").write_text("0-0 1-1\n" * 6)
     (folder / "folder").mkdir()
     for broken in ("binary-log", "binary-sums"):
         shutil.copytree(run_, folder / broken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import os
@@ -14,31 +15,18 @@ from benchmarks.campaign import judged
 from benchmarks.campaign.judged import Judged
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.worker import Worker
-from training.config import RunConfig
+from training.config import Recipe, RunConfig
 from training.schedule import cooldown_left, learning_rate
-from transformer import HeadlightError
+from transformer import HeadlightError, TransformerConfig
 from transformer.shapes import number_of_parameters, refuse_too_large
 
 ENTRANCE = "configurations"
 
 MODEL = (
-    *("preset", "vocab_size", "N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls"),
-    *("positions", "max_length", "layers", "x" * 10_000),
-)
-TRAINING = (
-    *(
-        "steps",
-        "batch_tokens",
-        "micro_batch_tokens",
-        "warmup",
-        "lr_factor",
-        "cooldown",
-        "max_pieces",
-        "bf16",
-    ),
-    *("seed", "log_every", "save_every", "validate_every", "validate_sentences", "average"),
-    *("patience", "compile", "r_drop", "bpe_dropout", "step"),
-)
+    "preset", *(field.name for field in dataclasses.fields(TransformerConfig)),
+    "layers", "x" * 10_000,
+)  # fmt: skip
+TRAINING = (*(field.name for field in dataclasses.fields(Recipe)), "step")
 VALUES = (
     *("0", "-1", "1", "2", "7", "1000000000", "1000000001", "9223372036854775808", "1" + "0" * 400),
     *(

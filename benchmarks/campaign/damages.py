@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -14,12 +15,10 @@ from typing import Any
 from benchmarks.campaign.damage import FILES, NAMES, NUMBERS, Accepted, Damage, short, sign
 from benchmarks.campaign.weight_damages import weight_damages
 from transformer.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
+from transformer.config import TransformerConfig
 
 SPECIAL = ("missing", "pipe", "folder", "endless device", "empty device", "12 GB", "loop")
-FIELDS = (
-    *("vocab_size", "N", "d_model", "d_ff", "h", "d_k", "d_v", "max_length"),
-    *("P_drop", "epsilon_ls", "positions", "unknown_field"),
-)
+FIELDS = (*(field.name for field in dataclasses.fields(TransformerConfig)), "unknown_field")
 TEXTS: tuple[bytes, ...] = (
     *(b"", b"null", b"[]", b"{}", b"1", b'"x"', b"\xff\xfe\x00", b"not json", b"{", b"\x00" * 500),
     *(b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000, b'{"x": 1e999}', b"\xef\xbb\xbf{}", b"NaN"),

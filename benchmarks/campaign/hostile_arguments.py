@@ -72,16 +72,19 @@ ADDRESSES = (
     ),
 )
 TEXTS = ("", " ", "\udcff", "x" * 9_000, "ein " * 2_000, "<script>", "</s>", "\u202e", "😀")
+_TEXT = ("--checkpoint", "model", "--src", "data/valid.en")
 _VALID: dict[str, list[str]] = {
     "translate": [SENTENCE, "--checkpoint", "model", "--beam", "1"],
     "report": [SENTENCE, "-o", "out.html", "--checkpoint", "model", "--beam", "1"],
     "export": ["ctranslate2", "--checkpoint", "model", "--out", "out"],
+    "prepare": ["--config", "run.toml", "--data", "data", "--out", "out"],
     "train": ["--config", "run.toml", "--data", "data", "--out", "out"],
     "average": ["run", "--out", "out"],
-    "evaluate": [
-        "bleu", "--checkpoint", "model", "--src", "data/valid.en", "--ref", "data/valid.de",
-        "--beam", "1",
-    ],
+    "card": ["run", "--out", "card.md"],
+    "evaluate bleu": [*_TEXT, "--ref", "data/valid.de", "--beam", "1"],
+    "evaluate aer": [*_TEXT, "--tgt", "data/valid.de", "--gold", "gold"],
+    "evaluate heads": [*_TEXT, "--ref", "data/valid.de", "--out", "out.json"],
+    "evaluate faithfulness": [*_TEXT, "--out", "out.json"],
     "download": ["tatoeba", "--out", "out", "--mirror", "http://127.0.0.1:1"],
     "app": [],
 }  # fmt: skip
@@ -102,11 +105,25 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "--config": PATHS, "--data": PATHS, "--out": (*PATHS, "run"), "--start-from": PATHS,
         "--steps": NUMBERS, "--resume": ("",),
     },
+    "prepare": {
+        "--config": PATHS, "--data": PATHS, "--out": (*PATHS, "run"), "--tokenizer": PATHS,
+        "--sample-lines": NUMBERS, "--longest-words": NUMBERS, "--ratio": NUMBERS,
+    },
     "average": {"--last": NUMBERS, "--out": PATHS, "--card": PATHS},
-    "evaluate": {
+    "card": {
+        "--out": PATHS, "--evaluation": PATHS, "--examples": PATHS, "--before": PATHS,
+        "--notes": PATHS,
+    },
+    "evaluate bleu": {
         "--checkpoint": PATHS, "--src": PATHS, "--ref": PATHS, "--beam": NUMBERS,
         "--alpha": NUMBERS,
     },
+    "evaluate aer": {"--tgt": PATHS, "--gold": PATHS, "--write": TEXTS},
+    "evaluate heads": {
+        "--ref": PATHS, "--out": PATHS, "--sentences": NUMBERS, "--seed": NUMBERS,
+        "--bleu-sentences": NUMBERS, "--examples": PATHS,
+    },
+    "evaluate faithfulness": {"--ref": PATHS, "--out": PATHS, "--sentences": NUMBERS},
     "download": {"--out": (*PATHS, "binary-sums"), "--mirror": ADDRESSES},
     "app": {"--port": NUMBERS},
 }  # fmt: skip
@@ -115,14 +132,16 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 def every() -> Iterator[list[str]]:
     """Every option with every hostile value, beside valid ones."""
     for command, options in _OPTIONS.items():
-        yield [command, *_VALID[command]]
-        yield [command]
+        valid = [*command.split(), *_VALID[command]]
+        yield valid
+        yield command.split()
         for option, values in options.items():
             for value in values:
-                yield [command, *_VALID[command], option, value]
-                yield [command, *_VALID[command], f"{option}={value}"]
+                yield [*valid, option, value]
+                yield [*valid, f"{option}={value}"]
     for run_ in ("binary-log", *PATHS):
         yield ["average", run_, "--out", "out"]
+        yield ["card", run_, "--out", "card.md"]
     for text in ("", " ", "\udcff", "x" * 9_000, "dog " * 9_000, "😀", "<s>", "--", "-x"):
         yield ["translate", text, *_VALID["translate"][1:]]
         yield ["report", text, *_VALID["report"][1:]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import random
@@ -14,12 +15,14 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.campaign import configurations, entrances, worker
+from benchmarks.campaign import configurations, damages, entrances, hostile_arguments, worker
 from benchmarks.campaign.damages import made_damages
 from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.worker import Worker
+from headlight.__main__ import COMMANDS
 from tests.benchmarks.misbehaviour import misbehave
-from transformer import CheckpointError, checkpoint
+from training.config import Recipe
+from transformer import CheckpointError, TransformerConfig, checkpoint
 
 
 @pytest.mark.timeout(120)
@@ -83,6 +86,16 @@ def test_every_damage_can_be_done_and_is_refused_or_meant_to_be_accepted(
         except CheckpointError:
             pass
         shutil.rmtree(copy)
+
+
+def test_every_command_and_field_is_tried() -> None:
+    tried = hostile_arguments._VALID.keys()
+    assert {name.split()[0] for name in tried} == COMMANDS.keys()
+    assert tried == hostile_arguments._OPTIONS.keys()
+    assert {field.name for field in dataclasses.fields(Recipe)} < {*configurations.TRAINING}
+    model = {field.name for field in dataclasses.fields(TransformerConfig)}
+    assert model < {*configurations.MODEL}
+    assert model < {*damages.FIELDS}
 
 
 def test_configurations_that_are_tried_are_accepted_or_refused(tmp_path: Path) -> None:

@@ -89,7 +89,13 @@ class Request:
 
 
 def unfinished(out: Path) -> Path:
-    """Where the work lies until it is finished."""
+    """Where the work lies until it is finished.
+
+    Raises:
+        CorpusError: if the path has no name of its own.
+    """
+    if not out.name:
+        raise CorpusError(f"{out} cannot be what is written: give the new folder a name.")
     return out.with_name(out.name + ".unfinished")
 
 

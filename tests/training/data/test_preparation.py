@@ -183,6 +183,8 @@ def test_a_folder_that_holds_something_else_stays_as_it_is(
         assert "is there and holds no prepared text: choose another" in capsys.readouterr().err
     assert (tmp_path / "a" / "model.safetensors").read_bytes() == b"precious"
     assert (tmp_path / "b.unfinished" / "model.safetensors").read_bytes() == b"precious"
+    assert main(command(recipe, Path("/"), "--data", first)) == 2
+    assert "/ cannot be what is written: give the new folder a name." in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert main(command(recipe, tmp_path / "empty", "--data", first)) == 0
 

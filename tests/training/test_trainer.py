@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -78,17 +79,28 @@ def test_the_same_run_gives_the_same_weights(
     assert same_weights(weights(tmp_path / "again"), weights(finished))
 
 
-def _interrupted(data: Path, recipe: Path, out: Path) -> None:
-    """A run that has states of steps 8 and 16."""
-    assert main(command(recipe, data, out, "--steps", "16")) == 0
+@pytest.fixture(scope="module")
+def _stopped(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    folder = tmp_path_factory.mktemp("stopped")
+    recipe = folder / "tiny.toml"
+    recipe.write_text(RECIPE, "utf-8")
+    assert main(command(recipe, data, folder / "out", "--steps", "16")) == 0
+    return folder / "out"
 
 
-def test_a_run_can_be_made_longer(finished: Path, data: Path, recipe: Path, tmp_path: Path) -> None:
-    _interrupted(data, recipe, tmp_path / "out")
-    assert main(command(recipe, data, tmp_path / "out", "--resume")) == 0
-    assert same_weights(weights(tmp_path / "out"), weights(finished))
-    assert main(command(recipe, data, tmp_path / "out", "--resume")) == 0  # nothing is left to do
-    assert _plans(tmp_path / "out") == {0: 16, 16: 24}
+@pytest.fixture
+def interrupted(_stopped: Path, tmp_path: Path) -> Path:
+    """The folder of a run that has states of steps 8 and 16, for each test its own."""
+    return Path(shutil.copytree(_stopped, tmp_path / "out"))
+
+
+def test_a_run_can_be_made_longer(
+    finished: Path, interrupted: Path, data: Path, recipe: Path
+) -> None:
+    assert main(command(recipe, data, interrupted, "--resume")) == 0
+    assert same_weights(weights(interrupted), weights(finished))
+    assert main(command(recipe, data, interrupted, "--resume")) == 0  # nothing is left to do
+    assert _plans(interrupted) == {0: 16, 16: 24}
     assert _plans(finished) == {0: 24}
 
 
@@ -103,50 +115,42 @@ def _plans(out: Path) -> dict[int, int]:
 def test_a_damaged_state_falls_back_to_the_one_before(
     name: str,
     finished: Path,
+    interrupted: Path,
     data: Path,
     recipe: Path,
-    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    out = tmp_path / "out"
-    _interrupted(data, recipe, out)
-    path = out / "state" / name
+    path = interrupted / "state" / name
     path.write_bytes(path.read_bytes()[:-20])
-    assert main(command(recipe, data, out, "--resume")) == 0
+    assert main(command(recipe, data, interrupted, "--resume")) == 0
     assert "Its backup is undamaged" in capsys.readouterr().err
-    assert same_weights(weights(out), weights(finished))
+    assert same_weights(weights(interrupted), weights(finished))
 
 
 def test_two_damaged_states_are_one_sentence(
-    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    interrupted: Path, data: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    _interrupted(data, recipe, out)
     for folder in ("state", "state.before"):
-        (out / folder / "state.json").write_text("{")
-    assert main(command(recipe, data, out, "--resume")) == 2
+        (interrupted / folder / "state.json").write_text("{")
+    assert main(command(recipe, data, interrupted, "--resume")) == 2
     assert capsys.readouterr().err.count("is damaged") == 2
 
 
 def test_a_damaged_log_is_one_sentence(
-    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    interrupted: Path, data: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    _interrupted(data, recipe, out)
-    (out / "run.jsonl").write_text("nonsense\n")
-    assert main(command(recipe, data, out, "--resume")) == 2
+    (interrupted / "run.jsonl").write_text("nonsense\n")
+    assert main(command(recipe, data, interrupted, "--resume")) == 2
     error = capsys.readouterr().err
-    assert f"Line 1 of {out / 'run.jsonl'} is no record of a run" in error
+    assert f"Line 1 of {interrupted / 'run.jsonl'} is no record of a run" in error
     assert "Traceback" not in error
 
 
 def test_a_changed_configuration_is_refused_by_name(
-    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    interrupted: Path, data: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    _interrupted(data, recipe, out)
     recipe.write_text(RECIPE.replace("warmup = 12", "warmup = 13"))
-    assert main(command(recipe, data, out, "--resume")) == 2
+    assert main(command(recipe, data, interrupted, "--resume")) == 2
     assert "[training] warmup was 12 when the run began and is 13 now" in capsys.readouterr().err
 
 
@@ -282,12 +286,15 @@ def test_validation_pairs_that_are_left_out_are_told_of_once(
 
 
 def test_no_run_to_resume_and_a_run_in_the_way_are_said(
-    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    interrupted: Path,
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(command(recipe, data, tmp_path / "none", "--resume")) == 2
     assert "holds no run" in capsys.readouterr().err
-    _interrupted(data, recipe, tmp_path / "out")
-    assert main(command(recipe, data, tmp_path / "out")) == 2
+    assert main(command(recipe, data, interrupted)) == 2
     assert "holds a run already" in capsys.readouterr().err
 
 

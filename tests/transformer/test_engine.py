@@ -98,7 +98,7 @@ def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_len
 
 def test_every_shape_of_ours_is_exact(other_shape, pairs):
     ours, theirs = Translator.load(other_shape), CTranslate2Translator.load_engine(other_shape)
-    texts = [pair.english for pair in pairs[::9]]
+    texts = [pair.english for pair in pairs[::17]]
     found = [theirs.translate(text) for text in texts]
     for text, one in zip(texts, found, strict=True):
         expected = ours.translate(text)

@@ -38,6 +38,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(tmp_path / "absent"), "OMP_NUM_THREADS": "1"}
 
 
+def has_processes(group: int) -> bool:
+    """Whether any process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.timeout(400)
 def test_the_tiny_plan_killed_and_called_again_makes_every_part(
     data: Path, tmp_path: Path, environment: dict[str, str]
@@ -45,12 +54,15 @@ def test_the_tiny_plan_killed_and_called_again_makes_every_part(
     out = tmp_path / "out"
     words = [sys.executable, "-m", "training.pipeline", str(GPU / "tiny.toml")]
     words += ["--data", str(data), "--out", str(out)]
-    with subprocess.Popen(words, cwd=ROOT, env=environment) as killed:
+    with subprocess.Popen(words, cwd=ROOT, env=environment, process_group=0) as killed:
         saved = out / "reversed-1" / "run" / "checkpoints" / "step-00000008"
         while killed.poll() is None and not saved.exists():
             time.sleep(0.005)
         killed.send_signal(signal.SIGKILL)
-    time.sleep(1.5)  # in which the training would come to its end, if it had outlived the plan
+    # in which the training would come to its end, if it had outlived the plan
+    end = time.monotonic() + 1.5
+    while has_processes(killed.pid) and time.monotonic() < end:
+        time.sleep(0.01)
     assert not (out / "reversed-1" / "run" / "averaged").exists()
     assert not (out / "reversed-1" / "done.json").exists()
     teacher = (out / "teacher-1" / "run" / "averaged" / "MANIFEST.json").stat().st_mtime_ns

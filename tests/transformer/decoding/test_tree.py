@@ -14,12 +14,12 @@ K = 3
 SEARCHES = pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"n_best": 1},
+        {"max_extra": 8},
+        {"max_extra": 8, "n_best": 1},
         {"max_extra": 0},
         {"max_length": 2},
-        {"constraints": Constraints(prefix=(5, 4))},
-        {"beam_size": 1},
+        {"max_extra": 8, "constraints": Constraints(prefix=(5, 4))},
+        {"max_extra": 8, "beam_size": 1},
         {"beam_size": 20, "max_extra": 1},
     ],
     ids=str,

@@ -25,7 +25,7 @@ BAR, CONTROLS = 100, 48  # most pixels of height
 PICTURES = {
     "translate": (".st-key-translate-editor .hl-frame", ".st-key-translate-tree .hl-frame"),
     "heads": (".st-key-heads-map .hl-frame", ".st-key-grid [role=gridcell][aria-label^=cross]"),
-    "roles": (".st-key-measured-map",),
+    "roles": (".st-key-measured-map-beside",),
     "masks": (".st-key-mask-grids .hl-mask:first-child",),
     "schedule": ("[data-testid=stVegaLiteChart], .js-plotly-plot",),
     "training": (".st-key-forming-map .hl-frame",),

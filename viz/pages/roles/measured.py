@@ -57,16 +57,14 @@ def measured() -> None:
             )
     if missing:
         st.text(missing)
-    model, head = st.columns([5, 7], gap="medium")
-    with model:
-        cells = cells_of_sentence(trace) if report is None else cells_of_report(report, quantity)
-        with st.container(key="measured-map"):
-            _map(cells, opened, quantity)
-        st.caption(meaning(quantity) if report is not None else _ON_SENTENCE)
+    cells = cells_of_sentence(trace) if report is None else cells_of_report(report, quantity)
+    beside = "-beside" if translator.model.config.h <= _BESIDE else ""
+    with st.container(key=f"measured-map{beside}"):
+        _map(cells, opened, quantity)
+    st.caption(meaning(quantity) if report is not None else _ON_SENTENCE)
+    head, every = st.columns([5, 7], gap="medium")
     with head:
         _head(translator, trace, report, opened)
-    similar, every = st.columns([5, 7], gap="medium")
-    with similar:
         like_this_one(report, trace, opened)
     if report is not None:
         with every:
@@ -75,6 +73,7 @@ def measured() -> None:
     _explain()
 
 
+_BESIDE = 8  # heads up to which the tables of the three kinds have room beside each other
 _ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
 
 
@@ -95,29 +94,34 @@ def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
 
 
 def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:
-    """The three tables; a click opens a head."""
+    """The three tables."""
     for kind in KINDS:
-        # one element with what only who hears the page gets, which then takes no room
-        st.html(_title(kind) + spoken_table(cells[kind], kind, quantity))
-        places = [cell.place for cell in cells[kind]]
-        shape = 1 + max(p.layer for p in places), 1 + max(p.head for p in places)
-        # a click on the head that was clicked last would only take its selection away: what is
-        # open elsewhere gives the chart a new key, and with it no selection
-        own = f"{opened.layer}.{opened.head}" if opened.kind == kind else ""
-        key = f"measured-{kind}-{own}"
+        with st.container(gap=None):
+            _table(cells[kind], kind, opened, quantity)
 
-        def clicked(key: str = key, kind: Kind = kind, shape: tuple[int, int] = shape) -> None:
-            at = picked(st.session_state.get(key), shape)
-            if at is not None:
-                open_head(Head(kind, *at))
 
-        altair_chart(
-            kind_chart(cells[kind], kind, opened, signed=is_signed(quantity)),
-            key=key,
-            on_select=clicked,
-            alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands "
-            f"before it, and the menus above open a head.",
-        )
+def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
+    """The heads of one kind; a click opens a head."""
+    # one element with what only who hears the page gets, which then takes no room
+    st.html(_title(kind) + spoken_table(cells, kind, quantity))
+    shape = 1 + max(cell.place.layer for cell in cells), 1 + max(cell.place.head for cell in cells)
+    # a click on the head that was clicked last would only take its selection away: what is open
+    # elsewhere gives the chart a new key, and with it no selection
+    own = f"{opened.layer}.{opened.head}" if opened.kind == kind else ""
+    key = f"measured-{kind}-{own}"
+
+    def clicked() -> None:
+        at = picked(st.session_state.get(key), shape)
+        if at is not None:
+            open_head(Head(kind, *at))
+
+    altair_chart(
+        kind_chart(cells, kind, opened, signed=is_signed(quantity)),
+        key=key,
+        on_select=clicked,
+        alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands before "
+        f"it, and the menus above open a head.",
+    )
 
 
 def _title(kind: Kind) -> str:

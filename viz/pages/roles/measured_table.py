@@ -14,7 +14,7 @@ from viz.pages.roles.measured_text import with_interval
 def measures_table(figures: HeadFigures) -> None:
     """Draw the table."""
     st.subheader("Every measure", anchor=False)
-    st.dataframe(table(figures), hide_index=True, height="content", key="measured-table")
+    st.table(table(figures), border="horizontal", hide_index=True)  # its lines break
 
 
 def table(figures: HeadFigures) -> pd.DataFrame:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import hypothesis
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from transformer import Tokenizer, Transformer, Translator
@@ -37,6 +39,14 @@ def _one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _same_main() -> Iterator[None]:
+    """AppTest leaves its script behind as the main module, which a new process would look for."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 class Pair(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer import CheckpointError, domain
 from transformer.config import TransformerConfig
 from transformer.translator import BUNDLED
 from viz.app import trained_rows
@@ -143,17 +142,11 @@ def _bundled() -> None:
     if isinstance(row, str):
         st.text(row)
         return
-    try:
-        of_model = domain.read(BUNDLED)
-    except CheckpointError as error:
-        st.text(str(error))
-        return
     config = row.config
-    made_for = f", made for {of_model.made_for}" if of_model else ""
     st.subheader("The bundled model", anchor=False)
     st.text(
         f"N = {config.N}, d_model = {config.d_model}, d_ff = {config.d_ff}, h = {config.h}, "
-        f"{millions(row.parameters)} parameters{made_for}: perplexity {row.perplexity:.2f} and "
+        f"{millions(row.parameters)} parameters: perplexity {row.perplexity:.2f} and "
         f"BLEU {row.bleu:.1f} on its validation text, greedy. None of the paper's figures is on "
         "that text, so they cannot be compared."
     )

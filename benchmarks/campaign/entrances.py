@@ -16,8 +16,8 @@ from transformer.arguments import whole_number
 ENTRANCES = {
     "text": 3_000,
     "checkpoints": 1_200,
-    "configurations": 1_000,
-    "commands": 1_000,
+    "configurations": 1_500,
+    "commands": 3_000,
     "run_folders": 1_000,
     "pages": 1_600,
 }

@@ -4,7 +4,7 @@ PYTHON ?= python3
 PORT   ?= 8501
 OUT    ?= runs/demo
 BENCH  ?= training app pages inference
-WORKERS ?= 2
+WORKERS ?= 3
 
 VENV := .venv
 PY   := $(VENV)/bin/python
@@ -21,8 +21,9 @@ app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
 	$(PY) -m headlight app --port $(PORT)
 
 # a module stays with one worker, because its server and its tab are made once; in the order of the
-# tree the long modules come first, and the short ones fill both workers up; every worker and every
-# server would compile all modules, and pytest all tests, where none may keep what it has compiled
+# tree the long modules come first, and the short ones fill the workers up; two cores have three,
+# because a browser and its server wait for each other; every worker and every server would compile
+# all modules, and pytest all tests, where none may keep what it has compiled
 test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

@@ -36,11 +36,6 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
     return _pattern().finditer(text)
 
 
-def is_word(text: str) -> bool:
-    """Whether a text is one word, and nothing beside it but spaces before."""
-    return [match.group() for match in words_in(text)] == [text]
-
-
 def number_words(texts: Sequence[str]) -> list[int]:
     """The word that each piece belongs to, in reading order: punctuation is a word of its own.
 
@@ -93,7 +88,7 @@ class ForbiddenWords:
         checked = set()
         for typed in words:
             word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text
-            if not is_word(word):
+            if [match.group() for match in words_in(word)] != [word]:
                 raise InputError(
                     f"“{typed}” cannot be forbidden: give one word at a time, without spaces."
                 )

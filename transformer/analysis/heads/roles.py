@@ -15,7 +15,7 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import is_word
+from transformer.words import PLACEHOLDER, number_words
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
@@ -129,29 +129,19 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
 
     Pieces of different words may have the same letters, such as the `ers` of two trades.
     """
-    plain = [token.removeprefix(WORD_START).casefold() for token in tokens]
-    texts = [text if any(map(str.isalnum, text)) and text not in special else "" for text in plain]
-    starts = _word_starts(tokens, texts)
+    before = "" if any(token.startswith(WORD_START) for token in tokens) else " "  # whole words
+    texts = [
+        PLACEHOLDER if token in special else before + token.replace(WORD_START, " ")
+        for token in tokens
+    ]
+    numbers = number_words(texts)
     words: dict[int, str] = defaultdict(str)
-    for start, text in zip(starts, texts, strict=True):
-        words[start] += text
-    return [words[start] if text else "" for start, text in zip(starts, texts, strict=True)]
-
-
-def _word_starts(tokens: tuple[str, ...], texts: list[str]) -> list[int]:
-    """At which token the word of each begins; -1 outside any word. Whole words have no `▁`."""
-    whole = not any(token.startswith(WORD_START) for token in tokens)
-    starts, last = [], -1
-    for position, (token, text) in enumerate(zip(tokens, texts, strict=True)):
-        if text:
-            if whole or token.startswith(WORD_START) or last < 0:
-                last = position
-        else:  # an apostrophe or a hyphen may stand inside a word
-            around = (*texts[position - 1 : position], *tokens[position : position + 2])
-            if not is_word("".join(around)):
-                last = -1
-        starts.append(last)
-    return starts
+    for number, text in zip(numbers, texts, strict=True):
+        words[number] += text.strip().casefold()
+    return [
+        words[number] if any(map(str.isalnum, text)) else ""
+        for number, text in zip(numbers, texts, strict=True)
+    ]
 
 
 def _beyond_chance(weights: Floats, cells: Cells, seen: Cells) -> Floats:

@@ -92,7 +92,10 @@ def set_up_distributed() -> ProcessInfo:
 
 
 def inference_device() -> torch.device:
-    """Where a trained model is measured or translates: the first GPU, if there is one."""
+    """Where a trained model is measured or translates: the first GPU, if there is one.
+
+    Attention there is kept off cuDNN, as in training.
+    """
     if not torch.cuda.is_available():
         return torch.device("cpu")
     _avoid_planned_attention()

@@ -115,7 +115,7 @@ def _part(kind: Kind, heads: Sequence[HeadSummary], together: str | None) -> dic
 
 def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
     _, layer, head = one.place
-    values = {name: _four(value) for name, value in one.values.items()}
+    values = {name: _as_list(value) for name, value in one.values.items()}
     return {
         "layer": layer,
         "head": head,
@@ -126,5 +126,5 @@ def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
     }
 
 
-def _four(value: OverSentences) -> list[float | tuple[float, int]]:
+def _as_list(value: OverSentences) -> list[float | tuple[float, int]]:
     return [value.mean, value.deviation, value.lowest, value.highest]

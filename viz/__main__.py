@@ -118,7 +118,7 @@ def _share(text: str) -> float:
 def _parser() -> Parser:
     parser = Parser(prog="python -m viz", description=__doc__)
     add = parser.add_argument
-    add("text", nargs="?", help="English text")
+    add("text", nargs="?", help="a text in the language that the model reads")
     add("-o", "--out", type=Path, required=True, help="the page to write, such as report.html")
     add("--checkpoint", type=Path, help="a checkpoint folder; the bundled one unless given")
     add("--target", help="a translation to force; the model's own unless given")

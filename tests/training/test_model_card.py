@@ -75,6 +75,12 @@ def test_what_is_not_in_the_paper_is_named(run: Path, tmp_path: Path) -> None:
         "BPE-dropout of 0.1 (Provilkov et al. 2020); R-Drop with α = 0.5 (Liang et al. 2021); "
         "first weights of layer l divided by √l (Zhang et al. 2019)"
     )
+    # a damaged log: what is no checksum is shown as it is
+    log = [{**one, "started_from": 5} if "steps" in one else one for one in _log(run)]
+    damaged = shutil.copytree(run, tmp_path / "damaged")
+    (damaged / "run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in log))
+    named = _rows(_card(damaged, tmp_path / "CARD.md"))["not in the paper"]
+    assert "first weights of the checkpoint with SHA-256 5…" in named
 
 
 def test_a_run_as_in_the_paper_has_nothing_to_name(

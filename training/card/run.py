@@ -142,7 +142,7 @@ def _not_in_the_paper(run: RunFiles) -> Iterator[str]:
         ("cooldown", 0, "a rate that falls to 0 over the last {:,} steps"),
         ("bpe_dropout", 0, "BPE-dropout of {:g} (Provilkov et al. 2020)"),
         ("r_drop", 0, "R-Drop with α = {:g} (Liang et al. 2021)"),
-        ("started_from", "", "first weights of the checkpoint with SHA-256 {:.12}…"),
+        ("started_from", "", "first weights of the checkpoint with SHA-256 {!s:.12}…"),
         ("depth_scaled", False, "first weights of layer l divided by √l (Zhang et al. 2019)"),
         ("patience", 0, "an end after {:,} validations without a lower loss"),
     ):

@@ -113,6 +113,9 @@ def prepare(request: Request, out: Path) -> None:
     for folder in request.folders:
         if is_prepared(folder.path):
             raise CorpusError(f"{folder.path} is prepared already: give folders of text.")
+    if is_prepared(out):
+        _prepare(request, out, work)  # only looks: the folder around it may be read-only
+        return
     with new_folder(out.parent), locked(work):
         _prepare(request, out, work)
 

@@ -174,7 +174,7 @@ def _chunks(
 def _write_text(sentences: Sequence[str], out: Path, settings: Settings) -> None:
     """The pairs in the order of the text, each language in its file."""
     found: dict[int, str] = {}
-    for path in sorted((out / CHUNKS).glob("*.json")):
+    for path in sorted((out / CHUNKS).glob("*-*.json")):
         chunk = json.loads(read_bytes(path, GIB))
         found |= {int(number): text for number, text in chunk.items()}
     numbers = sorted(found)

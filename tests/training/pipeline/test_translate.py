@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,10 @@ def test_chunks_of_a_translation_that_was_stopped_give_what_it_gives_whole(
     assert not (tmp_path / "cut" / "train.de").exists()
     saved = len(list((tmp_path / "cut" / "chunks").iterdir()))
     assert saved > 2
+    # an earlier version named its chunks otherwise
+    endless = next(i for i, line in enumerate(originals) if line not in set(source))
+    earlier = tmp_path / "cut" / "chunks" / "00000.json"
+    earlier.write_text(json.dumps({str(endless): "Falsch."}))
     searches = stop_at = sentences = 0
     monkeypatch.setattr(module, "ROWS_ON_CPU", 300)  # as if on another device
     assert main(cut) == 0

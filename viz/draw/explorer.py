@@ -162,7 +162,11 @@ class _Explorer:
     def grid(self) -> bytes:
         """As the page of heads has it."""
         view, origin = self.view, self.origin
-        parts = [_part(self.heads[kind], view.sort) for kind in self.chosen.kinds]
+        # all rows, of which those after the step are left blank; measured on those that are shown
+        shown = [
+            replace(self.heads[kind], whole=self.cropped[kind].whole) for kind in self.chosen.kinds
+        ]
+        parts = [_part(of, view.sort) for of in shown]
         return encode_grid(
             parts,
             selected=(self.chosen.kind, *outlined(view.lens, view.layer, view.head)),

@@ -160,9 +160,9 @@ def crop_to_step(of: Heads, step: int) -> Heads:
 def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
     rows, (queries, keys) = slice(step + 1), axes.labels
     columns = rows if kind == "decoder_self" else slice(len(keys))
-    return LabelledWeights(
-        np.ascontiguousarray(axes.weights[:, :, rows, columns]),
-        Labels(queries[rows], keys[columns]),
-        None if axes.reads is None else axes.reads[rows],
-        None if axes.writes is None else axes.writes[rows],
+    return axes._replace(
+        weights=np.ascontiguousarray(axes.weights[:, :, rows, columns]),
+        labels=Labels(queries[rows], keys[columns]),
+        reads=None if axes.reads is None else axes.reads[rows],
+        writes=None if axes.writes is None else axes.writes[rows],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from transformer.analysis.axes import LabelledWeights, by_words, without_special
 from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
+from viz.draw.explorer import encode_explorer
+from viz.draw.explorer_view import View
 from viz.draw.labels import shown
 from viz.draw.open_head import heads
 
@@ -82,6 +86,10 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
     assert part["roles"] == head_roles(axes, name)
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
+    view = View(name, 0, 1, sort="entropy", step=2)
+    report = decode(gzip.decompress(base64.b64decode(encode_explorer(trace, view))))[1]
+    in_report = decode(report["grid"].tobytes())[0]
+    assert part in in_report["parts"]
 
 
 @pytest.mark.usefixtures("given_translations")

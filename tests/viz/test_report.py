@@ -16,10 +16,12 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses.lensed import lensed
+from transformer.languages import Languages
 from viz import notebook
 from viz.__main__ import main
-from viz.draw.caption import Origin
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.caption import Origin, of_head
+from viz.draw.explorer import encode_explorer
+from viz.draw.explorer_view import SecondMap, View
 from viz.draw.lens_words import LENS_NAMES
 from viz.draw.open_head import heads, open_map
 from viz.report import report
@@ -134,11 +136,13 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
     second = open_map(heads(trace, "cross", words=False, special=True), 0, 0)
+    compared = SecondMap(second, Languages("English", "French"), ["another model"])
     view = View(
         "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",
-        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=second,
+        scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
     )  # fmt: skip
-    content = gzip.decompress(base64.b64decode(encode_explorer(trace, view)))
+    origin = Origin("Two dogs", "Zwei Hunde", "own", "")
+    content = gzip.decompress(base64.b64decode(encode_explorer(trace, view, origin)))
     meta, arrays = decode(content)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross"
@@ -156,6 +160,11 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
     mean = trace.cross[1].mean(0)
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
+    beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
+    assert (beside["rows"], beside["caption"]) == ("French: what the row writes", ["another model"])
+    assert between["rows"] == f"{trace.languages.name('target')}: what the row writes"
+    own = origin.caption(of_head("cross", 1, None))
+    assert between["caption"] == ["First:", *own, "Second:", "another model"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -17,7 +17,7 @@ from transformer.kinds import Kind
 from transformer.languages import Languages
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
-from viz.draw.caption import through
+from viz.draw.caption import of_head, through
 from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_note
 from viz.draw.explorer_view import Chosen, View, chosen
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
@@ -226,15 +226,17 @@ class _Explorer:
     def compared(self, first: OpenMap) -> list[bytes]:
         """The second map, and the difference where both are of the same tokens."""
         view, kind = self.view, self.chosen.kind
-        if (second := view.compared) is None:
+        if view.compared is None:
             return []
+        second, languages, caption = view.compared
+        words: _Words = {**self.words_of(kind), "languages": languages}
         maps = [
             encode_map(
                 second.weights,
                 second.labels,
                 kind,
                 title=f"second: {second.title}",
-                **self.words_of(kind),
+                **words,
                 causal=self.trace.causal,
                 reads=second.reads,
                 writes=second.writes,
@@ -242,6 +244,7 @@ class _Explorer:
                 threshold=view.threshold,
                 amount=amount(second.lens),
                 note=lens_note(second.lens, kind, special=view.special),
+                caption=caption,
             )
         ]
         if first.labels == second.labels:
@@ -256,9 +259,18 @@ class _Explorer:
                 writes=first.writes,
                 signed=True,
                 note=None if view.special else "Each square is first minus second.",
+                caption=self.caption_of_both(caption),
             )
             maps.append(difference)
         return maps
+
+    def caption_of_both(self, second: Sequence[str]) -> list[str]:
+        """What the open map and a second one were made from; nothing where that is not told."""
+        if (origin := self.origin) is None:
+            return []
+        view = self.view
+        own = of_head(self.chosen.kind, view.layer, view.head, view.lens)
+        return ["First:", *origin.caption(own), "Second:", *second]
 
     def words_of(self, kind: Kind) -> _Words:
         """What the words on the axes depend on."""

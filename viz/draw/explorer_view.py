@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +15,18 @@ from viz.draw.lens_words import LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
+    from transformer.languages import Languages
     from transformer.trace import AttentionTrace
     from viz.draw.attention_map import Scale
     from viz.draw.open_head import OpenMap
+
+
+class SecondMap(NamedTuple):
+    """A map that stands beside the open one, with the languages and the caption of its own."""
+
+    shown: OpenMap
+    languages: Languages
+    caption: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class View:
     threshold: float = 0.0
     over: tuple[tuple[int, int], ...] = ()
     step: int | None = None
-    compared: OpenMap | None = None
+    compared: SecondMap | None = None
     lens: AnyLens = "weights"
 
 

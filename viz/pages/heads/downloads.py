@@ -17,7 +17,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from viz.app.origin import origin_of
-from viz.draw.explorer import View
+from viz.draw.explorer_view import SecondMap, View
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 from viz.draw.open_head import OpenMap
 from viz.pages.heads.controls import Controls
@@ -38,7 +38,7 @@ class Screen:
     shown: OpenMap
     step: int | None = None
     over: tuple[tuple[int, int], ...] = ()
-    compared: OpenMap | None = None
+    compared: SecondMap | None = None
 
 
 def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> None:

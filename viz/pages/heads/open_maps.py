@@ -16,6 +16,7 @@ from viz.app.head_picker import in_link
 from viz.app.mounts import attention_map, head_view
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
+from viz.draw.explorer_view import SecondMap
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
 from viz.pages.heads.compare import second_map
@@ -76,12 +77,13 @@ def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
 
 def show_compared(
     trace: AttentionTrace, controls: Controls, of: Heads, first: OpenMap
-) -> OpenMap | None:
+) -> SecondMap | None:
     """The open map, a second one and their difference; gives the second one."""
     found = second_map(controls, trace)
     if found is None:
         return None
     second, caption = found.shown, found.caption
+    compared = SecondMap(second, found.languages, caption)
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
@@ -91,7 +93,7 @@ def show_compared(
     with columns[2]:
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
-            return second
+            return compared
         attention_map(
             first.weights - second.weights,
             first.labels,
@@ -107,7 +109,7 @@ def show_compared(
         )
     if first.lens != second.lens:
         show_disagreement(controls, of, found.of)
-    return second
+    return compared
 
 
 def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:

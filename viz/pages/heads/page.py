@@ -17,11 +17,12 @@ from viz.app.memory import memo_per_trace
 from viz.app.mounts import head_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import through
+from viz.draw.explorer_view import SecondMap
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
 from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
+from viz.draw.open_head import Heads, crop_to_step, heads, open_map, outlined
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, download_menu
@@ -167,7 +168,7 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
 
 
 def _explain(
-    seen: AttentionTrace, step: int | None, controls: Controls, compared: OpenMap | None
+    seen: AttentionTrace, step: int | None, controls: Controls, compared: SecondMap | None
 ) -> None:
     lens, layers = controls.lens, len(controls.layers)
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
@@ -184,6 +185,6 @@ def _explain(
         f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
         f"{it} does most {measured}. {explanation(lens)}"
     )
-    if compared is not None and compared.lens != lens:
-        said += f"\n\nThe second lens: {explanation(compared.lens)}"
+    if compared is not None and compared.shown.lens != lens:
+        said += f"\n\nThe second lens: {explanation(compared.shown.lens)}"
     explain(said)

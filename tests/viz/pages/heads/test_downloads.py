@@ -7,8 +7,9 @@ import pandas as pd
 
 from benchmarks.made_trace import made_trace
 from transformer import AttentionTrace
+from transformer.languages import Languages
 from viz.draw.caption import Origin
-from viz.draw.explorer import View
+from viz.draw.explorer_view import SecondMap, View
 from viz.draw.open_head import heads, open_map
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, all_csv, csv, npz, view_of
@@ -85,9 +86,10 @@ def test_the_report_shows_what_the_screen_shows() -> None:
         words=True, special=False, scale="by row", threshold=0.1, view="one head", lens="norm",
     )  # fmt: skip
     shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2)
-    view = view_of(Screen(shown, step=3, over=((1, 2),), compared=shown), controls)
+    second = SecondMap(shown, Languages("English", "French"), ["other"])
+    view = view_of(Screen(shown, step=3, over=((1, 2),), compared=second), controls)
     assert view == View(
         "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
-        sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=shown,
+        sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=second,
         lens="norm",
     )  # fmt: skip

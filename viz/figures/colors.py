@@ -19,6 +19,9 @@ VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 OLIVE, PURPLE = "#888800", "#A64AC4"
 """Of what is below 0, and of what is above."""
 
+PALE = "#F2F2F2"
+"""Of 0 itself, in a scale between these two."""
+
 GREY = "#80868E"
 """Of marks that stand back, on light paper and on dark; too faint for words."""
 

@@ -14,15 +14,19 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
+from transformer.errors import quoted
+from transformer.given_arrays import as_array
+from transformer.kinds import KINDS
 from transformer.languages import Languages
 from transformer.trace import Labels
 from viz.draw.labels import axis_titles, head_name, shown
 from viz.draw.palette import COLOR, colorscale
 from viz.draw.weights import check
 from viz.figures.axes import word_axis
+from viz.figures.colors import OLIVE, PALE, PURPLE
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -32,11 +36,12 @@ Weights = NDArray[np.float32]
 _TILE = 110  # CSS pixels a head
 _HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
 _CELL = 26  # CSS pixels a token
+_ROUNDING = 0.01  # of a model in half precision, added up over the pieces of a word
 _UNKNOWN = Languages("", "")
 
 
 def head_map(
-    weights: Weights,
+    weights: ArrayLike,
     queries: Sequence[str],
     keys: Sequence[str],
     *,
@@ -59,10 +64,13 @@ def head_map(
         alone: whether there is but one sentence: likewise.
 
     Raises:
-        ValueError: if a label is missing or too many, or a weight is not a number.
+        InputError: if the weights are no array of numbers.
+        ValueError: if there is no such kind, if a label is missing or too many, or if a weight is
+            not a number from 0 to 1: of what a lens gives, take `lenses.as_rows` first.
     """
-    check(weights, Labels(tuple(queries), tuple(keys)), dimensions=2)
-    figure = go.Figure(_heatmap(weights, queries, keys, kind, title))
+    drawn = _as_weights(weights, kind)
+    check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=2)
+    figure = go.Figure(_heatmap(drawn, queries, keys, kind, title))
     figure.update_layout(
         title=escape(title) or None,
         width=160 + _CELL * len(keys),
@@ -77,7 +85,7 @@ def head_map(
 
 
 def all_heads(
-    weights: Weights, queries: Sequence[str], keys: Sequence[str], *, kind: Kind
+    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], *, kind: Kind
 ) -> go.Figure:
     """Every head of one kind, layers down and heads across, all on one scale of colour.
 
@@ -88,10 +96,13 @@ def all_heads(
         kind: gives the colours.
 
     Raises:
-        ValueError: if a label is missing or too many, or a weight is not a number.
+        InputError: if the weights are no array of numbers.
+        ValueError: if there is no such kind, if a label is missing or too many, or if a weight is
+            not a number from 0 to 1: of what a lens gives, take `lenses.as_rows` first.
     """
-    check(weights, Labels(tuple(queries), tuple(keys)), dimensions=4)
-    layers, heads = weights.shape[:2]
+    drawn = _as_weights(weights, kind)
+    check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
+    layers, heads = drawn.shape[:2]
     names = [head_name(layer, head) for layer, head in np.ndindex(layers, heads)]
     figure = make_subplots(
         rows=layers,
@@ -101,7 +112,7 @@ def all_heads(
         vertical_spacing=0.24 / layers,
     )
     for name, (layer, head) in zip(names, np.ndindex(layers, heads), strict=True):
-        one = _heatmap(weights[layer, head], queries, keys, kind, name)
+        one = _heatmap(drawn[layer, head], queries, keys, kind, name)
         one.showscale = layer == head == 0
         figure.add_trace(one, row=layer + 1, col=head + 1)
     figure.update_layout(
@@ -117,7 +128,7 @@ def all_heads(
 
 
 def head_bars(
-    weights: Weights,
+    weights: ArrayLike,
     keys: Sequence[str],
     *,
     kind: Kind,
@@ -134,12 +145,14 @@ def head_bars(
         alone: likewise.
 
     Raises:
-        ValueError: if a label is missing or too many.
+        InputError, ValueError: as `head_map` does.
     """
-    if weights.shape != (len(keys),):
-        raise ValueError(f"weights of shape {weights.shape} for {len(keys)} keys")
+    drawn = _as_weights(weights, kind)
+    if drawn.shape != (len(keys),):
+        raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
+    check(drawn[None], Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
     # a token may stand there twice, so the axis goes by position and only looks it up
-    frame = pd.DataFrame({"place": range(len(keys)), "token": shown(keys), "weight": weights})
+    frame = pd.DataFrame({"place": range(len(keys)), "token": shown(keys), "weight": drawn})
     return (
         alt.Chart(frame, height=180)
         .mark_bar(color=COLOR[kind])
@@ -154,6 +167,8 @@ def head_bars(
 def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     """One number for each head as a grid of squares, layers down and heads across.
 
+    Where some are below 0, colours run around it, as deep on one side as on the other.
+
     Args:
         frame: columns layer and head, both from 0, and a third with the numbers, whose name is
             their title; one row for each head.
@@ -167,8 +182,11 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     drawn = pd.DataFrame(
         {"layer": frame["layer"] + 1, "head": frame["head"] + 1, "value": frame[name]}
     )
-    signed = bool((drawn["value"] < 0).any())
-    scale = alt.Scale(scheme="purpleorange", domainMid=0) if signed else alt.Scale(scheme="greys")
+    scale = alt.Scale(scheme="greys")
+    if (drawn["value"] < 0).any():
+        most = float(drawn["value"].abs().max())
+        colors = [OLIVE, PALE, PURPLE]
+        scale = alt.Scale(domain=[-most, 0, most], range=colors, interpolate="rgb")
     return (
         alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34))
         .mark_rect()
@@ -179,6 +197,19 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
             tooltip=["layer:O", "head:O", alt.Tooltip("value:Q", title=name, format=".3f")],
         )
     )
+
+
+def _as_weights(given: object, kind: Kind) -> Weights:
+    """Of NumPy, torch or lists; a colour beyond either end of the scale would tell nothing."""
+    if kind not in [*KINDS]:
+        raise ValueError(f"no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}")
+    weights = as_array(given, "attention")
+    if ((weights < -_ROUNDING) | (weights > 1 + _ROUNDING)).any():
+        raise ValueError(
+            f"weights from {weights.min():.3g} to {weights.max():.3g}, where colours run from 0 to "
+            f"1: give transformer.analysis.lenses.as_rows of them"
+        )
+    return weights
 
 
 def _heatmap(

@@ -3,13 +3,18 @@
 import json
 import subprocess
 import sys
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
+from transformer import InputError, Kind
+from transformer.analysis.lenses import as_rows
 from transformer.languages import Languages
 from viz.draw.palette import COLOR, colorscale
+from viz.figures.colors import OLIVE, PALE, PURPLE
 from viz.figures.heads import all_heads, head_bars, head_map, measures_chart
 
 QUERIES = ("▁Zwei", "▁Hun", "de", "</s>")
@@ -109,6 +114,9 @@ def test_the_chart_of_a_measure_has_a_square_for_each_head():
         {"layer": 2, "head": 1, "value": 2.0},
     ]
     assert spec["encoding"]["color"]["title"] == "entropy"
+    signed = measures_chart(frame.assign(entropy=[-0.5, 1.5, -2.0])).to_dict()
+    scale = signed["encoding"]["color"]["scale"]
+    assert (scale["domain"], scale["range"]) == ([-2.0, 0, 2.0], [OLIVE, PALE, PURPLE])
     with pytest.raises(ValueError, match="column of numbers"):
         measures_chart(frame[["layer", "head"]])
 
@@ -123,6 +131,36 @@ def test_a_label_too_many_or_too_few_is_refused():
         head_map(np.full_like(weights[0, 0], np.nan), QUERIES, KEYS, kind="cross")
     with pytest.raises(ValueError, match="4 keys"):
         head_bars(weights[0, 0, 0], KEYS[:4], kind="cross")
+    with pytest.raises(ValueError, match="not numbers"):
+        head_bars(np.full(len(KEYS), np.nan), KEYS, kind="cross")
+
+
+@pytest.mark.parametrize("value", [11.4, -0.149])
+def test_what_a_lens_gives_is_drawn_as_rows_or_not_at_all(value):
+    values = planted()
+    values[0, 0, 0, 0] = value
+    for draw, of in ((head_map, values[0, 0]), (all_heads, values)):
+        with pytest.raises(ValueError, match="as_rows"):
+            draw(of, QUERIES, KEYS, kind="cross")
+        assert draw(as_rows(of), QUERIES, KEYS, kind="cross").data
+    with pytest.raises(ValueError, match="as_rows"):
+        head_bars(values[0, 0, 0], KEYS, kind="cross")
+
+
+def test_tensors_and_lists_are_drawn_and_what_is_neither_is_refused():
+    for given in (
+        torch.tensor(planted()[0, 0], requires_grad=True),
+        torch.tensor(planted()[0, 0]).bfloat16(),
+        planted()[0, 0].tolist(),
+    ):
+        assert hot(*head_map(given, QUERIES, KEYS, kind="cross").data)[2] == pytest.approx(
+            0.91, 0.01
+        )
+        head_bars(given[0], KEYS, kind="cross")
+    with pytest.raises(ValueError, match="no kind of attention 'enc'"):
+        head_map(planted()[0, 0], QUERIES, KEYS, kind=cast("Kind", "enc"))
+    with pytest.raises(InputError, match="no array of numbers"):
+        head_map([[0.5], [0.5, 0.5]], QUERIES, KEYS, kind="cross")
 
 
 def test_figures_load_without_streamlit_and_without_torch():

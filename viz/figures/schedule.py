@@ -17,6 +17,7 @@ from viz.figures.colors import curve_colors
 
 Floats = npt.NDArray[np.float64]
 
+HEIGHT = 420  # of the plot without its legend, in CSS pixels
 POINTS = 400  # of a curve: as many as a screen tells apart
 STABLE_SHARE = 0.8
 """Share of the steps before the decay of a warmup-stable-decay schedule begins."""
@@ -75,7 +76,6 @@ def schedule_chart(
     peaks: Mapping[str, tuple[int, float]],
     *,
     log: bool = False,
-    height: int = 420,
 ) -> alt.LayerChart:
     """Curves of a learning rate, with their peaks marked.
 
@@ -83,9 +83,8 @@ def schedule_chart(
         curves: steps, from 1, and rates by the name of the curve.
         peaks: step and rate of the highest point by the name of the curve.
         log: both axes logarithmic, where equation 3 is two straight lines.
-        height: of the plot without its legend, in CSS pixels.
     """
-    height += 28 * len(curves)  # a line of the legend for each curve
+    height = HEIGHT + 28 * len(curves)  # a line of the legend for each curve
     frame = pd.concat(
         pd.DataFrame({"curve": name, "step": steps, "rate": rates})
         for name, (steps, rates) in curves.items()

@@ -28,6 +28,8 @@ MAX_DOTS = 30
 MAX_VALUES = 2_000
 """Values that are drawn of one quantity of a run: more than a chart has pixels side by side."""
 
+HEIGHT = 220  # of a plot without its legend, in CSS pixels
+
 WIDTHS, DASHES = (1.5, 2.5), ([1, 0], [7, 3])
 """Of the line of the first quantity of a chart, and of the second."""
 
@@ -39,7 +41,7 @@ def run_chart(
     unit: str,
     log: bool = False,
     ticks: str = "~g",
-    height: int = 220,
+    height: int = HEIGHT,
 ) -> alt.LayerChart:
     """One quantity over the steps of each run, on a full axis: from 0, or from 1 if logarithmic.
 
@@ -60,9 +62,7 @@ def run_chart(
     )
 
 
-def learning_rate_chart(
-    runs: Mapping[str, Sequence[Record]], *, height: int = 220
-) -> alt.LayerChart:
+def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
     """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
     frame = pd.concat([_planned(name, records) for name, records in runs.items()])
     planned = (
@@ -72,7 +72,7 @@ def learning_rate_chart(
     )
     used = _layers(runs, {"lr": "used"}, "learning rate")
     return alt.LayerChart(layer=[planned, *used]).properties(
-        height=height + _legend_height(len(runs), 1)
+        height=HEIGHT + _legend_height(len(runs), 1)
     )
 
 

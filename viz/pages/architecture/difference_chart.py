@@ -18,9 +18,11 @@ PANELS = {
 }
 """Title, and where the base itself lies, by what is compared."""
 
+ROW = 30  # CSS pixels
+
 
 def difference_chart(
-    changes: Sequence[tuple[str, str, float, float]], column: str, *, height: int = 30
+    changes: Sequence[tuple[str, str, float, float]], column: str
 ) -> alt.LayerChart:
     """What each change does against its own base, in the paper and here.
 
@@ -28,14 +30,13 @@ def difference_chart(
         changes: name of the row, `paper` or `here`, BLEU more than the base, and perplexity over
             the base's.
         column: one of `PANELS`.
-        height: of a row, in CSS pixels.
     """
     title, base = PANELS[column]
     frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
     names = list(dict.fromkeys(frame["row"]))
     domain, colors = list(COLORS), list(COLORS.values())
     dots = (
-        alt.Chart(frame, height=len(names) * height + 90)  # with the axis and the legend
+        alt.Chart(frame, height=len(names) * ROW + 90)  # with the axis and the legend
         .mark_point(filled=True, size=90, opacity=0.9)
         .encode(
             x=alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),

@@ -14,6 +14,8 @@ from viz.figures.colors import OCHRE, VIOLET
 COLORS = {"layer norm": VIOLET, "batch norm": OCHRE}
 """None of them can be taken for a kind of attention."""
 
+HEIGHT = 340  # CSS pixels
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -22,8 +24,6 @@ def spread_chart(
     names: Sequence[str],
     what: str,
     most: float,
-    *,
-    height: int = 340,
 ) -> alt.Chart:
     """Standard deviations of all tokens, or of all features, after each norm.
 
@@ -32,7 +32,6 @@ def spread_chart(
         names: of the tokens or of the features, in their order.
         what: `token` or `feature`.
         most: end of the vertical axis; two charts beside each other share one.
-        height: in CSS pixels.
     """
     frame = pd.concat(
         pd.DataFrame(
@@ -41,7 +40,7 @@ def spread_chart(
         for norm, spread in spreads.items()
     )
     return (
-        alt.Chart(frame, height=height)
+        alt.Chart(frame, height=HEIGHT)
         .mark_point(filled=True, size=26, opacity=0.85)
         .encode(
             x=alt.X("at:Q", title=what, axis=alt.Axis(grid=False, tickMinStep=1, format="d")),

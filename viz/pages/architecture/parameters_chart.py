@@ -23,6 +23,7 @@ COLORS = {
 """The kinds of attention have their own colours; what is no attention has none of these."""
 
 
+ROW = 64  # of a bar with its room, in CSS pixels
 LEGEND = 200  # of the plot's height goes to the axis and the legend
 
 
@@ -31,12 +32,11 @@ def millions(count: int) -> str:
     return f"{count / 1e6:,.2f} M" if count >= 1e5 else f"{count:,}"
 
 
-def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> alt.LayerChart:
+def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
     """One stacked bar for each model, with the total at its end.
 
     Args:
         models: how many parameters each part has, by the name of the model, then of the part.
-        row: height of a bar with its room, in CSS pixels.
     """
     order = {part: n for n, part in enumerate(COLORS)}
     frame = pd.DataFrame(
@@ -64,7 +64,7 @@ def parts_chart(models: Mapping[str, Mapping[str, int]], *, row: int = 64) -> al
         axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
     )
     bars = (
-        alt.Chart(frame, height=row * len(models) + LEGEND)
+        alt.Chart(frame, height=ROW * len(models) + LEGEND)
         .mark_bar(height={"band": 0.62})
         .encode(
             x=x,

@@ -21,6 +21,7 @@ COLORS = {
 }
 """One colour for each layer of Table 1; none of them can be taken for a kind of attention."""
 
+HEIGHT = 480  # CSS pixels
 SHORTEST, POINTS = 4, 80
 _SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
@@ -37,7 +38,6 @@ def growth_chart(
     quantity: str,
     crossings: Mapping[str, tuple[float, float]] | None = None,
     dots: bool = False,
-    height: int = 480,
 ) -> alt.LayerChart | alt.Chart:
     """One quantity over the length of the sequence, both axes logarithmic.
 
@@ -47,7 +47,6 @@ def growth_chart(
         crossings: length and value at which a curve meets that of self-attention, by the name of
             the other layer.
         dots: whether each value is a dot of its own, as what was measured is.
-        height: of the plot, in CSS pixels.
     """
     frame = pd.concat(
         pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
@@ -55,7 +54,7 @@ def growth_chart(
     )
     encoding = _encoding(list(curves), frame, quantity)
     mark: dict[str, Any] = {"point": alt.OverlayMarkDef(size=36, filled=True)} if dots else {}
-    lines = alt.Chart(frame, height=height).mark_line(strokeWidth=2, **mark).encode(**encoding)
+    lines = alt.Chart(frame, height=HEIGHT).mark_line(strokeWidth=2, **mark).encode(**encoding)
     if not crossings:
         return lines
     met = pd.DataFrame(

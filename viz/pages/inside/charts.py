@@ -24,7 +24,7 @@ VARIANCES = (
 )
 """The curves of the variance of q·k, in the order of their colours."""
 _DECADES = (-2, 2)
-_LEGEND_LINE = 28  # CSS pixels, which the height of a chart has to hold as well
+_PLOT, _LEGEND_LINE = 260, 28  # CSS pixels, of which the height of a chart is the sum
 
 
 def factors() -> Floats:
@@ -38,8 +38,6 @@ def saturation_chart(
     entropy: Floats,
     gradient: Floats,
     marks: Mapping[str, float],
-    *,
-    height: int = 260,
 ) -> alt.LayerChart:
     """The softmax of one row as its scores are multiplied by more and more.
 
@@ -49,7 +47,6 @@ def saturation_chart(
         entropy: `[scale]`, 0 to 1, of the most that so many keys can have.
         gradient: `[scale]`, Frobenius norm of ∂α/∂s.
         marks: scales to be marked by name.
-        height: of the plot without its legend, in CSS pixels.
     """
     frame = pd.concat(
         pd.DataFrame({"measure": name, "scale": at, "value": values})
@@ -63,7 +60,7 @@ def saturation_chart(
     )
     axis = alt.Axis(values=[0, 0.5, 1], format="~g")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis)
-    height += _LEGEND_LINE * len(MEASURES)
+    height = _PLOT + _LEGEND_LINE * len(MEASURES)
     lines = (
         alt.Chart(frame, height=height)
         .mark_line(strokeWidth=2, clip=True)
@@ -96,8 +93,6 @@ def variance_chart(
     predicted: Floats,
     gaussian_width: npt.NDArray[np.int64],
     gaussian: Floats,
-    *,
-    height: int = 260,
 ) -> alt.LayerChart:
     """The variance of q·k as queries and keys grow wider, on logarithmic axes.
 
@@ -107,7 +102,6 @@ def variance_chart(
         predicted: `[m]`, sum of the variances of the single products.
         gaussian_width: `[width]`.
         gaussian: `[width]`, measured on vectors drawn from N(0, 1).
-        height: of the plot without its legend, in CSS pixels.
     """
     curves = {
         VARIANCES[0]: (gaussian_width, gaussian_width.astype(np.float64)),
@@ -119,7 +113,7 @@ def variance_chart(
         pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
     )
     frame = frame[frame["variance"] > 0]  # one word alone: nothing varies, and 0 has no logarithm
-    height += _LEGEND_LINE * len(VARIANCES)
+    height = _PLOT + _LEGEND_LINE * len(VARIANCES)
     chart = alt.Chart(frame, height=height).encode(
         alt.X(
             "width:Q",

@@ -18,6 +18,8 @@ from viz.figures.colors import GREY
 if TYPE_CHECKING:
     from transformer.kinds import Kind
 
+HEIGHT = 260  # CSS pixels
+
 
 def measure_chart(
     steps: Sequence[int],
@@ -27,7 +29,6 @@ def measure_chart(
     selected: tuple[int, int],
     at: int,
     unit: str,
-    height: int = 260,
 ) -> alt.LayerChart:
     """One line for each head, one of them in the colour of its kind.
 
@@ -38,7 +39,6 @@ def measure_chart(
         selected: layer and head from 0, in front of the others.
         at: the step that is marked.
         unit: title of the vertical axis.
-        height: in CSS pixels.
     """
     step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
     frame = pd.DataFrame(
@@ -50,7 +50,7 @@ def measure_chart(
         }
     )
     x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
-    base = alt.Chart(frame, height=height).encode(
+    base = alt.Chart(frame, height=HEIGHT).encode(
         x,
         alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
         detail="head:N",

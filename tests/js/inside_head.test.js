@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { endsOf } from "../../viz/draw/js/inside_head/data.js";
 import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
 import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
+import { InsideHead } from "../../viz/draw/js/inside_head/view.js";
 import { tableRows, wordsOf } from "../../viz/draw/js/inside_head/words.js";
 import { insideData, measure, theme } from "./samples.js";
 
@@ -181,4 +182,18 @@ test("a value is named with its key, its head, its place", () => {
   assert.equal(said("concat", 0, 5), "z of head 2, this one · 1 0");
   assert.equal(said("concat", 0, 14), "z of head 3 · 5 0");
   assert.deepEqual(tableRows(data)[1], ["k1", "0", "0", "hidden", "0"]);
+});
+
+test("a click that takes back one which is not answered yet is not undone by that answer", () => {
+  const view = Object.assign(Object.create(InsideHead.prototype), {
+    data: { steps: Array(STEPS).fill({}) }, options: {}, play: {}, step: 0, heard: 0,
+    awaited: null, showStep() {}, layOut() {},
+  });
+  view.go(3);
+  view.go(0);
+  view.follow(3);
+  assert.equal(view.step, 0);
+  view.follow(0);
+  view.follow(5); // nothing is awaited any more: Back, or a link
+  assert.equal(view.step, 5);
 });

@@ -116,7 +116,8 @@ export class InsideHead extends PictureView {
     this.stop();
     if (!this.data.steps[step]) return;
     this.set(step);
-    this.awaited = step === this.heard ? null : step; // the host sends nothing that is as before
+    // the host sends nothing that is as before, but it may have a click to answer before this one
+    this.awaited = step === this.heard && this.awaited === null ? null : step;
     this.options.onSelect?.(step);
   }
 

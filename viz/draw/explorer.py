@@ -22,7 +22,7 @@ from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_no
 from viz.draw.explorer_view import Chosen, View, chosen
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
-from viz.draw.head_view import encode_view
+from viz.draw.head_view import MOST_HEADS, encode_view
 from viz.draw.labels import KIND_TITLES
 from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 from viz.draw.lens_words import row_note as lens_note
@@ -149,6 +149,7 @@ class _Explorer:
             "selected": [kind, view.layer, view.head if tells_heads(view.lens) else None],
             "title": first.title,
             "over": view.over,
+            "mostHeads": MOST_HEADS,
             "together": None if tells_heads(view.lens) else ALL_HEADS,
             "kinds": {k: of.axes.weights.shape[:2] for k, of in self.cropped.items()},
             "packing": {"dtype": packing.dtype, "unit": packing.unit},

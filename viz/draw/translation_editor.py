@@ -60,7 +60,6 @@ def encode_editor(
     revision: int,
     forced: int = 0,
     by_hand: bool = False,
-    editable: bool = True,
     languages: Languages = OURS,
     caption: Sequence[str] = (),
 ) -> bytes:
@@ -72,7 +71,6 @@ def encode_editor(
         revision: of the last text that the page has heard of, whatever it made of it; 0 before.
         forced: how many leading pieces were forced.
         by_hand: whether a person wrote the text, not the model.
-        editable: whether one can type; False while there is nothing to translate.
         languages: of the model; the text is in the target's.
         caption: what the text was made from.
 
@@ -100,7 +98,6 @@ def encode_editor(
         "revision": revision,
         "forced": forced,
         "byHand": by_hand,
-        "editable": editable,
         "pieces": [
             {
                 "raw": piece.text,

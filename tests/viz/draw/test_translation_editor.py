@@ -52,7 +52,7 @@ def test_pieces_travel_with_their_places_in_the_browsers_units() -> None:
         [-3, math.log(0.5), math.log(0.5), 0, -math.inf]
     )
     assert (meta["text"], meta["revision"], meta["forced"]) == (text, 7, 2)
-    assert (meta["byHand"], meta["editable"]) == (True, True)
+    assert meta["byHand"] is True
     labels = [piece["label"] for piece in meta["pieces"]]
     assert labels == ["🐶", "Zwei", "Hun", "·de", "</s>"]
     assert meta["pieces"][1]["others"][1] == {"raw": "▁Drei", "label": "Drei", "p": 0.125}
@@ -60,8 +60,8 @@ def test_pieces_travel_with_their_places_in_the_browsers_units() -> None:
 
 def test_a_text_without_pieces_travels_and_what_is_no_probability_does_not() -> None:
     for text in ("", "ganz anders"):
-        meta, arrays = decode(encode_editor(text, (), revision=1, editable=False))
-        assert (meta["text"], meta["editable"]) == (text, False)
+        meta, arrays = decode(encode_editor(text, (), revision=1))
+        assert meta["text"] == text
         assert arrays["spans"].shape == (0, 2)
     # pieces of another text have no place in this one
     _, arrays = decode(encode_editor("?", PIECES, revision=1))

@@ -2,9 +2,10 @@
 // its end: the heads of a large trace follow it.
 
 import { adoptStyle } from "./core/style.js";
+import { unzip } from "./core/unzip.js";
 import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
-import { read, unzip } from "./explorer/data.js";
+import { read } from "./explorer/data.js";
 import { Explorer } from "./explorer/view.js";
 import { followHost } from "./host.js";
 import { textOf } from "./page_text.js";

@@ -17,6 +17,7 @@ from viz.app.mounts import attention_map, head_view
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
 from viz.draw.explorer_view import SecondMap
+from viz.draw.head_view import MOST_HEADS
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
 from viz.pages.heads.compare import second_map
@@ -65,7 +66,7 @@ def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
     others = st.multiselect(
         f"Overlay other {one}",
         list(named),
-        max_selections=7,
+        max_selections=MOST_HEADS - 1,
         key=key,
         bind="query-params",
         placeholder=f"Choose {one} of the same kind",

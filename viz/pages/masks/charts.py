@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from viz.draw.labels import shown
+from viz.draw.mask_grids import PADDING
 from viz.figures.colors import GREY, INK
 
 Floats = npt.NDArray[np.float64]
@@ -28,7 +29,6 @@ WITH, WITHOUT = "with the mask", "without it"
 
 _LINE = 24  # CSS pixels of a token in a list
 _FADED = 0.68  # opacity of padding: it can still be read
-_PADDING = "<pad>"
 # a list needs no lines, and its first word stands where the others do
 _PLAIN: dict[str, Any] = {
     "domain": False,
@@ -103,10 +103,10 @@ def _shifted(
         texts = shown([*read, *written])
         left = _APART * sentence
         for at in range(len(read)):
-            opacity = _FADED if written[at] == _PADDING else 1.0
+            opacity = _FADED if written[at] == PADDING else 1.0
             tokens.append((left, at, "reads", texts[at], opacity))
             tokens.append((left + 1, at, "writes", texts[len(read) + at], opacity))
-            if at and written[at] != _PADDING:
+            if at and written[at] != PADDING:
                 says = f"position {at} writes “{texts[at]}”, position {at + 1} reads it"
                 lines.append((left + 1, at - 1, left, at, says))
     return (

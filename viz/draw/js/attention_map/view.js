@@ -169,7 +169,6 @@ export class AttentionMap extends PictureView {
     if (this.data.paints) return; // the stroke has told it
     this.pinned = this.pinned === row ? null : row;
     this.draw();
-    this.options.onSelect?.(this.pinned);
   }
 
   /** @param {string} key */

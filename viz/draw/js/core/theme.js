@@ -35,10 +35,9 @@ const ruler = () => (pen ??= penOf(make("canvas")));
 /**
  * core.css says which of the page's variables the colours come from.
  * @param {Element} root
- * @param {ThemeName} [forced]
  * @returns {Theme}
  */
-export function readTheme(root, forced) {
+export function readTheme(root) {
   // only an element of the page knows which colour `Canvas` or a variable is there
   const probe = make("span", { hidden: "" });
   root.append(probe);
@@ -53,7 +52,7 @@ export function readTheme(root, forced) {
   probe.remove();
   return {
     paper, ink, line, quiet: mixed(ink, paper, QUIET), font: getComputedStyle(root).fontFamily,
-    name: forced ?? (brightness(channels(paper)) < 128 ? "dark" : "light"),
+    name: brightness(channels(paper)) < 128 ? "dark" : "light",
   };
 }
 

@@ -10,7 +10,6 @@ import { measureIn, onWhite, readTheme } from "./theme.js";
 
 /**
  * @typedef {object} Options
- * @property {import("./theme.js").ThemeName} [theme] instead of the one that the page has
  * @property {(selected: any) => void} [onSelect] hears what the reader selects
  */
 
@@ -77,7 +76,7 @@ export class View {
   layOut() {
     const width = this.root.clientWidth;
     if (!this.data || !width) return; // a tab that is not open has no width yet
-    this.theme = readTheme(this.root, this.options.theme);
+    this.theme = readTheme(this.root);
     this.measure = measureIn(this.theme);
     this.arrange(width);
     this.draw();

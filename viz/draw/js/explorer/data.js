@@ -6,8 +6,6 @@ import { read as readGrid } from "../head_grid/data.js";
 import { read as readView } from "../head_view/data.js";
 import { HeadWeights } from "./weights.js";
 
-export { unzip } from "../core/unzip.js"; // a message of this component is packed text
-
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
  * @typedef {[kind: string, layer: number | null, head: number | null]} Opened */
 
@@ -25,6 +23,7 @@ export { unzip } from "../core/unzip.js"; // a message of this component is pack
  * @property {Float32Array | null} mean its weights, where it is a mean and no head
  * @property {string | null} together what stands in the place of a head, where a map is of a layer
  * @property {[layer: number, head: number][]} over whose ribbons lie over its own
+ * @property {number} mostHeads that lie over each other: there are as many colours
  * @property {import("../attention_map/data.js").MapData[]} compared a second map, the difference
  * @property {import("../head_grid/data.js").GridData} grid
  * @property {import("./pair.js").PairPart[]} pairs the parts of a pair of texts; none of one text
@@ -40,7 +39,7 @@ export { unzip } from "../core/unzip.js"; // a message of this component is pack
 export function read({ meta, arrays }, textOf) {
   const inner = /** @type {Record<string, Uint8Array>} */ (arrays);
   const grid = readGrid(decode(inner.grid));
-  const { selected, title, over, together, packing } = meta;
+  const { selected, title, over, mostHeads, together, packing } = meta;
   const kinds = Object.fromEntries(Object.keys(meta.kinds).map((kind) => {
     const view = readView(decode(inner[`${kind}.view`]));
     const note = meta.ribbonNote ?? view.note;
@@ -61,5 +60,7 @@ export function read({ meta, arrays }, textOf) {
   const sizes = Object.fromEntries(Object.entries(kinds).map(([kind, { map }]) =>
     [kind, map.queries.length * map.keys.length]));
   const weights = new HeadWeights({ whole, heads, sizes }, packing, textOf);
-  return { selected, title, mean, over, together, grid, pairs, kinds, compared, weights };
+  return {
+    selected, title, mean, over, mostHeads, together, grid, pairs, kinds, compared, weights,
+  };
 }

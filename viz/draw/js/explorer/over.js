@@ -2,8 +2,6 @@
 
 import { button, make } from "../core/dom.js";
 
-export const MOST = 8; // heads over each other: there are as many colours
-
 /** Layer and head from 0. @typedef {[layer: number, head: number]} Place */
 
 export class OverMenu {
@@ -24,10 +22,11 @@ export class OverMenu {
    * @param {Place[]} state.every heads of this kind, in order
    * @param {Place | null} state.open null is a mean
    * @param {Place[]} state.over
+   * @param {number} state.most heads that have a colour, the open one among them
    * @param {(layer: number, head: number) => string} state.nameOf
    * @param {boolean} state.together whether a map is of all heads of a layer
    */
-  show({ every, open, over, nameOf, together }) {
+  show({ every, open, over, most, nameOf, together }) {
     this.over = over;
     const taken = new Set([...over, ...(open ? [open] : [])].map(String));
     const rest = every.filter((place) => !taken.has(String(place)));
@@ -43,8 +42,8 @@ export class OverMenu {
     const next = rest.find((place) => String(place) === before.replace(".", ","))
       ?? rest.find(([layer, head]) => isAfter([layer, head], placeOf(before)));
     if (next) this.select.value = next.join(".");
-    this.add.disabled = over.length + 1 >= MOST || !rest.length;
-    this.add.title = over.length + 1 >= MOST ? `${MOST} heads at most` : "";
+    this.add.disabled = over.length + 1 >= most || !rest.length;
+    this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
     this.clear.hidden = !over.length;
     this.root.hidden = every.length < 2;
   }

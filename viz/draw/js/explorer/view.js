@@ -78,11 +78,9 @@ export class Explorer extends View {
   layOut() {}
 
   drawAll() {
-    const { theme } = this.options;
     /** @type {import("../head_grid/data.js").GridData} */
     const data = { ...this.data.grid, selected: this.outlined(), parts: this.parts() };
-    this.overview = mount(this.grid, HeadGrid, data,
-      { theme, onSelect: (head) => this.select(head) });
+    this.overview = mount(this.grid, HeadGrid, data, { onSelect: (head) => this.select(head) });
     this.drawHead();
   }
 
@@ -149,7 +147,7 @@ export class Explorer extends View {
   }
 
   showHead() {
-    const { data: { title, weights, mean, together }, options: { theme } } = this;
+    const { title, weights, mean, together } = this.data;
     const [kind] = this.selected;
     const { map, view, part } = this.shown(kind);
     const stacked = this.stacked();
@@ -161,11 +159,12 @@ export class Explorer extends View {
     const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
       .join(" · ");
     this.views = [
-      mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }, { theme }),
+      mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
       ...this.drawCompared(),
     ];
     this.menu.show({
-      every: this.every(), open: stacked[0], over: this.others(), together: Boolean(together),
+      every: this.every(), open: stacked[0], over: this.others(), most: this.data.mostHeads,
+      together: Boolean(together),
       nameOf: (layer, head) => this.nameOf(layer, head),
     });
     this.undrawn = { ...view, heads: names, weights: joined(numbers) };
@@ -196,7 +195,7 @@ export class Explorer extends View {
   showRibbons() {
     if (!this.undrawn) return;
     if (!this.ribbons) this.view.replaceChildren();
-    this.ribbons = mount(this.view, HeadView, this.undrawn, { theme: this.options.theme });
+    this.ribbons = mount(this.view, HeadView, this.undrawn);
     this.view.style.minHeight = "";
     this.undrawn = null;
   }
@@ -233,11 +232,11 @@ export class Explorer extends View {
 
   /** The second map and the difference: they belong to the map that was open first. */
   drawCompared() {
-    const { data: { compared, selected }, options: { theme } } = this;
+    const { compared, selected } = this.data;
     const drawn = String(this.selected) === String(selected) ? compared : [];
     while (this.compared.children.length > drawn.length) this.compared.lastElementChild?.remove();
     while (this.compared.children.length < drawn.length) this.compared.append(make("div"));
-    return drawn.map((map, n) => mount(this.compared.children[n], AttentionMap, map, { theme }));
+    return drawn.map((map, n) => mount(this.compared.children[n], AttentionMap, map));
   }
 
   remove() {

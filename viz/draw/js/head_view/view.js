@@ -141,7 +141,6 @@ export class HeadView extends PictureView {
     const again = this.picked?.side === side && this.picked.index === index;
     this.picked = again ? null : { side, index };
     this.draw();
-    this.options.onSelect?.(this.picked);
   }
 
   /** @param {string} key */
@@ -155,7 +154,6 @@ export class HeadView extends PictureView {
     } else if (key === "Escape") {
       this.at = this.picked = null;
       this.draw();
-      this.options.onSelect?.(null);
     } else if (to) {
       const { row } = this.plan;
       const { scroll } = this;

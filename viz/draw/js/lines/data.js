@@ -6,7 +6,7 @@
  * A measure over the sentences: its mean, and where it differs between them, their standard
  * deviation, and the lowest and the highest with the number of the sentence that has it.
  * @typedef {[mean: number, deviation?: number, lowest?: [number, number],
- *   highest?: [number, number]]} Spread
+ *   highest?: [number, number]]} OverSentences
  */
 
 /**
@@ -16,7 +16,7 @@
  * @property {string} name
  * @property {string} role "" where nothing dominates
  * @property {[role: string, count: number][]} roles in how many sentences it has which
- * @property {Record<string, Spread>} values by measure
+ * @property {Record<string, OverSentences>} values by measure
  */
 
 /**

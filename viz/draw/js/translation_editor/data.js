@@ -32,7 +32,6 @@
  * @property {number} revision of the last typed text that Python has heard of
  * @property {number} forced how many leading pieces were forced
  * @property {boolean} byHand whether a person wrote the text
- * @property {boolean} editable
  * @property {EditorPiece[]} pieces
  * @property {EditorWord[]} words
  */

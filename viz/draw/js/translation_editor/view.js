@@ -121,9 +121,7 @@ export class TranslationEditor extends View {
     this.root.setAttribute("aria-label", known.title);
     field.setAttribute("aria-label", known.title);
     field.lang = known.language;
-    field.placeholder = known.editable ? known.placeholder : "";
-    field.readOnly = !known.editable && !this.exchange.ahead;
-    this.lines.classList.toggle("hl-editor-off", field.readOnly);
+    field.placeholder = known.placeholder;
     this.tellStatus();
     this.table.replaceChildren(...tableOf(known.title, TABLE, wordRows(known)));
   }

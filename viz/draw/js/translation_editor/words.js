@@ -25,8 +25,7 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
  * @param {EditorData} data
  * @param {boolean} changed whether something was typed since
  */
-export function statusOf({ byHand, editable, forced }, changed) {
-  if (!editable) return "There is no translation to edit.";
+export function statusOf({ byHand, forced }, changed) {
   if (byHand || changed) return "Written by hand.";
   if (forced) return `Forced: the first ${forced === 1 ? "piece" : `${forced} pieces`}, overlined.`;
   return "As the model wrote it.";

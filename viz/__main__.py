@@ -18,7 +18,7 @@ from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
-from viz.draw.explorer import View
+from viz.draw.explorer_view import View
 from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.lines_command import write_lines
 from viz.report import report

@@ -20,7 +20,8 @@ from transformer.standard_input import Progress
 from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Translation
 from viz.draw.caption import Origin
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.explorer import encode_explorer
+from viz.draw.explorer_view import View
 from viz.lines_report import LinesPage
 from viz.packed_sentence import Packed, packed
 from viz.trace_files import DEFAULT_FORMATS, TraceFiles

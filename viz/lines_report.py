@@ -15,7 +15,7 @@ from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View
+from viz.draw.explorer_view import View
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 from viz.draw.lines import Listed, Side, encode_lines
 from viz.draw.open_head import outlined

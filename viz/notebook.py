@@ -21,7 +21,7 @@ from transformer.analysis.lenses import NAMES, OF_WEIGHTS_ALONE, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View
+from viz.draw.explorer_view import View
 from viz.draw.head_order import LAYER_ORDER
 from viz.page_style import PageTheme
 from viz.report import report

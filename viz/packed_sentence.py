@@ -10,9 +10,9 @@ from transformer.analysis.corpus.head_summary import SentenceHeads, measure_head
 from transformer.kinds import Kind
 from transformer.languages import code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View, encode_apart
+from viz.draw.explorer import encode_apart
 from viz.draw.explorer_notes import is_alone
-from viz.draw.explorer_view import chosen
+from viz.draw.explorer_view import View, chosen
 from viz.draw.labels import at_head
 from viz.draw.lines import Listed, Side
 from viz.draw.open_head import heads

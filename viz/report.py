@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import View, encode_apart
+from viz.draw.explorer import encode_apart
 from viz.draw.explorer_notes import is_alone, named_texts
+from viz.draw.explorer_view import View
+from viz.draw.formatting import format_number
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 from viz.page_style import PageTheme, page_style, require_theme
 
@@ -110,7 +112,7 @@ def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) 
     """Log P, model, date, lens and address in sentences, escaped."""
     said = []
     if pieces := len(trace.log_probs):
-        log_p = f"{float(trace.log_probs.sum()):.2f}".replace("-", "−")
+        log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
         count = f"{pieces} piece{'' if pieces == 1 else 's'}"
         said.append(f"log p of the {name} is {log_p}, {count}.")

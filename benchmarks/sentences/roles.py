@@ -15,8 +15,7 @@ from benchmarks.sentences.facts import KINDS, MAYBE, Facts, number
 from benchmarks.sentences.heads import role_of
 from benchmarks.sentences.translate import bar
 from transformer.hooks import Hook
-from transformer.kinds import attention_name
-from viz.draw.labels import KIND_TITLES
+from transformer.kinds import KIND_TITLES, attention_name
 from viz.pages.roles.measured_similar import SHOWN
 from viz.pages.roles.measured_text import LOOKS
 

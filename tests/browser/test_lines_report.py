@@ -9,7 +9,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
-from viz.draw.explorer import View
+from viz.draw.explorer_view import View
 from viz.draw.labels import shown
 from viz.draw.palette import table
 from viz.lines_report import lines_report

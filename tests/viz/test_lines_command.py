@@ -13,7 +13,8 @@ from transformer.analysis.lenses.lensed import lensed
 from viz import lines_command
 from viz.__main__ import main
 from viz.draw.caption import Origin
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.explorer import encode_explorer
+from viz.draw.explorer_view import View
 from viz.lines_report import LinesPage, lines_report
 
 

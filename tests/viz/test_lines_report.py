@@ -18,7 +18,8 @@ from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from viz.draw.caption import Origin
-from viz.draw.explorer import View, encode_explorer
+from viz.draw.explorer import encode_explorer
+from viz.draw.explorer_view import View
 from viz.lines_report import MOST_SAID, LinesPage, lines_report
 from viz.packed_sentence import packed
 

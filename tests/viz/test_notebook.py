@@ -15,7 +15,7 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
 from transformer.analysis.lenses.lensed import lensed
 from viz import notebook
-from viz.draw.explorer import View
+from viz.draw.explorer_view import View
 from viz.figures.heads import head_bars
 from viz.report import report
 

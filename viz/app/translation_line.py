@@ -12,8 +12,8 @@ from transformer import Translation
 from transformer.languages import code_of_name
 from transformer.translation import Partial
 from viz.app import steering
-from viz.app.formatting import format_number
 from viz.app.steering import Asked
+from viz.draw.formatting import format_number
 
 CALM, STEP = 0.15, 0.05
 """Seconds of a search before the first words are written, and between one writing and the next:

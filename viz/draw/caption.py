@@ -9,7 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from transformer.files import ASSETS
-from viz.draw.labels import KIND_TITLES, quoted
+from transformer.kinds import KIND_TITLES
+from viz.draw.labels import quoted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
-from transformer.kinds import Kind
+from transformer.kinds import KIND_TITLES, Kind
 from transformer.languages import Languages
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
@@ -23,7 +23,6 @@ from viz.draw.explorer_view import Chosen, View, chosen
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.head_view import MOST_HEADS, encode_view
-from viz.draw.labels import KIND_TITLES
 from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 from viz.draw.lens_words import row_note as lens_note
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
@@ -33,8 +32,6 @@ from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
-
-__all__ = ["Encoded", "View", "encode_apart", "encode_explorer"]
 
 INSIDE_BYTES = 2**21
 """Of float32 weights, up to which a page unpacks all of them at once: no wait is to be noticed."""

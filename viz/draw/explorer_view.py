@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer.errors import InputError, quoted
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KIND_TITLES, KINDS, Kind
 from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.draw.head_view import MOST_HEADS
-from viz.draw.labels import KIND_TITLES
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.draw.formatting import format_number
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, table
 from viz.draw.weights import check, to_bytes
@@ -207,12 +208,10 @@ def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
 
 
 def _figure(value: float) -> str:
-    """A measure in three figures with a real minus sign; "" where there is none."""
+    """A measure in three figures; "" where there is none."""
     if not math.isfinite(value):
         return ""
-    digits = 2 if abs(value) < 10 else 1
-    # -0.0 + 0.0 is 0.0: what rounds to nothing has no sign
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    return format_number(value, 2 if abs(value) < 10 else 1)
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:

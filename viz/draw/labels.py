@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from transformer.kinds import KIND_TITLES as KIND_TITLES
 from transformer.languages import Languages, Side
 from transformer.special_tokens import looks_special
 from transformer.tokenizer import SPECIAL, WORD_START

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, OverSentences
-from viz.draw.labels import KIND_TITLES, head_name
+from transformer.kinds import KIND_TITLES
+from viz.draw.labels import head_name
 from viz.draw.palette import COLOR, table
 from viz.draw.wire import encode
 

@@ -12,7 +12,8 @@ from tests.viz.draw.message import decode
 from tests.viz.draw.test_packed_heads import unpacked
 from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer, packed_heads
-from viz.draw.explorer import View, encode_apart, encode_explorer
+from viz.draw.explorer import encode_apart, encode_explorer
+from viz.draw.explorer_view import View
 from viz.draw.packed_heads import Packing
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")

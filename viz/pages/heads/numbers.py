@@ -9,7 +9,7 @@ from transformer import Kind
 from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 from viz.draw.labels import at_head, quoted, row_names, shown
 from viz.draw.lens_words import amount
 from viz.draw.open_head import Heads, OpenMap, mean

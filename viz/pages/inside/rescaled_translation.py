@@ -8,7 +8,7 @@ from transformer import Translation, Translator
 from transformer.hooks import Hook
 from viz.app import sentence_bar, serving
 from viz.app.candidates import show_candidate
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 
 
 def rescaled_translation(

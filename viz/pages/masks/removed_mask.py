@@ -10,8 +10,8 @@ from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.paper.leaks import Leak, leak
 from viz.app.explanations import code_line, explain
-from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.draw.formatting import format_number
 from viz.draw.labels import at_head
 from viz.pages.masks.charts import loss_chart, share_chart
 

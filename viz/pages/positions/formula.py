@@ -11,8 +11,8 @@ import streamlit as st
 from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
 from viz.app.explanations import code_line, explain
-from viz.app.formatting import format_number
 from viz.app.memory import memo
+from viz.draw.formatting import format_number
 from viz.figures.colors import CURVE_COLORS
 from viz.figures.positions import (
     encoding_map,

@@ -22,8 +22,8 @@ from transformer.embedding import Embedding
 from viz.app import sentence_bar, serving
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
-from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.draw.formatting import format_number
 from viz.draw.labels import shown
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair

@@ -18,13 +18,12 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import COMMAND, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
-from transformer.kinds import KINDS
+from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
-from viz.app.formatting import format_number
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
-from viz.draw.labels import KIND_TITLES
+from viz.draw.formatting import format_number
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name

@@ -11,7 +11,7 @@ import pandas as pd
 
 from transformer import Kind
 from transformer.analysis.corpus.stored import Figure
-from viz.draw.labels import KIND_TITLES
+from transformer.kinds import KIND_TITLES
 from viz.draw.palette import COLOR
 from viz.figures.axes import legend_below, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from transformer import Kind
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
-from viz.app.formatting import format_number
-from viz.draw.labels import KIND_TITLES
+from transformer.kinds import KIND_TITLES
+from viz.draw.formatting import format_number
 from viz.pages.roles.faithful_sentence import Erased, mean, screen_name
 from viz.pages.roles.measured_text import per_cent
 

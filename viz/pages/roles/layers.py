@@ -13,9 +13,9 @@ from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predi
 from transformer.analysis.teacher_forcing import Array
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
-from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
+from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart

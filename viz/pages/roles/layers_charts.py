@@ -12,7 +12,7 @@ import pandas as pd
 
 from transformer import AttentionTrace
 from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, INK, OCHRE, OLIVE, PURPLE, VIOLET
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.logits.logit_lens import LayerPredictions
-from viz.app.formatting import format_probability
+from viz.draw.formatting import format_probability
 from viz.draw.labels import shown
 from viz.figures.colors import VIOLET
 from viz.pages.roles.other_piece import shown_piece

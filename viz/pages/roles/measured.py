@@ -13,11 +13,11 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import gradient_importance, losses_without
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
-from transformer.kinds import KINDS
+from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head, pick_head
-from viz.draw.labels import KIND_TITLES, SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.measured_card import card, card_of_sentence

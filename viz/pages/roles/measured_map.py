@@ -17,7 +17,8 @@ import pandas as pd
 
 from transformer import Kind
 from transformer.analysis.heads.head import Head
-from viz.draw.labels import KIND_TITLES, head_name
+from transformer.kinds import KIND_TITLES
+from viz.draw.labels import head_name
 from viz.draw.palette import COLOR
 from viz.figures.colors import INK, OLIVE, PURPLE
 

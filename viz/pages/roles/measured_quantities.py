@@ -14,8 +14,8 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
-from viz.app.formatting import format_number
 from viz.app.memory import memo_per_trace
+from viz.draw.formatting import format_number
 from viz.pages.roles.measured_map import Cell
 from viz.pages.roles.measured_text import (
     SHARES,

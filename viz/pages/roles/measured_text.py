@@ -7,7 +7,7 @@ from typing import NamedTuple
 from transformer.analysis.corpus.corpus_roles import POSITIONAL, RARE_WORD, ROLES
 from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 
 LOOKS: dict[str, str] = {
     "previous": "Looks at the token before",

@@ -12,8 +12,8 @@ from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.tokenizer import SPECIAL, WORD_START
-from viz.app.formatting import format_probability
 from viz.app.memory import memo
+from viz.draw.formatting import format_probability
 from viz.draw.labels import quoted, shown
 from viz.pages.roles.written_piece import as_markdown, unlike
 

@@ -20,11 +20,11 @@ from viz.app import sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
-from viz.app.formatting import format_number
 from viz.app.head_picker import open_head
 from viz.app.mounts import attention_map, head_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
+from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles import removal_controls as menus

@@ -15,10 +15,10 @@ from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
-from viz.app.formatting import format_number, format_probability
 from viz.app.head_picker import pick_head
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
+from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import at_head, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece

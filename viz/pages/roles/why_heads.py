@@ -16,8 +16,8 @@ from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
 from viz.app import navigation
 from viz.app.charts import altair_chart
-from viz.app.formatting import format_number
 from viz.app.head_picker import in_link, open_head
+from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
 from viz.pages.roles.removal_controls import open_without
 from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest

@@ -8,8 +8,8 @@ from transformer.decoding import length_penalty
 from transformer.translation import Candidate
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line
-from viz.app.formatting import format_number
 from viz.app.sentence_bar import Found
+from viz.draw.formatting import format_number
 
 
 def show_others(found: Found) -> None:

@@ -22,7 +22,7 @@ from transformer.analysis.paper.positions import Edit
 from transformer.translator import BUNDLED
 from viz.app import serving
 from viz.app.candidates import mark_changed_words
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 from viz.draw.labels import shown
 from viz.pages.positions.sentence import STEPS
 from viz.pages.positions.word_order import PAIR

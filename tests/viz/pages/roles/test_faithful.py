@@ -27,7 +27,7 @@ from transformer.analysis.corpus.faithfulness import (
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves
 from transformer.analysis.lenses import NAMES
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 from viz.pages.roles import faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM
 from viz.pages.roles.faithful_charts import RANDOM, largest

@@ -1,6 +1,6 @@
 """Numbers are written with a true minus sign."""
 
-from viz.app.formatting import format_number
+from viz.draw.formatting import format_number
 
 
 def test_a_minus_is_as_wide_as_a_plus() -> None:

@@ -34,7 +34,7 @@ LONG = [f"word{n}" for n in range(40)]
 
 def encoded(source: list[str], target: list[str], pairs: list[WordPair]) -> bytes:
     return encode_links(
-        source, target, pairs, made_by="layer 2, norm lens", caption=["By a model."]
+        source, target, pairs, made_by="layer 2, lens: norms", caption=["By a model."]
     )
 
 
@@ -161,5 +161,5 @@ def test_a_saved_drawing_holds_the_links_and_what_they_were_made_from(
     dx = float(re.findall(r"-?[\d.]+", link.get("transform", "0"))[0])
     assert (ends[0] + dx, ends[-2] + dx) == pytest.approx((x_of["dogs"], x_of["Hunde"]), abs=0.1)
     said = " ".join(word["text"] for word in words)
-    assert "layer 2, norm lens" in said
+    assert "layer 2, lens: norms" in said
     assert "By a model" in said

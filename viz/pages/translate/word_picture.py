@@ -13,21 +13,13 @@ from viz.app.explanations import lead
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import word_links
 from viz.app.origin import origin_of
+from viz.draw.lens_words import LENS_NAMES
 from viz.draw.word_links import word_texts
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-    from transformer.analysis.lenses import LensName
     from transformer.languages import Languages
 
-LENSES: dict[LensName, str] = {
-    "weights": "attention weights",
-    "norm": "norm lens",
-    "alti": "ALTI lens",
-    "rollout": "rollout lens",
-    "gradient": "gradient × attention lens",
-    "value_zeroing": "value-zeroing lens",
-}
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
 
@@ -69,7 +61,7 @@ def how_made(settings: AlignmentSettings, languages: Languages) -> str:
 
 def _which_map(settings: AlignmentSettings) -> str:
     part = "all heads" if settings.head is None else f"head {settings.head + 1}"
-    return f"layer {settings.layer + 1}, {part}, {LENSES[settings.lens]}"
+    return f"layer {settings.layer + 1}, {part}, lens: {LENS_NAMES[settings.lens]}"
 
 
 def _how_well(gold: GoldFigures | None) -> str:

@@ -91,12 +91,12 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert how_made(SETTINGS, OURS) == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
-        "it: layer 1, head 3, attention weights; AER 31.2 % on 508 gold sentences "
+        "it: layer 1, head 3, lens: weights; AER 31.2 % on 508 gold sentences "
         r"(a \*set\* of \:red\[links\])."
     )
     assert how_made(UNMEASURED, OURS) == (
         "Each link joins the German and the English word that weigh most for each other, in the "
-        "row that writes the German one: layer 2, all heads, norm lens; never measured on gold "
+        "row that writes the German one: layer 2, all heads, lens: norms; never measured on gold "
         "text for this checkpoint."
     )
     assert how_made(UNMEASURED, Languages("French", "")).startswith(

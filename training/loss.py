@@ -56,6 +56,9 @@ def label_smoothed_loss(
     Returns:
         A scalar in nats, float32 (float64 if `decoded` is).
     """
+    if not torch.is_grad_enabled():
+        # a parameter asks for its gradient even there, and that is two thirds of the products
+        decoded, projection = decoded.detach(), projection.detach()
     flat = decoded.reshape(-1, decoded.size(-1))
     chunk = chunk or positions_at_once(projection)
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]

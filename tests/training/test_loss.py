@@ -1,5 +1,7 @@
 """The chunked loss against plain NumPy in float64 and PyTorch's own cross-entropy."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -93,10 +95,24 @@ def test_what_smoothing_spreads_is_summed_in_float32_in_autocast() -> None:
     assert float(everything - nothing) == pytest.approx(float(expected), abs=1e-3)
 
 
-def test_nothing_is_computed_for_gradients_that_nobody_wants() -> None:
+def test_nothing_is_computed_for_gradients_that_nobody_wants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     x, W, labels = _example()
-    with torch.no_grad():
-        assert not label_smoothed_loss(x, W, labels, 0.1).requires_grad
+    multiply, products = torch.Tensor.__matmul__, 0
+
+    def counted(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        nonlocal products
+        products += 1
+        return multiply(a, b)
+
+    monkeypatch.setattr(torch.Tensor, "__matmul__", counted)
+    for context, expected in ((nullcontext, 3), (torch.no_grad, 1), (torch.inference_mode, 1)):
+        products = 0
+        with context():
+            loss = label_smoothed_loss(x, W, labels, 0.1)
+        assert products == expected
+        assert loss.requires_grad == (expected == 3)
 
 
 def test_r_drop_is_the_mean_loss_plus_the_divergence_of_two_passes() -> None:

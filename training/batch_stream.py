@@ -122,7 +122,8 @@ class BatchStream:
         local = rows[self.process.rank :: self.process.world_size]
         longer = np.maximum(lengths.source_lengths[local], lengths.target_lengths[local])
         batches = [
-            make_batch(text.encoded, some, multiple)
+            # no pair is longer, nor does the model accept more
+            make_batch(text.encoded, some, multiple, self.recipe.max_pieces)
             for some in cut(local, longer, self.recipe.micro_batch_tokens, multiple)
         ] or [empty_batch(multiple)]
         if self.process.device.type == "cuda":

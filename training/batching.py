@@ -46,21 +46,31 @@ class Batch:
         return int((self.labels != PAD).sum())
 
 
-def make_batch(text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1) -> Batch:
-    """The batch of these sentence pairs; lengths are padded to a multiple of `multiple`."""
+def make_batch(
+    text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
+) -> Batch:
+    """The batch of these sentence pairs.
+
+    Args:
+        multiple: lengths are padded to a multiple of it.
+        most: of these lengths, as far as no sentence is longer; no limit unless given.
+    """
     numbers = np.asarray(rows, dtype=np.int64)
     source, target = text.source.take(numbers), text.target.take(numbers)
     return Batch(
-        _ending(_padded(source, multiple), source),
-        _beginning(_padded(target, multiple, shift=1)),
-        _ending(_padded(target, multiple), target),
+        _ending(_padded(source, multiple, most), source),
+        _beginning(_padded(target, multiple, most, shift=1)),
+        _ending(_padded(target, multiple, most), target),
     )
 
 
-def _padded(sentences: Sentences, multiple: int, shift: int = 0) -> Counts:
+def _padded(sentences: Sentences, multiple: int, most: int | None, shift: int = 0) -> Counts:
     """`[sentence, position]`, the ids from this position on, with room for one special piece."""
     lengths = sentences.lengths()
-    width = round_up(int(lengths.max()) + 1, multiple)
+    longest = int(lengths.max()) + 1
+    width = round_up(longest, multiple)
+    if most is not None and width > most:
+        width = max(longest, most)
     padded = np.full((len(lengths), width), PAD, dtype=np.int64)
     starts = np.arange(len(lengths)) * width + shift
     padded.ravel()[spans(starts, lengths)] = sentences.stored

@@ -100,6 +100,14 @@ class RunConfig:
     model: TransformerConfig
     recipe: Recipe
 
+    def __post_init__(self) -> None:
+        """Refuse sentences that the text may have and the model does not accept."""
+        if self.recipe.max_pieces > self.model.max_length:
+            raise ConfigError(
+                f"[training] max_pieces = {self.recipe.max_pieces} must not be above [model] "
+                f"max_length = {self.model.max_length}: lower it, or raise max_length."
+            )
+
     @classmethod
     def load(cls, path: Path) -> RunConfig:
         """Read a run's TOML file.

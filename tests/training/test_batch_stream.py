@@ -60,6 +60,10 @@ def test_on_a_gpu_lengths_are_few_and_hold_the_same_tokens(
     assert padded_tokens == tokens
     assert {length % multiple for length in padded_lengths} == {0}
     assert len(padded_lengths) < len(lengths)
+    # where the next multiple would be longer than any pair may be
+    recipe = Recipe(batch_tokens=400, max_pieces=max(lengths))
+    assert max(lengths) % multiple
+    assert tokens_of_an_epoch() == (tokens, padded_lengths - {max(padded_lengths)} | {max(lengths)})
 
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]

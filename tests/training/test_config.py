@@ -149,6 +149,10 @@ def test_multi30k_is_the_tiny_model_of_wu_et_al() -> None:
         ("[training]\npatience = -1", r"\[training\] patience = -1 must be 0 or more"),
         ("[training]\nbpe_dropout = 1.0", "bpe_dropout = 1.0 must be below 1"),
         ("[training]\ncompile = 1", r"\[training\] compile = 1 must be true or false"),
+        (
+            "[model]\nmax_length = 100\n[training]\nmax_pieces = 101",
+            r"\[training\] max_pieces = 101 must not be above \[model\] max_length = 100",
+        ),
         ("[training]\nsteps = true", r"\[training\] steps = True must be a whole number"),
     ],
 )

@@ -141,7 +141,8 @@ def _translate_chunks(
             continue
         found: dict[int, str] = {}
         for batch in of_chunk:
-            source = pad_sequences([[*ids[i], EOS] for i in batch], multiple)
+            padded = pad_sequences([[*ids[i], EOS] for i in batch], multiple)
+            source = padded[:, : model.config.max_length]  # a multiple may be more than it accepts
             tokens = bulk_search(
                 model, source.to(device), beam_size=settings.beam_size, alpha=ALPHA,
                 max_extra=MAX_EXTRA,

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.training.conftest import sentence_pairs
+from training.devices import ProcessInfo
 from training.pipeline import translate as module
 from training.pipeline.translate import main
 from transformer import checkpoint
@@ -84,6 +85,8 @@ def test_chunks_of_a_translation_that_was_stopped_give_what_it_gives_whole(
     earlier.write_text(json.dumps({str(endless): "Falsch."}))
     searches = stop_at = sentences = 0
     monkeypatch.setattr(module, "ROWS_ON_CPU", 300)  # as if on another device
+    # a multiple that the model does not accept
+    monkeypatch.setattr(ProcessInfo, "length_multiple", 100)
     assert main(cut) == 0
     assert text(tmp_path / "cut") == (source, target)
     assert sentences == every - 20 * saved  # what was saved was not made again

@@ -43,10 +43,12 @@ class ProcessInfo:
         """Batches are padded to multiples of this length.
 
         On a GPU few lengths mean few sizes of buffers to keep memory for. A larger multiple would
-        gain nothing more: a compiled layer is one graph for all lengths, no kernel of attention is
-        planned for one, and a product's rows are those of all sentences together. At captions'
-        lengths multiples of 8 would compute a quarter of padding (`python -m benchmarks.training
-        --multiple 8` measures it). On a CPU, none.
+        gain little more: no kernel of attention is planned for a length, and a product's rows are
+        those of all sentences together. A compiled layer has one graph for the lengths that are
+        multiples of 8, to which attention aligns its mask, and one for the others: multiples of 8
+        would save the second, which is compiled once, and at captions' lengths compute a quarter of
+        padding in every step (`python -m benchmarks.training --multiple 8` measures it). On a CPU,
+        none.
         """
         return 4 if self.device.type == "cuda" else 1
 

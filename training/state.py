@@ -1,4 +1,4 @@
-"""The state of a run, from which it resumes exactly: safetensors and JSON, never pickle."""
+"""The state that a run resumes from, on a CPU to the bit: safetensors and JSON, never pickle."""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ class Updater:
         )
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         if self.recipe.compile:
-            # layer by layer: all layers of one kind share one compiled graph
+            # layer by layer: all layers of one kind share a few graphs, which serve all lengths but
+            # guard on equal ones in the first batch, and on a multiple of 8 where a mask is aligned
             for layer in (*model.encoder.layers, *model.decoder.layers):
                 layer.compile(dynamic=True)
         self.loss_here = SummedLoss(model, self.recipe.r_drop)

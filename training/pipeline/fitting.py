@@ -13,8 +13,15 @@ from transformer.atomic import write_file
 
 SHARE_MEASURED = 0.08
 """Of a part's time, on whose steps its speed is measured, the first line of the log aside."""
-SHARE_OF_STEPS = 0.9
-"""Of what is left, for steps; the rest is for validations, checkpoints and a second start."""
+RESTART, RESTART_SHARE = 40.0, 0.15
+"""Seconds, or of a short part the share of its time, until a shortened run computes again.
+
+Assumed, not measured: to stop, for imports, the text, the device, and for layers that are compiled
+from the compiler's cache.
+"""
+SHARE_OF_STEPS = 0.85
+"""Of what is left, for steps; the rest is for validations, checkpoints and their average, none of
+which the log counts among its seconds."""
 
 
 def fitting_steps(records: Sequence[Record], seconds: float, passed: float) -> int | None:
@@ -36,7 +43,8 @@ def fitting_steps(records: Sequence[Record], seconds: float, passed: float) -> i
     if now - then < SHARE_MEASURED * seconds or last == first:
         return None
     per_second = (last - first) / (now - then)
-    return last + int(max(0.0, seconds - passed) * SHARE_OF_STEPS * per_second)
+    left = seconds - passed - min(RESTART, RESTART_SHARE * seconds)
+    return last + int(max(0.0, left) * SHARE_OF_STEPS * per_second)
 
 
 def shorten(path: Path, steps: int) -> bool:

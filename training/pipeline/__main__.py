@@ -7,6 +7,7 @@ done; the same command goes on where the last one was stopped, killed or cut.
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -29,6 +30,9 @@ MARGIN = 30.0
 """Seconds before the end of --minutes at which what runs is stopped, to save its state."""
 MARGIN_SHARE = 0.2
 """Of a short time, at most."""
+SAVING_SHARE = 2 / 3
+"""Of the margin, for saving; then what still runs is killed. The rest is for the imports before the
+time is taken, and for the end of this process."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,11 +47,10 @@ def _run(options: argparse.Namespace, started: float) -> None:
     data: tuple[DataFolder, ...] = tuple(options.data)
     place = Place(options.plan.parent, options.out, data, tuple(options.held_out))
     _check(place, parts)
-    stop_at = None
-    if options.minutes is not None:
-        seconds = 60 * options.minutes
-        stop_at = started + seconds - min(MARGIN, MARGIN_SHARE * seconds)
-    runner = Runner(place, parts, stop_at)
+    seconds = math.inf if options.minutes is None else 60 * options.minutes
+    margin = min(MARGIN, MARGIN_SHARE * seconds)
+    stop_at = started + seconds - margin
+    runner = Runner(place, parts, stop_at, stop_at + SAVING_SHARE * margin)
 
     def stop(*_: object) -> None:
         runner.stopping = True

@@ -27,7 +27,7 @@ DONE, OUTPUT, FITTED = "done.json", "output.txt", "fitted"
 LOOK_EVERY = 0.5
 """Seconds between two looks at the time and at what the jobs have logged."""
 GRACE = 60.0
-"""Seconds that a job has to save what it has when it is stopped."""
+"""Seconds that a job has to save what it has when it is stopped, unless the time ends before."""
 
 
 @dataclass
@@ -49,14 +49,21 @@ class Runner:
         place: where they lie.
         parts: of the plan.
         stop_at: moment of `time.monotonic` at which all that runs is stopped; none unless given.
+        kill_at: that at which it is killed, if it still runs; none unless given.
 
     Attributes:
         stopping: set to stop at the next look.
         failed: the parts that could not be carried out, and those that need them.
     """
 
-    def __init__(self, place: Place, parts: Sequence[Part], stop_at: float | None = None) -> None:
-        self.place, self.parts, self.stop_at = place, parts, stop_at
+    def __init__(
+        self,
+        place: Place,
+        parts: Sequence[Part],
+        stop_at: float = math.inf,
+        kill_at: float = math.inf,
+    ) -> None:
+        self.place, self.parts, self.stop_at, self.kill_at = place, parts, stop_at, kill_at
         self.stopping = False
         self.failed: list[str] = []
 
@@ -151,7 +158,7 @@ class Runner:
     def _look_at(self, part: Part, one: Running) -> None:
         """Stop a job when the time is over, and shorten a run that would take too long."""
         if one.stopped_at is not None:
-            if time.monotonic() > one.stopped_at + GRACE:
+            if time.monotonic() > min(one.stopped_at + GRACE, self.kill_at):
                 one.process.kill()
         elif self._over():
             _stop(one)
@@ -172,7 +179,7 @@ class Runner:
         return len(part.stages(self.place))
 
     def _over(self) -> bool:
-        return self.stopping or (self.stop_at is not None and time.monotonic() >= self.stop_at)
+        return self.stopping or time.monotonic() >= self.stop_at
 
     def _fail(self, part: Part, reason: str) -> None:
         if part.name not in self.failed:

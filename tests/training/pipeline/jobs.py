@@ -12,6 +12,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> int:
     """`work FILE`: write it. `wait FILE`: write it when SIGTERM comes. `fail`: say why.
 
+    `stay FILE`: end when SIGKILL comes.
     `train FOLDER`: log ten steps a second and wait for SIGTERM; the second time, end.
     """
     what, *rest = arguments
@@ -26,6 +27,10 @@ def main(arguments: list[str]) -> int:
     if what == "fail":
         print("jobs: this cannot work.", file=sys.stderr)
         return 2
+    if what == "stay":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        Path(f"{rest[0]}.began").touch()
+        time.sleep(100)
     if what == "wait":
         stopped = []
         signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))

@@ -91,17 +91,20 @@ def test_trainings_that_follow_each_other_share_the_time_of_their_part(place: Pl
 
 
 def test_what_runs_is_stopped_in_order_when_the_time_is_over(place: Place) -> None:
-    parts = [Made(name="a", what=("wait", "wait"), beside=2), Made(name="b", what=("work",))]
+    waiting = Made(name="a", what=("wait", "wait", "stay"), beside=3)
+    parts = [waiting, Made(name="b", what=("work",))]
     folder = place.out / "a"
     runner = Runner(place, parts, time.monotonic() + 1_000)
 
     def end_soon() -> None:
-        while len(list(folder.glob("*.began"))) < 2:
+        while len(list(folder.glob("*.began"))) < 3:
             time.sleep(0.01)
+        runner.kill_at = time.monotonic() + 1.5
         runner.stop_at = time.monotonic() + 0.1
 
     threading.Thread(target=end_soon, daemon=True).start()
     assert runner.run() == 0
+    assert 0 <= time.monotonic() - runner.kill_at < 10  # what does not stop is not waited for
     assert not runner.failed
     assert (folder / "0.written").exists()  # SIGTERM came, and was waited for
     assert (folder / "1.written").exists()

@@ -69,7 +69,8 @@ def _run(options: argparse.Namespace, started: float) -> None:
     if runner.failed:
         raise ConfigError(
             f"{len(runner.failed)} of {len(parts)} parts failed, {', '.join(runner.failed)}: mend "
-            f"what their output names, and give the same command again."
+            f"what their output names (a training that has begun reads PART/config.toml, a row "
+            f"PART/ROW/config.toml, in {options.out}), and give the same command again."
         )
     if done < len(parts):
         print(f"Stopped: {done} of {len(parts)} parts are done. The same command goes on.")

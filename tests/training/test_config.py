@@ -53,7 +53,7 @@ def _millions(name: str, vocab_size: int) -> float:
 
 
 # those of training.pipeline are plans, and name configurations
-PLANS = [CONFIGS / "gpu" / "forty-minutes.toml", CONFIGS / "gpu" / "tiny.toml"]
+PLANS = [CONFIGS / "gpu" / f"{name}.toml" for name in ("forty-minutes", "half-hour", "tiny")]
 
 
 @pytest.mark.parametrize("path", sorted({*CONFIGS.rglob("*.toml")} - {*PLANS}), ids=_name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from training.config import RunConfig
 from training.data.folders import DataFolder
-from training.pipeline.parts import Rows, Train
+from training.pipeline.parts import Evaluate, Rows, Train
 from training.pipeline.place import Place
 from training.pipeline.plan import load
 from transformer.errors import ConfigError
@@ -16,7 +17,7 @@ from transformer.errors import ConfigError
 GPU = Path(__file__).parents[3] / "training" / "configs" / "gpu"
 
 
-@pytest.mark.parametrize("name", ["forty-minutes", "tiny"])
+@pytest.mark.parametrize("name", ["forty-minutes", "half-hour", "tiny"])
 def test_a_plan_that_comes_along_names_files_that_are_there(name: str, tmp_path: Path) -> None:
     place = Place(GPU, tmp_path, (DataFolder(tmp_path),))
     parts = load(GPU / f"{name}.toml")
@@ -24,15 +25,29 @@ def test_a_plan_that_comes_along_names_files_that_are_there(name: str, tmp_path:
     assert [RunConfig.load(path) for path in files]
 
 
-def test_forty_minutes_hold_what_they_promise() -> None:
-    parts = load(GPU / "forty-minutes.toml")
+@pytest.mark.parametrize(
+    ("name", "teachers", "minutes"),
+    [
+        ("forty-minutes", ["teacher-1", "teacher-2", "teacher-3", "reversed-1", "reversed-2"], 26),
+        ("half-hour", ["teacher-1", "reversed-1"], 18),
+    ],
+)
+def test_a_plan_holds_what_it_promises(name: str, teachers: list[str], minutes: int) -> None:
+    parts = load(GPU / f"{name}.toml")
     kinds = [type(part).__name__ for part in parts]
     assert kinds[0] == "Benchmark"
-    assert kinds[-2:] == ["Evaluate", "Rows"]
-    assert kinds.count("Translate") == 5
-    assert sum(part.minutes for part in parts) < 30  # the trainings; the others take the rest
-    names = [part.name for part in parts if isinstance(part, Train)]
-    assert names == [*(f"teacher-{n}" for n in (1, 2, 3)), "reversed-1", "reversed-2", "student"]
+    assert ("Rows" in kinds[-1:]) == (name == "forty-minutes")  # what is cut first
+    assert kinds.count("Translate") == len(teachers)
+    # the trainings; the others take the rest
+    assert sum(part.minutes for part in parts) <= minutes
+    trainings = [part for part in parts if isinstance(part, Train)]
+    assert [part.name for part in trainings] == [*teachers, "student"]
+    # a run that is cut has figures of every model that it has
+    measured = {
+        part.models: before.name for before, part in pairwise(parts) if isinstance(part, Evaluate)
+    }
+    forward = [part.name for part in trainings if not part.name.startswith("reversed")]
+    assert measured == {(model,): model for model in forward}
 
 
 TRAIN = '[[part]]\nname = "a"\nkind = "train"\nconfig = "c.toml"\n'

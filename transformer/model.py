@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from transformer.cache import Cache
 from transformer.config import TransformerConfig
 from transformer.embedding import Embedding
+from transformer.errors import InputError
 from transformer.hooks import Hooked
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import padding_mask
@@ -71,6 +72,11 @@ class Transformer(Hooked):
 
     One matrix serves both embeddings and the projection before the softmax (§3.4); only where the
     configuration says so has the source an embedding of its own.
+
+    A search and a trace keep the matrices as they multiply by them, and lay them out anew once the
+    weights have changed: by `load_state_dict`, by an optimiser, by an operation in place. What is
+    written through `parameter.data`, or by a fused optimiser in evaluation mode, is not seen: call
+    `model.train()` and `model.eval()` then.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -129,6 +135,14 @@ class Transformer(Hooked):
         """As of every module; counted, since fused optimisers change weights without a trace."""
         self.times_trained += mode
         return super().train(mode)
+
+    def require_no_dropout(self) -> None:
+        """Raises InputError in training mode, where each pass over an input gives other numbers."""
+        if self.training and self.config.P_drop > 0:
+            raise InputError(
+                "The model is in training mode, where dropout changes what it computes: call "
+                "model.eval() first."
+            )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits of each next piece, given all that come before it.

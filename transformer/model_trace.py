@@ -36,10 +36,11 @@ def trace(
         languages: of the two sides.
 
     Raises:
-        InputError: if a side is empty or longer than the model accepts.
+        InputError: if a side is empty or longer than the model accepts; in training mode.
     """
     if not source_pieces or not target_pieces:
         raise InputError("There is nothing to trace: give a sentence and its translation.")
+    model.require_no_dropout()
     written = [piece.id for piece in target_pieces]
     read = [BOS, *written[:-1]]
     logits, patterns = _pass(

@@ -49,8 +49,10 @@ def forced_pair(model: Transformer, trace: AttentionTrace) -> ForcedPair:
     """The pieces of a trace as the model reads them.
 
     Raises:
-        InputError: if a side is empty, or has a piece that is not in the vocabulary of the model.
+        InputError: if a side is empty, or has a piece that is not in the vocabulary of the model;
+            in training mode.
     """
+    model.require_no_dropout()
     config = model.config
     source_size = config.source_vocab_size or config.vocab_size
     _require_fitting(trace.source_pieces, "sentence", source_size)

@@ -55,7 +55,7 @@ def beam_search(
         For each sentence its hypotheses, best score first.
 
     Raises:
-        InputError: if the constraints leave no translation.
+        InputError: if the constraints leave no translation; if the model is in training mode.
     """
     search = BeamSearch(
         model,
@@ -100,6 +100,7 @@ class BeamSearch:
         constraints: Constraints | None = None,
         record: bool = False,
     ) -> None:
+        model.require_no_dropout()
         constraints = constraints or Constraints()
         self.K, self.device = beam_size, source.device
         bans = _bans(constraints, source)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from transformer.config import EOS, UNK
-from transformer.errors import InputError, shortened
+from transformer.errors import InputError, quoted, shortened
 from transformer.languages import Languages, Side, without_code
 from transformer.text_prefix import TextPrefix
 from transformer.tokenizer import SPECIAL, Piece, Tokenizer
@@ -71,6 +71,7 @@ class InputReader:
             pieces = self.text(target, "translation")
             _require_written(pieces[:-1], target, "translation")
             return pieces
+        target = strings(target, "translation", "a text, or a list of its pieces")
         self._refuse_empty("".join(target), "translation")
         if len(target) > self.max_length:
             raise _too_long("translation", len(target), self.max_length)
@@ -104,6 +105,8 @@ class InputReader:
         return self.target_tokenizer.text_prefix("".join(piece.text for piece in cut) + end)
 
     def _refuse_empty(self, text: str, name: str) -> None:
+        if not isinstance(text, str):
+            raise InputError(f"The {name} cannot be {quoted(text)}: give one string.")
         side: Side = "source" if name == "text" else "target"
         if name == "text" and self.languages.code_of(text) is not None:
             text = without_code(text)
@@ -129,6 +132,22 @@ class InputReader:
         if not pieces:
             raise InputError(f"The {name} has no visible character: type a sentence.")
         return pieces
+
+
+def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
+    """What was given as several strings.
+
+    Args:
+        name: what an error calls it.
+        wanted: what the error asks for.
+
+    Raises:
+        InputError: if these are no strings.
+    """
+    found = tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(one, str) for one in found):
+        raise InputError(f"The {name} cannot be {quoted(given)}: give {wanted}.")
+    return found
 
 
 def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from transformer.errors import InputError, quoted
+
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -19,6 +21,14 @@ _MODULES: dict[Kind, str] = {
     "decoder_self": "decoder.layers.{}.self_attention",
     "cross": "decoder.layers.{}.cross_attention",
 }
+
+
+def require_kind(kind: object) -> None:
+    """Raises InputError unless this is a kind of attention."""
+    if kind not in KINDS:
+        raise InputError(
+            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
+        )
 
 
 def attention_name(kind: Kind, layer: int) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
 from typing import TypedDict, cast
 
 from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
 from transformer.decoding.constraints import ForbiddenText, LookAheads
-from transformer.errors import InputError
-from transformer.input_text import InputReader
+from transformer.errors import InputError, quoted
+from transformer.input_text import PREFIX, InputReader, strings
 from transformer.text_prefix import TextPrefix
 
 
@@ -45,7 +46,8 @@ class SearchSettings:
         tree: keep every prefix that the search ranked.
 
     Raises:
-        InputError: if a number is out of its range, or the forbidden words are one text.
+        InputError: if a number is out of its range or no number, if the forbidden words are one
+            text, or if what should be strings is not.
     """
 
     beam_size: int = BEAM_SIZE
@@ -61,18 +63,26 @@ class SearchSettings:
             raise InputError(
                 f"The forbidden words are one text, “{self.forbidden}”: give a list of words."
             )
-        object.__setattr__(self, "forbidden", tuple(self.forbidden))
+        words = strings(self.forbidden, "list of forbidden words", "a list of strings")
+        object.__setattr__(self, "forbidden", words)
         if not isinstance(self.prefix, str):
-            object.__setattr__(self, "prefix", tuple(self.prefix))
+            pieces = strings(self.prefix, PREFIX, "a text, or a list of its pieces")
+            object.__setattr__(self, "prefix", pieces)
+        _require_whole(self.beam_size, "beam size")
+        if self.n_best is not None:
+            _require_whole(self.n_best, "number of best translations")
+        if self.max_length is not None:
+            _require_whole(self.max_length, "maximum length")
         if self.beam_size < 1:
             raise InputError(f"A beam of {self.beam_size} finds nothing: it must be at least 1.")
         if self.beam_size > MAX_BEAM_SIZE:
             raise InputError(
                 f"A beam of {self.beam_size:,} is too large: it may be at most {MAX_BEAM_SIZE}."
             )
-        if not 0 <= self.alpha <= MAX_ALPHA:  # NaN, too
+        # NaN, too
+        if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= MAX_ALPHA):
             raise InputError(
-                f"The length penalty's α is {self.alpha}: it must be a number from 0 to "
+                f"The length penalty's α is {quoted(self.alpha)}: it must be a number from 0 to "
                 f"{MAX_ALPHA}."
             )
         if self.n_best is not None and not 1 <= self.n_best <= self.beam_size:
@@ -114,3 +124,8 @@ class SearchSettings:
             return Constraints(pieces)
         words = reader.target_tokenizer.forbidden(self.forbidden)
         return Constraints(pieces, ForbiddenText(words, text, look_aheads))
+
+
+def _require_whole(value: object, name: str) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputError(f"The {name} is {quoted(value)}: it must be a whole number.")

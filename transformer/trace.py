@@ -13,9 +13,9 @@ import pandas as pd
 
 from transformer import special_tokens
 from transformer.config import BOS, EOS
-from transformer.errors import InputError
+from transformer.errors import InputError, quoted
 from transformer.given_traces import GivenTraces
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KINDS, Kind, require_kind
 from transformer.languages import OURS, Languages
 from transformer.special_tokens import SpecialTokens
 from transformer.tokenizer import SPECIAL, Piece
@@ -144,8 +144,14 @@ class AttentionTrace(GivenTraces):
                 known where only one of them is.
 
         Raises:
-            InputError: if that is asked for which is not known.
+            InputError: if that is asked for which is not known; if there is no such kind or choice
+                of `queries`.
         """
+        require_kind(kind)
+        if queries not in (None, "reads", "writes"):
+            raise InputError(
+                f"The rows cannot be named by {quoted(queries)}: choose reads, writes or None."
+            )
         if kind == "encoder_self":
             return Labels(self.source_tokens, self.source_tokens)
         asked = queries is not None

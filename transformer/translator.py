@@ -16,7 +16,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
-from transformer.errors import CheckpointError, InputError
+from transformer.errors import CheckpointError, InputError, quoted
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
 from transformer.languages import Languages
@@ -37,10 +37,18 @@ BUNDLED = ASSETS / "model"
 class Translator:
     """A model with its tokenizer: `translate`, `stream`, `score` and `trace`.
 
-    Holds no state between calls: one translator serves many threads.
+    Keeps nothing of a call: one translator serves many threads. The model must be in evaluation
+    mode, as it is when loaded; for weights that are changed later, see `Transformer`.
+
+    Raises:
+        InputError: if no loaded checkpoint is given.
     """
 
     def __init__(self, loaded: Checkpoint) -> None:
+        if not isinstance(loaded, Checkpoint):
+            raise InputError(
+                f"A Translator is not made of {quoted(loaded)}: load a folder with Translator.load."
+            )
         self.model: Transformer = loaded.model
         self.tokenizer: Tokenizer = loaded.tokenizer  # of the source
         self.target_tokenizer: Tokenizer = loaded.target_tokenizer or loaded.tokenizer
@@ -166,8 +174,12 @@ class Translator:
                 without it the first such error is raised.
 
         Raises:
-            InputError: naming the line that is longer than the model accepts.
+            InputError: naming the line that is longer than the model accepts; if the lines are one
+                text.
         """
+        if isinstance(lines, str):
+            raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
+        self.model.require_no_dropout()  # no line's fault
         search = LineSearch(
             self,
             SearchSettings(beam_size=beam_size, n_best=1),
@@ -256,7 +268,16 @@ class Translator:
         return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
-        """The trace of a translation that `translate` returned, or `score`."""
+        """The trace of a translation that `translate` returned, or `score`.
+
+        Raises:
+            InputError: if the translation has no such candidate, counted from 0.
+        """
+        count = len(translation.candidates)
+        if not -count <= candidate < count:
+            raise InputError(
+                f"The translation has {count} candidates, counted from 0: there is no {candidate}."
+            )
         chosen = translation.candidates[candidate]
         pieces = self.reader.text(translation.source)
         return self._trace(translation.source, chosen.text, pieces, list(chosen.pieces))

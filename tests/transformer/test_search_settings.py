@@ -4,7 +4,9 @@ import inspect
 import math
 import re
 import threading
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.transformer.reference import is_one_sentence
@@ -149,9 +151,19 @@ REFUSED = {
     "Forbidden itself": ({"prefix": "Der Hund im", "forbidden": ["Hund"]}, "“Hund”, which is forb"),
     "An empty word": ({"forbidden": ["Hund", " "]}, "one word at a time"),
     "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
+    "A number as words": ({"forbidden": 5}, "list of forbidden words cannot be 5: give a list"),
+    "A number as a word": ({"forbidden": ["Hund", 5]}, "forbidden words cannot be ['Hund', 5]"),
+    "None as a prefix": ({"prefix": None}, "forced prefix cannot be None: give a text, or a list"),
+    "Numbers as pieces": ({"prefix": [5, 6]}, "forced prefix cannot be [5, 6]"),
     "Words as one text": ({"forbidden": "Hund"}, "are one text, “Hund”: give a list"),
     "No beam": ({"beam_size": 0}, "beam of 0 finds nothing"),
     "A large beam": ({"beam_size": 10_000}, "beam of 10,000 is too large: it may be at most 64"),
+    "Half a beam": ({"beam_size": 2.5}, "beam size is 2.5: it must be a whole number"),
+    "A yes as a beam": ({"beam_size": True}, "beam size is True"),
+    "A text as a beam": ({"beam_size": "4"}, "beam size is '4'"),
+    "A text as α": ({"alpha": "0.6"}, "α is '0.6': it must be a number"),
+    "Half a length": ({"max_length": 10.5}, "maximum length is 10.5"),
+    "Half a best": ({"n_best": 1.5}, "number of best translations is 1.5"),
     "No α": ({"alpha": math.nan}, "α is nan: it must be a number from 0 to 10"),
     "A negative α": ({"alpha": -0.1}, "α is -0.1"),
     "An absurd α": ({"alpha": math.inf}, "α is inf"),
@@ -219,6 +231,12 @@ def test_the_arguments_have_one_set_of_names_and_defaults():
     signature = inspect.signature(Translator.translate).parameters
     defaults = {name: signature[name].default for name in SearchArguments.__annotations__}
     assert defaults == SearchSettings().arguments
+    numpy: dict[str, Any] = {
+        "beam_size": np.int64(4),
+        "alpha": np.float32(0.5),
+        "n_best": np.int8(2),
+    }
+    assert SearchSettings(**numpy) == SearchSettings(4, 0.5, n_best=2)
     assert hash(SearchSettings(prefix=["▁D"], forbidden=["Hund"])) == hash(
         SearchSettings(prefix=("▁D",), forbidden=("Hund",))
     )

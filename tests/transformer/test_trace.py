@@ -65,6 +65,9 @@ def test_the_axes_are_labelled_by_what_stands_there(found):
     assert found.labels("cross", queries="reads") == (reads, source)
     assert found.labels("decoder_self", queries="writes") == (writes, reads)
     assert found.labels("encoder_self", queries="writes") == (source, source)
+    for kind, queries in (("decoder", None), ("Cross", None), ("cross", "write")):
+        with pytest.raises(InputError, match=r"There is no kind of|cannot be named by 'write'"):
+            found.labels(kind, queries)
 
 
 def test_labels_fit_the_arrays(found):

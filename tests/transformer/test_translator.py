@@ -1,4 +1,8 @@
+import copy
+import re
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,10 +10,13 @@ import torch
 
 from tests.transformer.reference import is_one_sentence
 from transformer import CheckpointError, InputError, Transformer, Translator, checkpoint, silence
+from transformer.analysis import lenses
+from transformer.analysis.alignment import align
 from transformer.config import EOS
 from transformer.decoding import beam_search, greedy
 
 TEXT = "The dog waits beside the river."
+FOLDER: Any = Path("a/folder")
 
 
 def refusal(call, *args, **kwargs):
@@ -227,8 +234,48 @@ def test_a_forced_translation_is_traced_as_it_stands(translator, tokenizer):
     assert [piece.id for piece in trace.target_pieces] == expected
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t: t.translate([TEXT, TEXT]), r"^The text cannot be \['The dog"),
+        (lambda t: t.trace(None), "^The text cannot be None: give one string"),
+        (lambda t: t.score([TEXT], "Ein Hund."), "^The text cannot be"),
+        (lambda t: t.score(TEXT, [1, 2]), r"^The translation cannot be \[1, 2\]: give a text, or"),
+        (lambda t: t.trace(TEXT, 5), "^The translation cannot be 5"),
+        (lambda t: t.translate_lines(TEXT), "^The lines are one text, 'The dog"),
+        (lambda t: lenses.lens("norm", FOLDER, t.trace(TEXT, "E"), "cross"), "Translator.load"),
+        (lambda t: align(FOLDER, t.trace(TEXT, "Ein")), "'a/folder' is no Translator"),
+        (lambda _: Translator(FOLDER), "not made of .*a/folder.*: load a folder with"),
+    ],
+)  # fmt: skip
+def test_what_is_of_another_kind_is_one_sentence(translator, call, said):
+    assert re.search(said, refusal(call, translator))
+
+
+def test_a_model_in_training_is_refused_wherever_dropout_would_change_numbers(translator):
+    trace = translator.trace(TEXT, "Ein Hund.")
+    training = copy.copy(translator)
+    training.model = copy.deepcopy(translator.model).train()
+    calls = (
+        training.translate,
+        training.stream,
+        lambda text: training.translate_lines([text]),
+        lambda text: training.trace(text, "Ein Hund."),
+        lambda text: training.score(text, "Ein Hund."),
+        *(
+            lambda _, name=name: lenses.lens(name, training, trace, "cross")
+            for name in lenses.NAMES
+        ),
+    )
+    for call in calls:
+        assert refusal(call, TEXT).startswith("The model is in training mode")
+    training.model.eval()
+    np.testing.assert_array_equal(training.trace(TEXT, "Ein Hund.").cross, trace.cross)
+
+
 def test_every_candidate_can_be_traced(translator):
     translation = translator.translate(TEXT)
+    assert "has 4 candidates" in refusal(translator.trace_of, translation, 4)
     for number, candidate in enumerate(translation.candidates):
         assert translator.trace_of(translation, number).target_pieces == candidate.pieces
 

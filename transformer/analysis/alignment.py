@@ -13,7 +13,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row
-from transformer.analysis.lenses import HAS_HEADS, Floats, LensName, as_rows, lens
+from transformer.analysis.lenses import (
+    HAS_HEADS,
+    Floats,
+    LensName,
+    as_rows,
+    lens,
+    require_loaded,
+)
 from transformer.analysis.lenses.norm_lens import layer_norms
 from transformer.config import EOS
 from transformer.errors import InputError
@@ -63,6 +70,7 @@ def align(
         InputError: if the model has no such layer or head, the lens no heads, or the trace does not
             fit the model.
     """
+    require_loaded(translator)
     chosen = translator.alignment if settings is None else settings
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
     for name, number, count in (

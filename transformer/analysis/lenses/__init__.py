@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from transformer.analysis.teacher_forcing import (
     values_at,
 )
 from transformer.errors import CheckpointError, InputError, quoted
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import Kind, require_kind
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
@@ -87,13 +88,10 @@ def lens(
 
     Raises:
         InputError: if there is no such lens or kind, if the lens needs a model and there is none,
-            or the trace does not fit the model.
+            if the trace does not fit the model, or if the model is in training mode.
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
-    if kind not in KINDS:
-        raise InputError(
-            f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
-        )
+    require_kind(kind)
     return lens_of_kinds(name, translator, trace, (kind,), progress=progress)[kind]
 
 
@@ -124,6 +122,7 @@ def lens_of_kinds(
     kinds = trace.kinds if kinds is None else kinds
     if translator is None:
         return _of_weights(name, trace, kinds, progress)
+    require_loaded(translator)
     if name == "gradient":  # one backward pass has all kinds
         every = gradient.gradient_times_attention(translator.model, trace, progress=progress)
         found: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
@@ -135,6 +134,14 @@ def lens_of_kinds(
             f"{name} shows nothing: take another checkpoint."
         )
     return {kind: values.astype(np.float32) for kind, values in found.items()}
+
+
+def require_loaded(translator: object) -> None:
+    """Raises InputError for the folder of a model, which is easily given for its Translator."""
+    if isinstance(translator, str | Path):
+        raise InputError(
+            f"{quoted(str(translator))} is no Translator: give Translator.load of this folder."
+        )
 
 
 def _of_weights(

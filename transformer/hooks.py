@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from transformer.errors import HookError
+from transformer.errors import HookError, quoted
 
 Hook: TypeAlias = Callable[[Tensor, str], Tensor | None]
 """Called with the value and the name of the point; what it returns, if anything, replaces it."""
@@ -32,15 +33,25 @@ class Silence:
 
     Args:
         heads: counted from 0.
+
+    Raises:
+        HookError: if one is no whole number.
     """
 
     heads: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for head in self.heads:
+            if not isinstance(head, Integral) or isinstance(head, bool):
+                raise HookError(
+                    f"A head is a whole number, counted from 0, and not {quoted(head)}."
+                )
 
     def __call__(self, z: Tensor, name: str) -> Tensor:
         """The same with zeros.
 
         Raises:
-            HookError: if there is no such head.
+            HookError: if there is no such head, or this is no `hook_z`.
         """
         self.require_heads(z.size(1), name)
         z = z.clone()
@@ -48,7 +59,9 @@ class Silence:
         return z
 
     def require_heads(self, count: int, name: str) -> None:
-        """Raises HookError unless each of the heads is one of so many."""
+        """Raises HookError unless this is a `hook_z`, and each of the heads one of so many."""
+        if not name.endswith("hook_z"):
+            raise HookError(f"Heads are silenced at a hook_z, and '{name}' is none.")
         for head in self.heads:
             if not 0 <= head < count:
                 raise HookError(f"'{name}' has {count} heads, counted from 0: there is no {head}.")
@@ -74,6 +87,11 @@ class HookPoint(nn.Module):
         for hook in _active.get()[self]:
             edited = hook(value, self.name)
             if edited is not None:
+                if not isinstance(edited, Tensor):
+                    raise HookError(
+                        f"The hook on '{self.name}' returned a {type(edited).__name__}: return a "
+                        f"tensor of shape {list(value.shape)}, or None, which changes nothing."
+                    )
                 if edited.shape != value.shape:
                     raise HookError(
                         f"The hook on '{self.name}' returned shape {list(edited.shape)} "
@@ -120,7 +138,7 @@ class Hooked(nn.Module):
         Blocks nest; the outer block's hooks run first.
 
         Raises:
-            HookError: if the model has no point of that name.
+            HookError: if the model has no point of that name, or the hook cannot be called.
         """
         points = self.hook_points()
         active = dict(_active.get({}))
@@ -129,6 +147,11 @@ class Hooked(nn.Module):
                 raise HookError(
                     f"The model has no hook point '{name}'; "
                     f"a name looks like '{next(iter(points))}'."
+                )
+            if not callable(hook):
+                raise HookError(
+                    f"The hook on '{name}' is {quoted(hook)}: give a function that takes the value "
+                    f"and the name of the point."
                 )
             active[points[name]] = (*active.get(points[name], ()), hook)
         token = _active.set(active)

@@ -137,6 +137,36 @@ def test_an_edit_of_another_shape_is_refused(model):
     assert is_one_sentence(str(caught.value))
 
 
+@pytest.mark.parametrize(
+    ("name", "hook", "said"),
+    [
+        (
+            CROSS + "hook_z",
+            lambda z, name: z.numpy(),
+            "returned a ndarray: return a tensor",
+        ),
+        (CROSS + "hook_z", lambda z, name: True, "returned a bool"),
+        (CROSS + "hook_z", None, "is None: give a function"),
+        (CROSS + "hook_z", [silence(1)], "give a function"),
+        (CROSS + "hook_z", silence(4), "has 4 heads, counted from 0: there is no 4"),
+        (TOKENS, silence(3), "silenced at a hook_z, and 'encoder.embedding.hook_tokens' is none"),
+    ],
+)
+@torch.no_grad()
+def test_a_hook_that_cannot_be_one_is_refused(model, name, hook, said):
+    with pytest.raises(HookError, match=said) as caught, model.hooks({name: hook}):
+        model(SOURCE, TARGET)
+    assert is_one_sentence(str(caught.value))
+    assert not watched(model)
+
+
+@pytest.mark.parametrize("head", ["3", 1.0, True, None])
+def test_a_head_is_a_number(head):
+    with pytest.raises(HookError, match="is a whole number, counted from 0") as caught:
+        silence(head)
+    assert is_one_sentence(str(caught.value))
+
+
 def watched(model):
     return [name for name, point in model.hook_points().items() if point.watched]
 

@@ -53,6 +53,10 @@ def trace_of(
     Raises:
         InputError: as `from_arrays` does.
     """
+    if languages is not None and not isinstance(languages, Languages):
+        raise InputError(
+            f"The languages are {quoted(languages)}: give Languages(source, target), two names."
+        )
     layers = {kind: layers_of(given[kind], kind) for kind in KINDS if given.get(kind) is not None}
     if not layers:
         raise InputError(

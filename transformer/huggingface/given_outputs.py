@@ -60,6 +60,7 @@ def trace_of(
             _decoder(found, given, wanted, sides)
         if found.encoder or found.cross:
             _source(found, given, wanted, sides)
+    _require_there(kinds, found, sides)
     made = given_arrays.trace_of(
         {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
         source_tokens=sides.source,
@@ -91,15 +92,30 @@ class _Sides:
     writes: Texts | None = None
 
 
-def _wanted(kinds: Collection[Kind] | None) -> Collection[Kind]:
+def _wanted(kinds: Any) -> Collection[Kind]:
     if kinds is None:
         return KINDS
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or not kinds or isinstance(kinds, str):
+    known = isinstance(kinds, Collection) and all(kind in KINDS for kind in kinds)
+    if not known or not kinds or isinstance(kinds, str):
         raise InputError(
             f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
         )
-    return kinds
+    found: Collection[Kind] = kinds
+    return found
+
+
+def _require_there(kinds: Collection[Kind] | None, found: Outputs, sides: _Sides) -> None:
+    """Raises InputError if a kind that was asked for is not there; notes say what was fused."""
+    stacks = zip(KINDS, (found.encoder, found.decoder, found.cross), strict=True)
+    there = [*sides.layers] if found.single else [kind for kind, layers in stacks if layers]
+    absent = [kind for kind in kinds or () if kind not in there]
+    if all(kind.removesuffix("_self") in found.fused for kind in absent):
+        if absent and len(absent) == len(kinds or ()):
+            raise InputError(NONE_THERE)
+        return
+    raise InputError(
+        f"These outputs hold no weights of {', '.join(absent)}: choose of {', '.join(there)}."
+    )
 
 
 def _single(found: Outputs, given: GivenTokens) -> _Sides:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from transformer.errors import InputError
+from transformer.errors import InputError, quoted
 from transformer.given_arrays import as_array
 from transformer.trace import Weights
 
@@ -50,9 +50,7 @@ class Outputs:
             return len(self.sequences)
         every = (self.encoder, *self.decoder, *self.cross, self.single)
         first = next(layers[0] for layers in every if layers)
-        if first is None:
-            raise InputError(NONE_THERE)
-        return len(first)
+        return _shape(first, "attention of the first layer")[0]
 
 
 def read(outputs: Any) -> Outputs:
@@ -76,6 +74,17 @@ def row_of(layer: Any, row: int, what: str) -> Weights:
     Raises:
         InputError: if this is no `[batch, head, query, key]`, or has no such row.
     """
+    sentences = _shape(layer, what)[0]
+    if row >= sentences:
+        raise InputError(
+            f"The {what} is of {sentences} sentences, and number {row} was to be read, counted "
+            f"from 0: give the outputs and the tokens of one batch."
+        )
+    return as_array(layer[row], what)
+
+
+def _shape(layer: Any, what: str) -> tuple[int, ...]:
+    """That of a `[batch, head, query, key]`; raises InputError unless it is one."""
     if layer is None:
         raise InputError(NONE_THERE)
     shape = tuple(getattr(layer, "shape", None) or as_array(layer, what).shape)
@@ -84,12 +93,7 @@ def row_of(layer: Any, row: int, what: str) -> Weights:
             f"The {what} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "
             f"model returns them, [batch, head, query, key]."
         )
-    if row >= shape[0]:
-        raise InputError(
-            f"The {what} is of {shape[0]} sentences, and number {row} was to be read, counted from "
-            f"0: give the outputs and the tokens of one batch."
-        )
-    return as_array(layer[row], what)
+    return shape
 
 
 def _of_fields(outputs: Any) -> Outputs:
@@ -166,6 +170,8 @@ def _are_layers(one: Any) -> bool:
 
 def _sequence(found: Any) -> Sequence[Any]:
     """The members of a field; none where it is absent, or every layer in it is."""
+    if found is not None and not isinstance(found, Iterable):
+        raise InputError(f"The attentions are {quoted(found)}: give the outputs of a model.")
     members = () if found is None else tuple(found)
     return () if all(map(_is_absent, members)) else members
 
@@ -181,9 +187,16 @@ def rows_of_ids(ids: Any, what: str) -> list[list[int]]:
     Raises:
         InputError: if these are no whole numbers.
     """
-    listed = ids.tolist() if hasattr(ids, "tolist") else ids
+    listed = _plain(ids)
     rows = [*listed] if isinstance(listed, Iterable) and not isinstance(listed, str) else []
-    rows = [rows] if rows and not isinstance(rows[0], (list, tuple)) else [[*row] for row in rows]
+    rows = [_plain(row) for row in rows]
+    rows = rows if all(isinstance(row, (list, tuple)) for row in rows) else [rows]
+    rows = [[_plain(n) for n in row] for row in rows]
     if not rows or not all(isinstance(n, int) for row in rows for n in row):
         raise InputError(f"The {what} are no rows of whole numbers: give token ids.")
     return rows
+
+
+def _plain(value: Any) -> Any:
+    """What a tensor or an array holds, as lists or a number; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value

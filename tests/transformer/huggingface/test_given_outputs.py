@@ -346,6 +346,15 @@ def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
     assert [piece.word for piece in found.target_pieces] == [0, 1, 2]
 
 
+def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
+    layers = per_layer([rows(1, 2, 3, 3, seed=1)])
+    ids = torch.tensor([11, 12, EOS])
+    expected = AttentionTrace.from_huggingface(layers, ids, tokenizer=TOKENIZER).source_tokens
+    for given in ([*ids], [*ids.numpy()], [ids], [ids.numpy()], [[*ids]]):
+        found = AttentionTrace.from_huggingface(layers, given, tokenizer=TOKENIZER)
+        assert found.source_tokens == expected == ("▁t11", "▁t12", "</s>")
+
+
 def _given(**changes: Any) -> dict[str, Any]:
     return {
         "outputs": seq2seq(),
@@ -405,6 +414,17 @@ def prefix_in_the_cache() -> SimpleNamespace:
         ({"decoder_tokens": None}, r"give decoder_tokens"),
         ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
         ({"kinds": "cross"}, r"give a list of"),
+        ({"kinds": 5}, r"no kinds of attention 5"),
+        ({"kinds": ["encoder_self", "cross"],
+          "outputs": {"attentions": seq2seq().encoder_attentions}, "index": 1},
+         r"no weights of cross: choose of encoder_self"),
+        ({"kinds": ["encoder_self"], "outputs": {"encoder_attentions": (),
+                                                 "cross_attentions": seq2seq().cross_attentions}},
+         r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(3, 5, 5),)}, "index": None},
+         r"of the first layer has 3 axes, \[3, 5, 5\], and not 4"),
+        ({"outputs": {"attentions": True}}, r"attentions are True"),
+        ({"languages": ("English", "German")}, r"give Languages\(source, target\)"),
         ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
          r"2 sequences and 6 rows .* output_scores=True"),
         ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},

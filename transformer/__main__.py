@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
     torch.set_num_threads(1)
     _require_sense(options)
     settings = SearchSettings(
-        beam_size=options.beam,
+        beam_size=options.beam or BEAM_SIZE,
         alpha=options.alpha,
         prefix=options.prefix,
         forbidden=options.forbid,
@@ -69,7 +69,10 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise InputError("--score and --target go together: give a translation as --target TEXT.")
     if options.score and options.text is None:
         raise InputError("--score needs the text that was translated: give it as an argument.")
+    if options.threads and options.text is not None:
+        raise InputError("--threads is for the lines of standard input: leave it out.")
     of_search = {
+        "--beam": options.beam,
         "--align": options.align,
         "--n-best": options.n_best,
         "--prefix": options.prefix,
@@ -85,7 +88,9 @@ def _load(options: argparse.Namespace) -> Translator:
     if options.engine == "ctranslate2":
         from transformer.engine import CTranslate2Translator
 
-        return CTranslate2Translator.load_engine(options.checkpoint, threads=options.threads)
+        return CTranslate2Translator.load_engine(
+            options.checkpoint, threads=options.threads or usable_cores()
+        )
     if options.checkpoint and is_export(options.checkpoint):
         raise InputError(f"{options.checkpoint} is for CTranslate2: add --engine ctranslate2.")
     return Translator.load(options.checkpoint)
@@ -170,8 +175,12 @@ def _translate_lines(
 
     # what is wrong with the options is no line's fault
     settings.constraints(translator.reader)
+    translator.search([], settings)
+    if options.align:
+        translator.require_weights()
     progress = Progress()
-    search = LineSearch(translator, settings, finish, options.threads, progress.add)
+    threads = options.threads or usable_cores()
+    search = LineSearch(translator, settings, finish, threads, progress.add)
     status = 0
     for results in search.results(lines(translator.most_letters)):
         progress.clear()
@@ -222,7 +231,6 @@ def _parser() -> Parser:
     parser.add_argument(
         "--threads",
         type=whole_number(1, MAX_THREADS),
-        default=usable_cores(),
         help="lines of a file are searched on so many cores; all that may be used unless given",
     )
     return parser
@@ -233,8 +241,7 @@ def _add_search(parser: Parser) -> None:
     group.add_argument(
         "--beam",
         type=whole_number(1, MAX_BEAM_SIZE),
-        default=BEAM_SIZE,
-        help="beam size; 1 is greedy",
+        help=f"beam size; 1 is greedy, {BEAM_SIZE} unless given",
     )
     group.add_argument(
         "--alpha",

@@ -144,16 +144,17 @@ class CTranslate2Translator(Translator):
         alpha: float = ALPHA,
     ) -> Scored:
         """As `Translator.score`, by the weights of the checkpoint."""
-        self._require_weights()
+        self.require_weights()
         return super().score(text, target, alternatives=alternatives, alpha=alpha)
 
     def _trace(
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
-        self._require_weights()
+        self.require_weights()
         return super()._trace(source, target, source_pieces, target_pieces)
 
-    def _require_weights(self) -> None:
+    def require_weights(self) -> None:
+        """As `Translator.require_weights`; an exported folder holds none."""
         if self.model.device.type == "meta":
             raise InputError(
                 f"{self.folder} holds a model for CTranslate2, which shows neither attention nor "

@@ -292,6 +292,9 @@ class Translator:
         self.require_finite(map(float, traced.log_probs))
         return traced
 
+    def require_weights(self) -> None:
+        """Raises InputError if there are no weights here to trace or score a translation by."""
+
     def require_finite(self, values: Iterable[float]) -> None:
         """Weights that are finite may still be so large that what is computed with them is not.
 

@@ -262,7 +262,8 @@ def test_a_given_translation_is_scored_piece_by_piece(run, translator):
 
 
 OF_A_SEARCH = (
-    ["--align"], ["--n-best", "2"], ["--prefix", "Ein"], ["--forbid", "Herr"], ["--max-length", "9"]
+    ["--align"], ["--n-best", "2"], ["--prefix", "Ein"], ["--forbid", "Herr"],
+    ["--max-length", "9"], ["--beam", "4"],
 )  # fmt: skip
 
 
@@ -282,15 +283,18 @@ OF_A_SEARCH = (
         ["--max-length", "9999", TEXT],
         ["--alpha", "nan", TEXT],
         ["--threads", "0", TEXT],
+        ["--threads", "2", TEXT],
+        ["--engine", "ctranslate2", "--forbid", "Hund"],
         ["--engine", "tpu", TEXT],
     ],
 )
-def test_options_that_make_no_sense_are_one_sentence(run, arguments):
+def test_options_that_make_no_sense_are_one_sentence_and_no_lines_fault(run, arguments):
     status, out, err = run(*arguments, stdin=b"The dog waits.\n")
     assert (status, out) == (2, "")
     sentence = err.rstrip("\n").splitlines()[-1]
     assert "Traceback" not in err
     assert sentence.startswith("python -m transformer: error: ") or is_one_sentence(sentence)
+    assert "Line " not in sentence
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])

@@ -1,5 +1,7 @@
+import io
 import json
 import shutil
+import sys
 
 import pytest
 import torch
@@ -35,7 +37,7 @@ def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpo
     assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
 
 
-def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsys):
+def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsys, monkeypatch):
     moved = exported.with_name("moved")
     shutil.copytree(exported, moved)
     command = ["--engine", "ctranslate2", "--beam", "1", TEXT]
@@ -45,8 +47,11 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     ours = Translator.load(checkpoint_folder)
     assert engine.checksum == ours.checksum
     for what in (["--align"], ["--score", "--target", "Ein"]):
-        assert translate(["--checkpoint", str(moved), *command, *what]) == 2
+        assert translate(["--checkpoint", str(moved), *command[:2], TEXT, *what]) == 2
         assert "take the checkpoint that it was exported from" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
+    assert translate(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
+    assert capsys.readouterr().err.startswith(f"transformer: {moved} holds a model for CTranslate2")
     assert translate(["--checkpoint", str(moved), TEXT]) == 2
     assert "add --engine ctranslate2" in capsys.readouterr().err
 

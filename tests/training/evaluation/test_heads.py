@@ -199,7 +199,11 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(measured, tmp_path
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"format": 1', '"format": 2', "is no report that was written here"),
+        (
+            '"format": 2',
+            '"format": 1',
+            "version wrote: run python -m training.evaluate heads",
+        ),
         ('"sentences": 3', '"sentences": -3', "is no report"),
         ('"loss": [', '"loss": [NaN, ', "is no report"),
         ('["cross", 1, 3]', '["cross", 1, 4]', "does not list the 24 heads of this model"),

@@ -56,7 +56,7 @@ def read_json(
         RecursionError,
     ) as error:
         raise CheckpointError(
-            f"{path} is no report that was written here: run {measure} again."
+            f"{path} is no report that this version wrote: run {measure} again."
         ) from error
 
 

@@ -199,7 +199,7 @@ def test_a_head_is_taken_away_in_the_view_beside(opened) -> None:
     assert app.text_input(key="removed").value == in_url(app, "removed") == "c1.2"
 
 
-@pytest.mark.parametrize("content", [None, "{}", '{"format": 1, "heads": 3}'])
+@pytest.mark.parametrize("content", [None, "{}", '{"format": 2, "heads": 3}'])
 def test_without_a_report_the_roles_on_the_sentence_are_there(
     serve, trained_folder: Path, tmp_path: Path, translator: Translator, content
 ) -> None:

@@ -9,7 +9,7 @@ from itertools import accumulate, groupby
 from transformer.errors import InputError, quoted
 from transformer.special_tokens import SpecialTokens
 from transformer.tokenizer import WORD_START, Piece
-from transformer.words import number_words
+from transformer.words import has_letter, number_words
 
 NO_ID = -1
 """Of a piece that is no row of an embedding of ours."""
@@ -199,7 +199,7 @@ def _rests_marked(tokens: Sequence[str]) -> _Spelt:
 def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
     """Words whose first pieces are known. Where a space stood before punctuation is not."""
     spelt = [
-        (WORD_START if first and any(map(str.isalnum, text)) else "") + _visible(text)
+        (WORD_START if first and has_letter(text) else "") + _visible(text)
         for text, first in zip(texts, begins, strict=True)
     ]
     return spelt, [max(0, number - 1) for number in accumulate(map(int, begins))]
@@ -223,7 +223,7 @@ def _from_bytes(tokens: Sequence[bytes]) -> _Spelt:
             for number, byte in zip(owners, content, strict=True):
                 spelt[number] += f"<0x{byte:02X}>"
     for number, shown in enumerate(line):  # a line begins with a word, with a space or without
-        if shown[:1].isalnum() and (number == 0 or line[number - 1].endswith(_SIGNS["\n"])):
+        if has_letter(shown[:1]) and (number == 0 or line[number - 1].endswith(_SIGNS["\n"])):
             spelt[number] = WORD_START + spelt[number]
     return spelt, number_words([shown.replace(WORD_START, " ") for shown in line])
 

@@ -36,6 +36,14 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
     return _pattern().finditer(text)
 
 
+def has_letter(text: str) -> bool:
+    """Whether a part of a word is in it: a letter, a digit, or a mark that goes on with a letter.
+
+    A mark behind a symbol is the symbol's, as that of ❤️ is.
+    """
+    return any(map(str.isalnum, text)) or unicodedata.category(text[:1] or " ")[0] == "M"
+
+
 def number_words(texts: Sequence[str]) -> list[int]:
     """The word that each piece belongs to, in reading order: punctuation is a word of its own.
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from benchmarks.sentences.facts import KINDS, MAYBE, Facts, Floats, number, sentence
 from benchmarks.sentences.translate import bar
 from transformer import Kind
+from transformer.words import has_letter
 
 _ROUNDING = 1e-5
 
@@ -119,7 +120,7 @@ def role_of(
         "first": lambda _, k: k == 0,
         "end token": lambda _, k: tokens[k] == "</s>",
         "punctuation": lambda _, k: (
-            tokens[k] not in ("<s>", "</s>", "<pad>") and not any(map(str.isalnum, tokens[k]))
+            tokens[k] not in ("<s>", "</s>", "<pad>") and not has_letter(tokens[k])
         ),
     }
     patterns["same word"] = lambda q, k: (
@@ -152,8 +153,7 @@ def _words(tokens: tuple[str, ...], numbers: list[int]) -> list[str]:
     """The whole word at each piece, of letters alone; none at punctuation."""
     plain = [token.removeprefix("▁").casefold() for token in tokens]
     texts = [
-        text if any(map(str.isalnum, text)) and text not in ("<s>", "</s>", "<pad>") else ""
-        for text in plain
+        text if has_letter(text) and text not in ("<s>", "</s>", "<pad>") else "" for text in plain
     ]
     pieces = [*zip(numbers, texts, strict=False)]  # up to the step that is shown
     return [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 from transformer.languages import Languages, Side
 from transformer.special_tokens import looks_special
 from transformer.tokenizer import SPECIAL, WORD_START
+from transformer.words import has_letter
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind
@@ -113,5 +114,5 @@ def _shown(token: str, pieces: bool) -> str:
     text = token.removeprefix(WORD_START).replace(WORD_START, " ")
     if not text.strip():
         return "␣"  # a piece that is a space and nothing else still needs a label
-    goes_on = pieces and not token.startswith(WORD_START) and any(map(str.isalnum, text))
+    goes_on = pieces and not token.startswith(WORD_START) and has_letter(text)
     return f"·{text}" if goes_on else text

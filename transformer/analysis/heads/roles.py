@@ -15,7 +15,7 @@ from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import PLACEHOLDER, number_words
+from transformer.words import PLACEHOLDER, has_letter, number_words
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 
@@ -98,7 +98,7 @@ def pattern_cells(axes: LabelledWeights, kind: Kind) -> dict[str, Cells]:
     distance = np.arange(shape[1]) - np.arange(shape[0])[:, None]
     special = _special(axes)
     end = [key in axes.special.ends for key in keys]
-    points = [key not in special and not any(map(str.isalnum, key)) for key in keys]
+    points = [key not in special and not has_letter(key) for key in keys]
     patterns = {
         "first": np.broadcast_to(np.arange(shape[1]) == 0, shape),
         "end token": np.broadcast_to(end, shape),
@@ -139,7 +139,7 @@ def _words(tokens: tuple[str, ...], special: frozenset[str]) -> list[str]:
     for number, text in zip(numbers, texts, strict=True):
         words[number] += text.strip().casefold()
     return [
-        words[number] if any(map(str.isalnum, text)) else ""
+        words[number] if has_letter(text) else ""
         for number, text in zip(numbers, texts, strict=True)
     ]
 

@@ -55,6 +55,16 @@ def test_pieces_of_two_words_are_not_the_same_word_though_they_are_written_alike
     np.testing.assert_array_equal(pattern_cells(axes, kind)["same word"], expected)
 
 
+def test_combining_marks_are_letters_of_their_word():
+    tokens = ("▁यह", "▁ह", "ि", "न", "्", "दी", "▁है", "।", "</s>")
+    axes = LabelledWeights(np.ones((1, 1, 9, 9), dtype=np.float32), Labels(tokens, tokens))
+    cells = pattern_cells(axes, "encoder_self")
+    assert cells["punctuation"][0].tolist() == [token == "।" for token in tokens]
+    words = [0, 1, 1, 1, 1, 1, 2, -1, -2]
+    expected = np.equal.outer(words, words) & (np.array(words) >= 0) & ~np.eye(9, dtype=bool)
+    np.testing.assert_array_equal(cells["same word"], expected)
+
+
 def test_a_cross_attention_that_is_one_to_one_and_keeps_the_order_aligns():
     assert role_of("cross", looking_at(*ROWS)) == "aligns"
     assert role_of("cross", looking_at(0, 2, 1, 3, 4, 5, 6, 7)) == "aligns"

@@ -75,8 +75,8 @@ class ForbiddenWords:
     beside it does not belong to it, a hyphen or an apostrophe between letters does. So “Mann”
     forbids “Mann”, “Mann.” and “„Mann“”, not “mann”, “Männer”, “Mannschaft” or “E-Mann”; and a
     continuation is refused where it completes such a word, or the translation ends in it.
-    `decoding.Bans.likely_ends_forbidden` keeps a search from making a word longer only to escape
-    this.
+    `decoding.Bans.likely_ends_forbidden` keeps a search from going on from a forbidden word where
+    the model would sooner end it; another word that begins alike may still be written.
 
     Args:
         words: each one word as `words_in` finds it, without spaces; upper case counts.
@@ -98,7 +98,8 @@ class ForbiddenWords:
             word = unicodedata.normalize("NFKC", typed).strip()  # as the tokenizer reads text
             if [match.group() for match in words_in(word)] != [word]:
                 raise InputError(
-                    f"“{typed}” cannot be forbidden: give one word at a time, without spaces."
+                    f"“{typed}” cannot be forbidden: give one word at a time, without spaces and "
+                    f"without punctuation beside it."
                 )
             checked.add(word)
         return cls(frozenset(checked), tuple(texts))

@@ -1,7 +1,7 @@
 import pytest
 
 from transformer.errors import InputError
-from transformer.words import ForbiddenWords, number_words
+from transformer.words import ForbiddenWords, has_letter, number_words
 
 TEXTS = (
     *("\0", "\0", "\0", "\0", " Mann", "schaft", ".", " ", "-", " ein", "s Haus", "3", ",", "5"),
@@ -60,7 +60,7 @@ def test_at_the_length_limit_any_piece_ends_the_text():
 
 @pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "B.1", "Mann "[:0]])
 def test_what_is_not_one_word_is_refused(typed):
-    with pytest.raises(InputError, match="one word at a time"):
+    with pytest.raises(InputError, match="one word at a time, without spaces and without punct"):
         ForbiddenWords.of([typed], TEXTS)
 
 
@@ -80,6 +80,16 @@ def test_marks_stay_in_their_word(words):
     text = "".join(words)
     expected = [number for number, word in enumerate(words) for _ in word]
     assert number_words([*text]) == expected
+
+
+@pytest.mark.parametrize("text", ["a", "7", "·x", "ह", "ि", "्", "่", "\u0301"])
+def test_a_mark_is_a_letter_as_all_that_it_stands_on(text):
+    assert has_letter(text)
+
+
+@pytest.mark.parametrize("text", ["", "।", "▁,", "-", "❤\ufe0f", "☠️!", " "])
+def test_punctuation_has_no_letter(text):
+    assert not has_letter(text)
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ class ConfigError(HeadlightError):
 
 
 class InputError(HeadlightError):
-    """A text that cannot be translated as it is."""
+    """Something given that cannot be used: a text, an argument, a file."""
 
 
 class CheckpointError(HeadlightError):
-    """A checkpoint folder that is missing, damaged, or of another format."""
+    """A checkpoint or a saved trace that is missing or damaged, or computes what is not finite."""
 
 
 class HookError(HeadlightError):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import altair
 import streamlit as st
+from streamlit.elements import vega_charts
 
 
 def altair_chart(
@@ -29,7 +30,14 @@ def altair_chart(
 
 def spec_of(chart: altair.TopLevelMixin) -> dict[str, Any]:
     """What a browser draws: the chart with its data and the theme of the app."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    # How Altair reads a table is a setting of the whole process, and st.altair_chart changes it
+    # while it draws for another reader. Streamlit has no public name for the lock that it holds
+    # meanwhile; without it, the other chart would take this one's table.
+    with (
+        vega_charts._altair_globals_lock,
+        altair.data_transformers.enable("default", max_rows=None),
+    ):
+        spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -46,6 +46,15 @@ class Budget:
         return time.thread_time() > self._end
 
 
+def identity(translator: Translator) -> Hashable:
+    """What a model is in the key of a result.
+
+    The checksum of a MarianMT folder has neither its name, which says the languages, nor
+    `domain.json`, which gives translations their notices.
+    """
+    return translator.checksum, translator.languages, translator.domain
+
+
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
     """Translate with the paper's settings, or remember; as `search` does.
 
@@ -84,7 +93,7 @@ def search(
         raise AssertionError("the last part has the translation")
 
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("translation", translator.checksum, text, settings), compute)
+    return memo(("translation", identity(translator), text, settings), compute)
 
 
 ALTERNATIVES = 4
@@ -103,7 +112,7 @@ def score(translator: Translator, text: str, target: str | tuple[str, ...], alph
     """
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(
-        ("scored", translator.checksum, text, target, alpha),
+        ("scored", identity(translator), text, target, alpha),
         lambda: translator.score(text, target, alternatives=ALTERNATIVES, alpha=alpha),
     )
 
@@ -132,7 +141,7 @@ def translate_edited(
             return translator.translate(text, **arguments, should_stop=Budget())
 
     _refuse_what_cannot_be_drawn(translator, text)
-    return memo(("edited translation", translator.checksum, text, settings, name), compute)
+    return memo(("edited translation", identity(translator), text, settings, name), compute)
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
@@ -148,8 +157,10 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
             f"The maps are drawn for up to {MAX_PIECES} pieces a side, and this translation has "
             f"{len(tokens):,}: shorten the sentence to see them."
         )
+    # two texts can have the same pieces, and the trace has both
+    texts = translation.source, translation.text
     return memo(
-        ("trace", translator.checksum, translation.source, tuple(tokens)),
+        ("trace", identity(translator), texts, tuple(tokens)),
         lambda: translator.trace_of(translation),
     )
 
@@ -163,7 +174,7 @@ def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTr
     _refuse_what_cannot_be_drawn(translator, text)
     _refuse_what_cannot_be_drawn(translator, target, "translation")
     return memo(
-        ("trace of a pair", translator.checksum, text, target),
+        ("trace of a pair", identity(translator), text, target),
         lambda: translator.trace(text, target=target),
     )
 
@@ -171,7 +182,7 @@ def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTr
 def _refuse_what_cannot_be_drawn(
     translator: Translator, text: str, name: Literal["text", "translation"] = "text"
 ) -> None:
-    if translator.model.config.max_length <= MAX_PIECES:
+    if len(text) > translator.most_letters or translator.model.config.max_length <= MAX_PIECES:
         return  # the translator itself refuses what is longer
     tokenizer = translator.tokenizer if name == "text" else translator.target_tokenizer
     # what else is wrong with it, such as a broken character, the translator says

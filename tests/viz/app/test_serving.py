@@ -7,6 +7,8 @@ import streamlit as st
 
 from transformer import InputError, Translation, Translator
 from transformer.decoding import Hypothesis
+from transformer.domain import Domain
+from transformer.languages import Languages
 from transformer.search_settings import SearchSettings
 from viz.app import serving
 
@@ -42,11 +44,37 @@ def test_another_model_translates_anew(translator: Translator, monkeypatch) -> N
     assert serving.translate(translator, "The dog sings.", 4) == other
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("languages", Languages("English", "Dutch")), ("domain", Domain("x", 0.0))]
+)
+def test_what_no_checksum_has_makes_another_model(
+    translator: Translator, monkeypatch, name: str, value: object
+) -> None:
+    def results() -> list[object]:
+        found = serving.translate(translator, "The dog sings.", 4)
+        return [
+            found,
+            serving.translate_edited(translator, "The dog sings.", SearchSettings(), {}, "none"),
+            serving.score(translator, "The dog sings.", "Der Hund singt.", 0.6),
+            serving.trace(translator, found),
+            serving.trace_of_pair(translator, "The dog sings.", "Der Hund singt."),
+        ]
+
+    before = results()
+    assert all(one is same for one, same in zip(before, results(), strict=True))
+    monkeypatch.setattr(translator, name, value)
+    assert not any(one is same for one, same in zip(before, results(), strict=True))
+
+
 def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
     translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
     trace = serving.trace(translator, translation)
     assert trace.target == translation.text
     assert trace.source_tokens[-1] == "</s>"
+    # the same pieces, as SentencePiece reads both in NFKC
+    for text in ("Der Hund…", "Der Hund..."):
+        given = serving.score(translator, "The dog.", text, 0.6).translation
+        assert serving.trace(translator, given).target == text
 
 
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
@@ -83,7 +111,7 @@ def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
         serving.trace_of_pair(translator, *texts)
 
 
-@pytest.mark.parametrize("pieces", [101, 103, 1_101, 100_001])
+@pytest.mark.parametrize("pieces", [101, 103, 1_101, 16_001])
 def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
     translator: Translator, monkeypatch, pieces: int
 ) -> None:
@@ -102,6 +130,15 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
         with pytest.raises(InputError, match=rf"has {pieces:,} pieces, and the app draws up"):
             translate()
     assert len(asked) == (2 if pieces <= serving.MAX_PIECES else 0)
+
+
+def test_a_text_of_any_length_is_refused_before_it_is_cut(
+    translator: Translator, monkeypatch
+) -> None:
+    monkeypatch.setattr(serving, "MAX_PIECES", 102)
+    monkeypatch.setattr(translator.tokenizer, "encode", lambda _: pytest.fail("it is cut"))
+    with pytest.raises(InputError, match=r"has more than 16,384 characters: shorten it"):
+        serving.translate(translator, "." * (translator.most_letters + 1), 4)
 
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:

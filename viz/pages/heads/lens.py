@@ -19,6 +19,7 @@ from viz.app import sentence_bar
 from viz.app.explanations import code_line
 from viz.app.memory import memo
 from viz.app.progress import progress_bar
+from viz.app.serving import identity
 from viz.draw.lens_words import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
 LENS, SECOND_LENS = "lens", "lens2"
@@ -135,7 +136,7 @@ def through_lens(
         return trace
     made_by = translator or translator_of_bar()
     pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
-    key = ("lens", name, made_by.checksum, trace.source, trace.target, pieces)
+    key = ("lens", name, identity(made_by), trace.source, trace.target, pieces)
     return memo(key, lambda: _compute(name, made_by, trace))
 
 

@@ -13,6 +13,7 @@ from transformer.analysis.corpus.head_report import Example, HeadFigures
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
+from viz.app.serving import identity
 from viz.draw.labels import head_name, shown
 from viz.draw.palette import COLOR
 from viz.pages.roles.measured_text import per_cent
@@ -56,7 +57,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
 
 
 def _trace(translator: Translator, example: Example) -> AttentionTrace:
-    key = ("example of a head", translator.checksum, example.source, example.target)
+    key = ("example of a head", identity(translator), example.source, example.target)
     return memo(key, lambda: translator.trace(example.source, target=example.target))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
 from transformer import AttentionTrace, Translation, Translator
+from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.search_settings import SearchArguments, SearchSettings
 from viz.app import serving
@@ -39,7 +40,8 @@ def effect_of(
     patches = any(change.how in ("z", "weights") for change in changes)
     key = (
         "heads taken away",
-        translator.checksum,
+        serving.identity(translator),
+        _state_of_means(translator) if any(change.how == "mean" for change in changes) else None,
         (trace.source, trace.target, len(trace.target_pieces)),
         (donor.source, donor.target) if donor and patches else None,
         settings,
@@ -51,6 +53,15 @@ def effect_of(
         return found.after, found.translation
 
     return Effect(trace, *memo(key, search))
+
+
+def _state_of_means(translator: Translator) -> Hashable:
+    """Names what the file of the means holds, which a command may write anew."""
+    try:
+        state = (translator.folder / MEANS_FILE).stat()
+    except OSError:
+        return None  # whoever reads it says so
+    return state.st_mtime_ns, state.st_size
 
 
 def _computed(

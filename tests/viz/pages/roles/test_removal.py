@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+import torch
+from safetensors.torch import save_file
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
@@ -208,6 +210,21 @@ def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path
     report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
     (folder / head_report.FILE).write_text(head_report.to_json(report))
     return folder
+
+
+def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
+    translator = Translator.load(measured_folder)
+    translation = translator.translate(SENTENCE)
+    trace = translator.trace_of(translation)
+    changes, _ = parse_changes("c1.3m", translator.model)
+    shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
+    found = set()
+    for value in (0.0, 9.0):
+        means = {kind: torch.full(shape, value) for kind in KINDS}
+        save_file(means, measured_folder / head_report.MEANS_FILE)
+        of = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        found.add(of.after.log_probs.tobytes())
+    assert len(found) == 2
 
 
 def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(

@@ -33,17 +33,22 @@ def translate(
         except InputError as refused:
             errors.append(refused)
         else:
-            return found, attempt, f"{errors[0]} {_instead(asked, attempt)}" if errors else ""
+            if not errors:
+                return found, attempt, ""
+            # the same is found wrong again where something else was left out first
+            wrong = " ".join(dict.fromkeys(map(str, errors)))
+            return found, attempt, f"{wrong} {_instead(asked, attempt)}"
     raise errors[-1]  # there is at least one attempt
 
 
 def _instead(asked: Asked, used: Asked) -> str:
     """What is shown where not all that was asked could be done."""
-    if asked.edited:
+    gone = (asked.prefix != used.prefix, asked.forbid != used.forbid)
+    if not any(gone):
         return "Shown is what the model writes."
-    if asked.forbid != used.forbid:
-        return "The search went on with all words allowed."
-    return "The search went on without the prefix."
+    went_on = ("without the prefix", "with all words allowed")
+    said = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
+    return f"The search went on {said}."
 
 
 def settings_of(asked: Asked) -> SearchSettings:
@@ -82,7 +87,8 @@ def _less_and_less(asked: Asked) -> Iterator[Asked]:
         asked = asked._replace(edited="")
         yield asked
     if asked.prefix:
-        asked = asked._replace(prefix="")
-        yield asked
+        yield asked._replace(prefix="")
     if asked.forbid:
         yield asked._replace(forbid="")
+    if asked.prefix and asked.forbid:
+        yield asked._replace(prefix="", forbid="")

@@ -140,6 +140,29 @@ def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
     assert not [line for line in texts(app) if "beam of" in line or "no α" in line]
 
 
+@pytest.mark.parametrize(
+    ("prefix", "forbid", "went_on"),
+    [
+        (None, "Hund-", "with all words allowed"),
+        ("▁Nilpferd", "Hund", "without the prefix"),
+        ("▁Nilpferd", "Hund-", "without the prefix and with all words allowed"),
+    ],
+)
+def test_what_is_wrong_goes_and_what_is_sound_stays(
+    translator: Translator, prefix: str | None, forbid: str, went_on: str
+) -> None:
+    own = translator.translate(SENTENCE)
+    asked = Asked(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
+    _, used, said = steered.translate(translator, asked)
+    assert used == asked._replace(
+        **({"prefix": ""} if "prefix" in went_on else {}),
+        **({"forbid": ""} if "words" in went_on else {}),
+    )
+    assert said.endswith(f". The search went on {went_on}.")
+    for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
+        assert said.count(f"“{wrong}”") == 1
+
+
 def test_what_is_asked_becomes_the_settings_of_the_search() -> None:
     asked = Asked("", 2, 1.3, "▁Der ▁Hund", "Herr, Frau  , ja,")
     assert steered.settings_of(asked) == SearchSettings(

@@ -141,7 +141,8 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
         return None
     text, revision = value.get("text"), value.get("revision")
     if isinstance(text, str) and type(revision) is int and revision > 0:
-        return Edited(text, revision)
+        # JSON may have half a character, which no text field takes
+        return Edited(text.encode(errors="replace").decode(), revision)
     alternatives = [[other for other, _ in piece.others] for piece in pieces]
     found = forced_of(
         value.get("force"),

@@ -80,6 +80,7 @@ def test_a_text_without_pieces_travels_and_what_is_no_probability_does_not() -> 
 def test_only_what_was_typed_or_chosen_among_these_pieces_is_taken() -> None:
     assert edit_of({"text": "Ein Hund", "revision": 3}, PIECES) == Edited("Ein Hund", 3)
     assert edit_of({"text": "", "revision": 1}, ()) == Edited("", 1)
+    assert edit_of({"text": "a \ud800 b", "revision": 1}, ()) == Edited("a ? b", 1)
     chosen = {"force": 1, "alternative": 0, "prefix": "▁Zwei▁Hund"}
     assert edit_of(chosen, PIECES) == Forced(1, 0)
     refused: list[object] = [

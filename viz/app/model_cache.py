@@ -13,12 +13,18 @@ from threading import Lock
 
 from transformer import Translator
 from transformer.analysis.teacher_forcing import Progress
+from transformer.checkpoint import CONFIG, MANIFEST, WEIGHTS
+from transformer.marian.languages import TOKENIZER_CONFIG
+from transformer.marian.stored import PICKLED
 
 PATIENCE = 0.1
 """Seconds until a run that waits for a model says how far it is, and asks whether it is wanted."""
 
 AT_ONCE = 2
 """Models that are loaded at the same time; further ones wait, and nobody else for them."""
+
+_FILES = (MANIFEST, CONFIG, WEIGHTS, PICKLED, TOKENIZER_CONFIG)
+"""One of which changes with a model, ours or one of MarianMT."""
 
 Load = Callable[[Path, Progress], Translator]
 Waiting = Callable[[], AbstractContextManager[Progress]]
@@ -83,7 +89,7 @@ class ModelCache:
         Raises:
             CheckpointError: naming the file and what is wrong with it; the next call tries again.
         """
-        key = _key(folder)
+        key = state_of_folder(folder)
         entry = self._take(key, folder)
         if isinstance(entry, _Loading):
             entry = self._wait(entry, waiting)
@@ -159,11 +165,20 @@ def size_of_model(translator: Translator) -> int:
     return sum(one.numel() * one.element_size() for one in stored)
 
 
-def _key(folder: Path) -> Hashable:
-    """What a folder is; another where other files take its place."""
+def state_of_folder(folder: Path) -> Hashable:
+    """What a folder is; another where other files take its place, or are written over its own."""
     real = os.path.realpath(folder)
     try:
         status = os.stat(real)  # noqa: PTH116
     except OSError:
         return real  # loading says what is wrong with it
-    return real, status.st_dev, status.st_ino, status.st_mtime_ns
+    files = tuple(_state_of_file(f"{real}/{name}") for name in _FILES)
+    return real, status.st_dev, status.st_ino, status.st_mtime_ns, files
+
+
+def _state_of_file(path: str) -> Hashable:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

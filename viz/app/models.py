@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
@@ -21,7 +21,7 @@ from transformer.marian.languages import read_languages
 from transformer.marian.stored import MOST_BYTES, weights_path
 from transformer.reading import MIB, opened
 from viz.app import address
-from viz.app.model_cache import ModelCache
+from viz.app.model_cache import ModelCache, state_of_folder
 from viz.app.model_folders import Offered
 from viz.app.progress import progress_bar
 from viz.draw.labels import quoted
@@ -91,19 +91,12 @@ def menu(offered: Offered) -> str:
 
 def reads_same_language(first: Translator, folder: Path) -> bool:
     """Whether the model of a folder may read what another one reads, as far as can be told."""
-    ours, theirs = first.languages.source, _source_language(str(folder), _changed(folder))
+    ours, theirs = first.languages.source, _source_language(str(folder), state_of_folder(folder))
     return not (ours and theirs) or ours == theirs
 
 
-def _changed(folder: Path) -> int:
-    try:
-        return folder.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
 @lru_cache(maxsize=10_000)
-def _source_language(folder: str, _changed: int) -> str:
+def _source_language(folder: str, _state: Hashable) -> str:
     """The language that the model of a folder reads, without loading it; "" if it is unknown."""
     path = Path(folder)
     try:

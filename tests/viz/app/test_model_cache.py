@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -224,8 +226,15 @@ def test_another_model_in_the_place_of_one_is_loaded(
     first = use(cache, folder)
     assert use(cache, link) == first
     checkpoint.save(folder, model, tokenizer, extra={"MODEL_CARD.md": "another"})
-    assert use(cache, link) == use(cache, folder) != first
+    second = use(cache, link)
+    assert second == use(cache, folder) != first
     assert len(cache._entries) == 2
+    # over its own files, as cp -r has it: the folder itself stays as it was
+    checkpoint.save(tmp_path / "other", model, tokenizer, extra={"MODEL_CARD.md": "third"})
+    before = folder.stat().st_mtime_ns
+    shutil.copytree(tmp_path / "other", folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    os.utime(folder, ns=(before, before))
+    assert use(cache, folder) not in (first, second)
 
 
 def test_a_model_counts_as_it_is_stored_in_memory(translator: Translator) -> None:

@@ -94,7 +94,8 @@ def show(page: str) -> None:
         steering.release_outdated()
         with inputs:
             asked = _inputs(sentence, loaded.languages, name)
-        steering.see(asked, wrong)
+        translator = loaded.translator
+        steering.see(asked, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong)
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):

@@ -118,7 +118,8 @@ def ask(asked: Asked) -> None:
 
 def undo() -> None:
     """Let the next run ask what was asked before."""
-    if (asked := history().undo()) is not None:
+    found = history()
+    if (asked := found.now if _is_unnoted() else found.undo()) is not None:
         ask(asked)
 
 
@@ -126,6 +127,17 @@ def redo() -> None:
     """Let the next run ask what was undone last."""
     if (asked := history().redo()) is not None:
         ask(asked)
+
+
+def can_undo() -> bool:
+    """Whether there is something to go back to."""
+    return bool(history().before) or _is_unnoted()
+
+
+def _is_unnoted() -> bool:
+    """Whether what is asked now was too long for the history."""
+    now = history().now
+    return now is not None and now != st.session_state.get(_SEEN)
 
 
 def history() -> History[Asked]:
@@ -213,10 +225,11 @@ def release_outdated() -> None:
         state[_RELEASED] = said, now
 
 
-def see(asked: Asked, wrong: str = "") -> None:
+def see(asked: Asked, most_letters: int, wrong: str = "") -> None:
     """Note what this run asks.
 
     Args:
+        most_letters: of a text that is kept to be undone; nobody can use a longer one.
         wrong: what is wrong with the link, which stands until something else is asked.
     """
     state = st.session_state
@@ -230,7 +243,8 @@ def see(asked: Asked, wrong: str = "") -> None:
         typed = EDITED if asked.edited and asked.edited != seen.edited else ""
     if wrong or asked != seen:
         state[_WRONG] = wrong
-    history().see(asked, time.monotonic(), typed)
+    if max(len(asked.text), len(asked.edited)) <= most_letters:
+        history().see(asked, time.monotonic(), typed)
     state[_SEEN] = asked
 
 

@@ -98,6 +98,17 @@ def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_br
     assert in_url(app, "prefix") is None
 
 
+def test_what_is_too_long_to_be_read_is_not_kept_to_be_undone(serve, translator) -> None:
+    app = serve(bar, text=SENTENCE)
+    for number in range(2):
+        app.text_area(key="text").set_value(str(number) * (translator.most_letters + 1)).run()
+        assert any("has more than 16,384 characters" in line for line in texts(app))
+    history = app.session_state["steering.history"]
+    assert (history.now.text, history.before) == (SENTENCE, [])
+    press(app, "undo")
+    assert german(app) == translator.translate(SENTENCE).text
+
+
 LONG = " ".join(["Hund"] * 2_000)
 WORD = "Hund"
 

@@ -59,14 +59,13 @@ def _pieces(found: Found) -> list[EditorPiece]:
 
 
 def _buttons(found: Found) -> None:
-    history = steering.history()
     with st.container(key="translate-edits", horizontal=True, gap="small"):
         st.button(
             "Undo",
             key="undo",
             icon=":material/undo:",
             type="tertiary",
-            disabled=not history.before,
+            disabled=not steering.can_undo(),
             on_click=steering.undo,
         )
         st.button(
@@ -74,7 +73,7 @@ def _buttons(found: Found) -> None:
             key="redo",
             icon=":material/redo:",
             type="tertiary",
-            disabled=not history.undone,
+            disabled=not steering.history().undone,
             on_click=steering.redo,
         )
         if found.used.edited:

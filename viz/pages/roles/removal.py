@@ -159,10 +159,11 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         "before": effect.before.weights(kind)[at],
         "difference": effect.after.weights(kind)[at] - effect.before.weights(kind)[at],
     }[which]
-    signed = which == "difference"
+    signed, shape = which == "difference", weights.shape
 
+    # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
-        choose_removed(painted_squares(named, controls.place, weights.shape, squares))
+        choose_removed(painted_squares(named, controls.place, shape, squares))
 
     attention_map(
         weights,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -29,6 +31,8 @@ from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
 from transformer.search_settings import SearchSettings
 from viz.app.candidates import mark_changed_words
+from viz.app.steered import settings_of
+from viz.app.steering import Asked
 from viz.pages.roles.removal import most_changed
 from viz.pages.roles.removal_changes import parse_changes
 from viz.pages.roles.removal_effect import effect_of
@@ -177,6 +181,17 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
+    # what waits for the next square holds no weights
+    changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
+    settings = settings_of(Asked(SENTENCE))
+    translation = translator.translate(SENTENCE)
+    remembered = effect_of(translator, translation, trace, None, changes, settings).after
+    held = ref(remembered.cross)
+    np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
+    del remembered
+    st.cache_resource.clear()
+    gc.collect()
+    assert held() is None
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:

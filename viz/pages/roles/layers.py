@@ -13,6 +13,7 @@ from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predi
 from transformer.analysis.teacher_forcing import Array
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
+from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
@@ -21,7 +22,7 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
 from viz.pages.roles.why_charts import heads_chart
-from viz.pages.roles.written_piece import as_markdown, choices_of, closest_call, pick_written
+from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed, too."""

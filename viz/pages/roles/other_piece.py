@@ -12,10 +12,11 @@ from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.tokenizer import SPECIAL, WORD_START
+from viz.app.markdown import as_markdown
 from viz.app.memory import memo
 from viz.draw.formatting import format_probability
 from viz.draw.labels import quoted, shown
-from viz.pages.roles.written_piece import as_markdown, unlike
+from viz.pages.roles.written_piece import unlike
 
 OTHER = "other"
 """Name in the URL; empty for the most probable other piece."""

@@ -16,6 +16,7 @@ from transformer.analysis.teacher_forcing import Array
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.head_picker import pick_head
+from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number, format_probability
@@ -24,7 +25,7 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_heads import show_heads, show_open_head
-from viz.pages.roles.written_piece import as_markdown, choices_of, closest_call, pick_written
+from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased, too."""

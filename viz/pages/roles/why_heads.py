@@ -17,11 +17,11 @@ from transformer.kinds import KINDS, Kind
 from viz.app import navigation
 from viz.app.charts import altair_chart
 from viz.app.head_picker import in_link, open_head
+from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
 from viz.pages.roles.removal_controls import open_without
 from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest
-from viz.pages.roles.written_piece import as_markdown
 
 MEASURE = "why_heads"
 """Name in the URL."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,6 +10,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.logits.alternatives import Choice, alternatives
+from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import shown
 
@@ -22,7 +22,6 @@ MOST_BUTTONS = 60
 """Pieces that each have a button; a longer translation has a menu."""
 
 _BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
-_SPECIAL_IN_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def pick_written(
@@ -130,11 +129,6 @@ def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
         for step in choices
     ]
     return int(np.argmin(ahead))
-
-
-def as_markdown(text: str) -> str:
-    """A text as Markdown that shows it as it is; headings and labels of buttons are Markdown."""
-    return _SPECIAL_IN_MARKDOWN.sub(r"\\\1", text)
 
 
 def unlike(labels: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
 from viz.app.explanations import lead
+from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import word_links
 from viz.app.origin import origin_of
@@ -68,9 +68,4 @@ def _how_well(gold: GoldFigures | None) -> str:
     if gold is None:
         return "never measured on gold text for this checkpoint"
     sentences = f"{gold.sentences:,} gold sentence{'s' if gold.sentences > 1 else ''}"
-    return f"AER {gold.aer:.1f} % on {sentences} ({_as_text(gold.name)})"
-
-
-def _as_text(name: str) -> str:
-    """A name from a checkpoint's file: text in Markdown, whatever its characters."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", name)
+    return f"AER {gold.aer:.1f} % on {sentences} ({as_markdown(gold.name)})"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transformer import Translation, Translator
+import streamlit as st
+
+from transformer import HeadlightError, Translation, Translator
 from transformer.hooks import Hook
 from viz.app import sentence_bar, serving
 from viz.app.candidates import show_candidate
@@ -21,9 +23,13 @@ def rescaled_translation(
         edits: hooks that change every pass of the search.
         name: of the edits, in words; the same words always mean the same edits.
     """
-    found = serving.translate_edited(
-        translator, translation.source, sentence_bar.settings(), edits, name
-    )
+    try:
+        found = serving.translate_edited(
+            translator, translation.source, sentence_bar.settings(), edits, name
+        )
+    except HeadlightError as error:  # beside an edited translation, settings that none has tried
+        st.text(str(error))
+        return
     verdict = "the same words"
     if found.text != translation.text:
         verdict = "new words in bold, words that were left out struck through"

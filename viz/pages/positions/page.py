@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import streamlit as st
+
+from transformer import HeadlightError
 from viz.app.view_choice import choose_view
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
@@ -26,4 +29,8 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    VIEWS[choose_view(VIEW, VIEWS)]()
+    draw = VIEWS[choose_view(VIEW, VIEWS)]
+    try:
+        draw()
+    except HeadlightError as error:  # beside an edited translation, settings that none has tried
+        st.text(str(error))

@@ -109,6 +109,14 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(serve, url: dict[str, 
     assert len(app.get("vega_lite_chart")) == 2
 
 
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(serve) -> None:
+    url = {"edited": "Der Hund schläft.", "forbid": "z.B.", "temperature": "0.5"}
+    app = serve(inside_page, text=SENTENCE, **url)
+    assert not app.exception
+    assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
+    assert len(app.get("vega_lite_chart")) == 2
+
+
 @pytest.mark.parametrize("every", [False, True])
 def test_the_translation_under_another_scale_is_the_models_own(
     serve, translator: Translator, every: bool

@@ -32,3 +32,11 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) ->
 def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, wrong: str) -> None:
     names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")
     assert opened(view, **dict.fromkeys(names, wrong)).markdown
+
+
+@pytest.mark.parametrize("view", ["Without", "Beyond"])
+def test_what_no_search_can_do_is_one_sentence_beside_an_edited_translation(
+    opened, view: str
+) -> None:
+    app = opened(view, edited="Der Hund schläft.", forbid="z.B.")
+    assert "“z.B.” cannot be forbidden" in texts(app)[-1]

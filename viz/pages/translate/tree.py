@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer import Translation, Translator
+from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
 from viz.app import serving, steered
 from viz.app.sentence_bar import Found
@@ -18,7 +18,11 @@ OWN = "The translation above is edited by hand; the tree is the model’s own se
 
 def show_tree(found: Found) -> None:
     """Draw the tree of the search that found the translation in the bar."""
-    translation = _searched(found)
+    try:
+        translation = _searched(found)
+    except HeadlightError as error:  # beside an edited translation, settings that none has tried
+        st.text(str(error))
+        return
     tree = translation.tree
     if tree is None or not tree.nodes:
         return

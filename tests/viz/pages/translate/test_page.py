@@ -234,6 +234,11 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(
     trace = translator.trace(SENTENCE, typed)
     assert messages["translate-map"]["queries"] == shown(trace.labels("cross").queries)
     assert "edited by hand" in " ".join(caption.value for caption in app.caption)  # over the tree
+    # the search beside it can be asked for what none can do
+    app.text_input(key="forbid").set_value("z.B.").run()
+    assert not app.exception
+    assert any("“z.B.” cannot be forbidden" in line for line in texts(app))
+    app.button(key="undo").click().run()
     # the letters were one step
     app.button(key="undo").click().run()
     assert german(app) == translator.translate(SENTENCE).text

@@ -84,6 +84,24 @@ def asked(name: str) -> str | None:
     return values[-1] if values else None
 
 
+def is_cut(name: str) -> bool:
+    """Whether the address came with a longer text than a field of `MAX_CHARACTERS` takes."""
+    return len(asked(name) or "") > MAX_CHARACTERS
+
+
+def say_if_cut(name: str, text: str) -> None:
+    """Say below such a field that the link has more, until something else stands there.
+
+    Args:
+        text: what stands there.
+    """
+    state, said_of = st.session_state, f"address.cut.{name}"
+    if is_cut(name) and text == (asked(name) or "")[:MAX_CHARACTERS]:
+        state[said_of] = text
+    if state.get(said_of) == text:
+        st.text(f"The link has a longer text, which was cut to {MAX_CHARACTERS} characters.")
+
+
 def name_shown(place: DeltaGenerator, url_path: str) -> None:
     """Name the address that the page now shows; the last thing of a run.
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.languages import OURS
-from viz.app import sentence_bar, serving
+from viz.app import address, sentence_bar, serving
 from viz.app.address import MAX_CHARACTERS
 
 MORE = "more"
@@ -36,6 +36,7 @@ def traces() -> list[AttentionTrace]:
         max_chars=MAX_CHARACTERS,
         placeholder=f"Type {languages.sentence('source')} on each line",
     )
+    address.say_if_cut(MORE, typed or "")
     if (first := sentence_bar.trace()) is None:
         return []
     assert found is not None  # there is a trace

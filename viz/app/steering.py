@@ -182,6 +182,11 @@ def problems_of_link() -> list[str]:
     """What is wrong with the address; before the fields are drawn, which ignore it."""
     asked = {name: address.asked(name) for name in NAMES}
     problems = [problem_of(name, value) for name, value in asked.items() if value is not None]
+    if address.is_cut(FORBID):
+        problems.append(
+            f"The link has more forbidden words than fit: they were cut to "
+            f"{address.MAX_CHARACTERS} characters."
+        )
     return [problem for problem in problems if problem]
 
 

@@ -83,11 +83,22 @@ def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, 
         ("roles", {"roles_view": "Take away", "removed_how": "patched z"}, "donor"),
         ("translate", {"versus": "another prefix"}, "versus_prefix"),
         ("translate", {}, "forbid"),
+        ("masks", {}, "more"),
     ],
 )
 def test_no_text_makes_the_address_too_long(visit, page: str, view: dict[str, str], name) -> None:
-    field = visit(page, text=SENTENCE, **view, **{name: "a " * 9_000}).text_input(key=name)
+    app = visit(page, text=SENTENCE, **view, **{name: "a " * 9_000})
+    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
     assert field.proto.max_chars == len(field.value) == MAX_CHARACTERS
+    # nothing is cut in silence
+    said = [text for text in texts(app) if f"cut to {MAX_CHARACTERS} characters" in text]
+    assert len(said) == 1
+    assert said[0] in texts(app.run())
+    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
+    field.set_value("a")
+    del app.query_params[name]  # as the browser does
+    app.run()
+    assert said[0] not in texts(app)
 
 
 @pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
 from transformer.languages import Languages
-from viz.app import sentence_bar, serving
+from viz.app import address, sentence_bar, serving
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
@@ -84,6 +84,7 @@ def _another_sentence(controls: Controls) -> Second:
         bind="query-params",
         autocomplete="off",
     )
+    address.say_if_cut(OTHER_TEXT, text or "")
     translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
     st.text(translation.text)
     other = serving.trace(translator, translation)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
-from viz.app import sentence_bar, serving
+from viz.app import address, sentence_bar, serving
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import pick_head
 from viz.pages.roles import removal_history
@@ -129,6 +129,7 @@ def second_sentence(
         placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "
         "as the one in the bar",
     )
+    address.say_if_cut(DONOR, text or "")
     if not (text or "").strip():
         return None, ""
     try:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.search_settings import SearchSettings
-from viz.app import serving, steered, steering
+from viz.app import address, serving, steered, steering
 from viz.app.address import MAX_CHARACTERS
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.other_model import pick_other
@@ -154,6 +154,7 @@ def _asked(found: Found) -> Other | None:
             placeholder="none",
             width=320,
         )
+        address.say_if_cut(PREFIX, prefix or "")
         settings = replace(settings, prefix=prefix or "")
     st.checkbox("both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)

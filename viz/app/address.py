@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 FREE_TEXTS = frozenset(
     {
         *("text", "more", "text2", "donor", "other", "prefix", "forbid", "edited", "versus_prefix"),
+        *("removed", "pairs", "pe_dimensions"),
         *("model", "model2", "versus_model"),
     }
 )

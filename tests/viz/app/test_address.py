@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -11,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
-from viz.app.address import MAX_CHARACTERS, clean
+from viz.app.address import FREE_TEXTS, MAX_CHARACTERS, clean
 from viz.app.navigation import TITLES
 from viz.app.serving import CHECKPOINT_VARIABLE
 
@@ -57,6 +59,23 @@ def test_a_number_that_none_is_is_taken_out_wherever_it_stands() -> None:
         "text": ["Infinity"],
         "others": [""],
     }
+
+
+def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_texts() -> None:
+    root, found = APP.parent, set()
+    for path in sorted((root / "viz").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            given = {one.arg: one.value for one in call.keywords}
+            typed = call.func.attr in ("text_input", "text_area") or "accept_new_options" in given
+            if typed and "bind" in given:
+                key = given["key"]
+                module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
+                found.add(
+                    getattr(module, key.id) if isinstance(key, ast.Name) else ast.literal_eval(key)
+                )
+    assert {"text", "removed", "pairs"} <= found <= FREE_TEXTS
 
 
 @pytest.mark.parametrize(

@@ -117,14 +117,17 @@ def _pick_measure() -> Measure:
 
 
 def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure) -> None:
-    key = f"why-heads-{kind}"
+    opened = (place.layer, place.head) if place.kind == kind else None
+    # a click on the head that was clicked last would only take its selection away: what is open
+    # elsewhere gives the chart a new key, and with it no selection
+    own = f"{place.layer}.{place.head}" if opened else ""
+    key = f"why-heads-{kind}-{own}"
 
     def picked() -> None:
         chosen = st.session_state[key]["selection"].get(SELECTED)
         if chosen:  # a click beside the cells chooses none
             open_head(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
 
-    opened = (place.layer, place.head) if place.kind == kind else None
     altair_chart(
         heads_chart(kind, values, most, measure, opened=opened, clickable=True),
         key=key,

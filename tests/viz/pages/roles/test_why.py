@@ -117,6 +117,12 @@ def test_the_bars_are_what_the_model_loses(opened, link, translator, trace) -> N
         assert erased["sign"][place] == ("for" if lost >= 0 else "against")
 
 
+def tables_of(app: AppTest) -> set[str]:
+    """What names the tables of heads in the session."""
+    ids = (one.proto.id for one in app.get("vega_lite_chart"))
+    return {one for one in ids if "why-heads-" in one}
+
+
 def test_heads_are_coloured_named_and_opened_by_what_they_add(
     opened, link, translator, trace
 ) -> None:
@@ -134,8 +140,12 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     expected += [p for p in reversed(ordered) if values[p] < 0][:5]
     buttons = [b for b in app.button if b.key and b.key.startswith("why-open-")]
     assert [b.label.rsplit(" ", 1)[0] for b in buttons] == [names[place] for place in expected]
+    before = tables_of(app)
     buttons[-1].click().run()
     kind, layer, head = expected[-1]
+    # a new one, with no selection: a click there opens any head, the one clicked last, too
+    new = tables_of(app) - before
+    assert any(one.endswith(f"{kind}-{layer}.{head}") for one in new)
     menus = [app.selectbox(key=name).value for name in ("layer", "head")]
     assert menus == [str(layer + 1), str(head + 1)]
     assert app.button_group(key="kind").value == SCREEN_NAMES[kind]

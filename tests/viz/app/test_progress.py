@@ -17,7 +17,7 @@ def work() -> None:
     seen = st.session_state
     try:
         with progress_bar("Working") as report:
-            report(1, 2)
+            report(1, 2, *seen["now"])
             if seen["end"] == "in an error":
                 raise InputError("It cannot be done.")
             if seen["end"] == "in the middle":
@@ -35,8 +35,11 @@ def test_the_bar_goes_with_the_work(
 ) -> None:
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     app = AppTest.from_function(work)
-    app.session_state["end"] = end
-    app.run()
-    assert not app.exception
-    assert len(app.get("progress")) == bars
+    for now in ((), ("the second part",)):
+        app.session_state["end"], app.session_state["now"] = end, now
+        app.run()
+        assert not app.exception
+        assert len(app.get("progress")) == bars
+        for bar in app.get("progress"):
+            assert bar.proto.text == ": ".join(["Working", *now])
     assert [text.value for text in app.text] == said

@@ -23,7 +23,9 @@ from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
+from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
+from viz.draw.labels import KIND_TITLES
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name
@@ -120,13 +122,8 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, asked: b
             "above."
         )
         return
-    bar = st.progress(0.0)
-
-    def progress(done: int, steps: int, what: str) -> None:
-        bar.progress(done / steps, text=f"Erasing: {what}")
-
-    erased = erase_by_lenses(translator, trace, seed, progress)
-    bar.empty()
+    with progress_bar("Erasing") as report:
+        erased = erase_by_lenses(translator, trace, seed, report)
     if erased.missing:
         names = ", ".join(map(screen_name, erased.missing))
         st.text(f"The time for one go is up: press the button again to go on with {names}.")

@@ -62,7 +62,7 @@ def erasing_chart(
     y = alt.Y(
         "value:Q",
         title="nats",
-        scale=alt.Scale(domain=[min(0.0, float(table["value"].min())), most]),
+        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), most]),
         axis=alt.Axis(tickCount=5),
     )
     scale = alt.Scale(domain=names, range=[*_colors(len(lenses)), GREY])

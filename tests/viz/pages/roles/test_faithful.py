@@ -18,7 +18,7 @@ from tests.viz.pages.roles.made_reports import (
     near,
 )
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
-from transformer import KINDS, Translator
+from transformer import KINDS, InputError, Translator
 from transformer.analysis.corpus.faithfulness import (
     FRACTIONS,
     lens_faithfulness,
@@ -26,11 +26,13 @@ from transformer.analysis.corpus.faithfulness import (
     random_erasing,
 )
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves
+from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
+from viz.app import progress
 from viz.draw.formatting import format_number
 from viz.pages.roles import faithful_sentence
 from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM
-from viz.pages.roles.faithful_charts import RANDOM, largest
+from viz.pages.roles.faithful_charts import RANDOM, erasing_chart, largest
 from viz.pages.roles.faithful_sentence import MOST_WORDS, screen_name
 from viz.pages.roles.faithful_text import attention_said, corpus_said
 
@@ -82,6 +84,15 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
 @pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
 def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
     assert largest([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
+    random = Figure(fall, fall - 3, fall + 3)
+    most = largest([random], [near(fall)])
+    chart = erasing_chart({"a": [near(fall)]}, [random], [0.5], most, legend=False).to_dict()
+    ((low, high),) = [
+        layer["encoding"]["y"]["scale"]["domain"]
+        for layer in chart["layer"]
+        if "scale" in layer["encoding"]["y"]
+    ]
+    assert low <= fall - 3 < fall + 3 <= high
 
 
 def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
@@ -164,6 +175,18 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
     assert all(screen_name(name) in said for name in NAMES[2:])
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:4]]  # what was computed is remembered
+
+
+def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_, **__):
+        raise InputError("It cannot be done.")
+
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(faithful_sentence, "lens_faithfulness", fails)
+    app = opened(ERASE, text="The dog waits under the table.")
+    app.button(key="faithful-erase").click().run()
+    assert "It cannot be done." in texts(app)
+    assert not app.get("progress")
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -82,7 +82,7 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
             autocomplete="off",
         )
     history = removal_history.of_session()
-    history.see(removed or "")
+    history.see(removed or "", 0.0)
     with row:
         place = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)

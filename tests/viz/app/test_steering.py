@@ -166,8 +166,8 @@ def test_what_is_wrong_goes_and_what_is_sound_stays(
     asked = Asked(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
     _, used, said = steered.translate(translator, asked)
     assert used == asked._replace(
-        **({"prefix": ""} if "prefix" in went_on else {}),
-        **({"forbid": ""} if "words" in went_on else {}),
+        prefix="" if "prefix" in went_on else asked.prefix,
+        forbid="" if "words" in went_on else asked.forbid,
     )
     assert said.endswith(f". The search went on {went_on}.")
     for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):

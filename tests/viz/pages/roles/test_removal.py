@@ -235,7 +235,7 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
     found = set()
     for value in (0.0, 9.0):
-        means = {kind: torch.full(shape, value) for kind in KINDS}
+        means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / head_report.MEANS_FILE)
         of = effect_of(translator, translation, trace, None, changes, SearchSettings())
         found.add(of.after.log_probs.tobytes())

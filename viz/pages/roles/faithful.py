@@ -25,7 +25,6 @@ from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
-from viz.draw.labels import KIND_TITLES
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name

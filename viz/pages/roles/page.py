@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viz.app.view_choice import choose_view
-from viz.pages.roles.faithful import faithful
-from viz.pages.roles.layers import layer_by_layer
-from viz.pages.roles.measured import measured
-from viz.pages.roles.removal import take_away
+from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 from viz.pages.roles.view_names import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
-from viz.pages.roles.why import why_this_word
 
 VIEWS: dict[str, Callable[[], None]] = {
-    ROLES: measured,
-    TAKE_AWAY: take_away,
-    WHY: why_this_word,
-    LAYERS: layer_by_layer,
-    FAITHFUL: faithful,
+    ROLES: corpus_roles.show,
+    TAKE_AWAY: removal.show,
+    WHY: why_this_word.show,
+    LAYERS: layer_by_layer.show,
+    FAITHFUL: faithful.show,
 }
 
 

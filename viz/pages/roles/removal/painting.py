@@ -10,7 +10,7 @@ from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from viz.draw.labels import row_names, shown
-from viz.pages.roles.removal_changes import Change, format_changes, with_row
+from viz.pages.roles.removal.changes import Change, format_changes, with_row
 
 _ROW, _KEYS = "removal-row", "removal-keys"
 

@@ -12,7 +12,7 @@ from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.search_settings import SearchArguments, SearchSettings
 from viz.app import serving
 from viz.app.memory import memo
-from viz.pages.roles.removal_changes import Change, format_changes, removal_of
+from viz.pages.roles.removal.changes import Change, format_changes, removal_of
 
 
 def effect_of(

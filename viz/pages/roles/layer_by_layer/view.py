@@ -19,9 +19,9 @@ from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
-from viz.pages.roles.layers_charts import parts_of, shares_chart, shares_of_words, sum_chart
-from viz.pages.roles.layers_table import predictions_html, stays_from, top_html
-from viz.pages.roles.why_charts import heads_chart
+from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
+from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
+from viz.pages.roles.why_this_word.charts import heads_chart
 from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
 
 SHARES = "shares"
@@ -32,7 +32,7 @@ TOP = 5
 """Pieces of each layer that a hover names."""
 
 
-def layer_by_layer() -> None:
+def show() -> None:
     """The view: the logit lens, the sum of one logit, and where each written word comes from."""
     if (bar := bar_sentence()) is None:
         return

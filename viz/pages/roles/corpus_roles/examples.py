@@ -16,7 +16,7 @@ from viz.app.memory import memo
 from viz.app.serving import identity
 from viz.draw.labels import head_name, shown
 from viz.draw.palette import COLOR
-from viz.pages.roles.measured_text import per_cent
+from viz.pages.roles.corpus_roles.text import per_cent
 
 _SIDE = 170  # CSS pixels of a small map
 

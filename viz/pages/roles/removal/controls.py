@@ -14,8 +14,8 @@ from transformer.analysis.heads.head import Head
 from viz.app import address, sentence_bar, serving
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import pick_head
-from viz.pages.roles import removal_history
-from viz.pages.roles.removal_changes import Change, How, format_changes
+from viz.pages.roles.removal.changes import Change, How, format_changes
+from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 from viz.pages.roles.view_names import TAKE_AWAY, VIEW
 
 REMOVED, HOW, WHICH, DONOR = "removed", "removed_how", "removed_map", "donor"
@@ -81,12 +81,12 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
             placeholder="none",
             autocomplete="off",
         )
-    history = removal_history.of_session()
+    history = history_of_session()
     history.see(removed or "", 0.0)
     with row:
         place = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
-        removal_history.buttons(history, choose_removed)
+        undo_buttons(history, choose_removed)
         which = _pick_map()
     return Controls(place, HOWS[how], (removed or "").strip(), which)
 

@@ -8,7 +8,7 @@ import streamlit as st
 from transformer.analysis.corpus.corpus_roles import MEASURES
 from transformer.analysis.corpus.head_report import HeadFigures
 from transformer.analysis.heads.importance import IMPORTANCE
-from viz.pages.roles.measured_text import with_interval
+from viz.pages.roles.corpus_roles.text import with_interval
 
 
 def measures_table(figures: HeadFigures) -> None:

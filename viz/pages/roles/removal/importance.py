@@ -11,8 +11,8 @@ from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
 from viz.app.charts import draw_spec, spec_of
 from viz.app.memory import memo
 from viz.draw.formatting import format_number
-from viz.pages.roles.removal_changes import Change, format_changes
-from viz.pages.roles.removal_charts import curve_chart
+from viz.pages.roles.removal.changes import Change, format_changes
+from viz.pages.roles.removal.charts import curve_chart
 from viz.pages.roles.stored_report import state_of_report, stored_report
 
 ORDER = "removal_order"

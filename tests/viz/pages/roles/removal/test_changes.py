@@ -8,7 +8,7 @@ import pytest
 from benchmarks.made_trace import made_trace
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis.heads.head import Head
-from viz.pages.roles.removal_changes import (
+from viz.pages.roles.removal.changes import (
     Change,
     fitting_changes,
     format_changes,
@@ -17,7 +17,7 @@ from viz.pages.roles.removal_changes import (
     switched,
     with_row,
 )
-from viz.pages.roles.removal_painting import painted_squares
+from viz.pages.roles.removal.painting import painted_squares
 
 CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
 DECODER = Head("decoder_self", 1, 2)

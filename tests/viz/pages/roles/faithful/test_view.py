@@ -30,11 +30,11 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
 from viz.app import progress
 from viz.draw.formatting import format_number
-from viz.pages.roles import faithful_sentence
-from viz.pages.roles.faithful import ERASE, PERMUTED, UNIFORM
-from viz.pages.roles.faithful_charts import RANDOM, erasing_chart, largest
-from viz.pages.roles.faithful_sentence import MOST_WORDS, screen_name
-from viz.pages.roles.faithful_text import attention_said, corpus_said
+from viz.pages.roles.faithful import sentence as faithful_sentence
+from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, largest
+from viz.pages.roles.faithful.sentence import MOST_WORDS, screen_name
+from viz.pages.roles.faithful.text import attention_said, corpus_said
+from viz.pages.roles.faithful.view import ERASE, PERMUTED, UNIFORM
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
 from viz.app import serving
-from viz.pages.roles import layers
-from viz.pages.roles.layers_charts import BEFORE, SOURCE, START, shares_of_words
-from viz.pages.roles.layers_table import predictions_html, stays_from
+from viz.pages.roles.layer_by_layer import view as layers
+from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, shares_of_words
+from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from
 from viz.pages.roles.other_piece import shown_piece
 
 STEP = 2

@@ -26,10 +26,10 @@ from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
 from viz.pages.roles.bar_sentence import bar_sentence
-from viz.pages.roles.faithful_charts import changes_chart, erasing_chart, kinds_chart, largest
-from viz.pages.roles.faithful_sentence import Erased, erase_by_lenses, measured_pieces, screen_name
-from viz.pages.roles.faithful_text import attention_said, corpus_said, measured_on, sentence_said
-from viz.pages.roles.removal_charts import word_log_probs
+from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
+from viz.pages.roles.faithful.sentence import Erased, erase_by_lenses, measured_pieces, screen_name
+from viz.pages.roles.faithful.text import attention_said, corpus_said, measured_on, sentence_said
+from viz.pages.roles.removal.charts import word_log_probs
 
 TEST, SEED, LAYERS = "faithful_test", "faithful_seed", "faithful_layers"
 """Names in the URL."""
@@ -44,7 +44,7 @@ OTHERS = "Sufficiency: how much log P of a piece falls with all others erased"
 _ASKED = "faithful.asked"
 
 
-def faithful() -> None:
+def show() -> None:
     """The view: a test on the sentence in the bar, and the same as measured on a corpus."""
     if (bar := bar_sentence()) is None:
         return

@@ -26,9 +26,9 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.measured_map import PICKED, picked
-from viz.pages.roles.measured_quantities import cells_of_report
-from viz.pages.roles.measured_text import importance_said, naming, role_said, sureness
+from viz.pages.roles.corpus_roles.map import PICKED, picked
+from viz.pages.roles.corpus_roles.quantities import cells_of_report
+from viz.pages.roles.corpus_roles.text import importance_said, naming, role_said, sureness
 
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 

@@ -20,10 +20,10 @@ from viz.app.head_picker import open_head, pick_head
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.bar_sentence import bar_sentence
-from viz.pages.roles.measured_card import card, card_of_sentence
-from viz.pages.roles.measured_examples import examples
-from viz.pages.roles.measured_map import Cell, kind_chart, picked, spoken_table
-from viz.pages.roles.measured_quantities import (
+from viz.pages.roles.corpus_roles.card import card, card_of_sentence
+from viz.pages.roles.corpus_roles.examples import examples
+from viz.pages.roles.corpus_roles.map import Cell, kind_chart, picked, spoken_table
+from viz.pages.roles.corpus_roles.quantities import (
     QUANTITIES,
     ROLE,
     cells_of_report,
@@ -31,16 +31,16 @@ from viz.pages.roles.measured_quantities import (
     is_signed,
     meaning,
 )
-from viz.pages.roles.measured_similar import like_this_one
-from viz.pages.roles.measured_table import measures_table
-from viz.pages.roles.measured_text import measured_on
+from viz.pages.roles.corpus_roles.similar import like_this_one
+from viz.pages.roles.corpus_roles.table import measures_table
+from viz.pages.roles.corpus_roles.text import measured_on
 from viz.pages.roles.stored_report import stored_report
 
 MEASURE = "roles_measure"
 """Name in the URL of what the map is coloured by."""
 
 
-def measured() -> None:
+def show() -> None:
     """The view: every head by what was measured of it, and one head in words."""
     if (bar := bar_sentence()) is None:
         return

@@ -23,9 +23,9 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
 from viz.app import serving
 from viz.draw.labels import SCREEN_NAMES
-from viz.pages.roles import why
 from viz.pages.roles.other_piece import name_of, piece_of
-from viz.pages.roles.why import disagree
+from viz.pages.roles.why_this_word import view as why
+from viz.pages.roles.why_this_word.view import disagree
 from viz.pages.roles.written_piece import unlike
 
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"

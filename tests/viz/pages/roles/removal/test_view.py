@@ -33,9 +33,9 @@ from transformer.search_settings import SearchSettings
 from viz.app.candidates import mark_changed_words
 from viz.app.steered import settings_of
 from viz.app.steering import Asked
-from viz.pages.roles.removal import most_changed
-from viz.pages.roles.removal_changes import parse_changes
-from viz.pages.roles.removal_effect import effect_of
+from viz.pages.roles.removal.changes import parse_changes
+from viz.pages.roles.removal.effect import effect_of
+from viz.pages.roles.removal.view import most_changed
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"

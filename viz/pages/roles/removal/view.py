@@ -27,26 +27,26 @@ from viz.draw.caption import of_head
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles import removal_controls as menus
 from viz.pages.roles.bar_sentence import bar_sentence
-from viz.pages.roles.removal_changes import (
+from viz.pages.roles.removal import controls as menus
+from viz.pages.roles.removal.changes import (
     Change,
     fitting_changes,
     format_changes,
     parse_changes,
     switched,
 )
-from viz.pages.roles.removal_charts import word_log_probs, words_chart
-from viz.pages.roles.removal_controls import Controls, choose_removed
-from viz.pages.roles.removal_effect import effect_of
-from viz.pages.roles.removal_importance import remove_by_importance
-from viz.pages.roles.removal_painting import paint_rows, painted_squares
+from viz.pages.roles.removal.charts import word_log_probs, words_chart
+from viz.pages.roles.removal.controls import Controls, choose_removed
+from viz.pages.roles.removal.effect import effect_of
+from viz.pages.roles.removal.importance import remove_by_importance
+from viz.pages.roles.removal.painting import paint_rows, painted_squares
 
 MOST_CHANGED = 8
 """Heads that are named."""
 
 
-def take_away() -> None:
+def show() -> None:
     """The view: switch heads off, and see the translation, its log P and every other head."""
     if (bar := bar_sentence()) is None:
         return

@@ -20,8 +20,8 @@ from viz.app.head_picker import in_link, open_head
 from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
-from viz.pages.roles.removal_controls import open_without
-from viz.pages.roles.why_charts import SELECTED, heads_chart, pieces_chart, strongest
+from viz.pages.roles.removal.controls import open_without
+from viz.pages.roles.why_this_word.charts import SELECTED, heads_chart, pieces_chart, strongest
 
 MEASURE = "why_heads"
 """Name in the URL."""

@@ -10,8 +10,8 @@ from transformer.analysis.heads.head import Head
 from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.measured_quantities import roles_on
-from viz.pages.roles.measured_text import (
+from viz.pages.roles.corpus_roles.quantities import roles_on
+from viz.pages.roles.corpus_roles.text import (
     LOOKS,
     importance_said,
     per_cent,
@@ -19,7 +19,7 @@ from viz.pages.roles.measured_text import (
     role_said,
     sureness,
 )
-from viz.pages.roles.removal_controls import open_without
+from viz.pages.roles.removal.controls import open_without
 
 
 def card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> None:

@@ -16,8 +16,8 @@ from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number
-from viz.pages.roles.measured_map import Cell
-from viz.pages.roles.measured_text import (
+from viz.pages.roles.corpus_roles.map import Cell
+from viz.pages.roles.corpus_roles.text import (
     SHARES,
     SHORT,
     SIGNED,

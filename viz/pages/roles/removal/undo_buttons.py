@@ -11,13 +11,13 @@ from viz.app.undo import History
 _HISTORY = "removal.history"
 
 
-def of_session() -> History[str]:
+def history_of_session() -> History[str]:
     """The history of this reader: the texts of the link."""
     history: History[str] = st.session_state.setdefault(_HISTORY, History())
     return history
 
 
-def buttons(history: History[str], choose: Callable[[str], None]) -> None:
+def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
     """Draw undo, redo and “all back”.
 
     Args:

@@ -23,8 +23,8 @@ from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import at_head, quoted, shown
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
-from viz.pages.roles.why_charts import MOST_ROWS, pieces_chart, strongest
-from viz.pages.roles.why_heads import show_heads, show_open_head
+from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
+from viz.pages.roles.why_this_word.heads import show_heads, show_open_head
 from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
 
 ERASE = "erase"
@@ -37,7 +37,7 @@ OF_NOTE = 0.1
 """Share of the largest bar from which two bars can be said to disagree."""
 
 
-def why_this_word() -> None:
+def show() -> None:
     """The view: a written piece, another one, and what speaks for the first or the second."""
     if (bar := bar_sentence()) is None:
         return

@@ -9,8 +9,8 @@ from transformer.analysis.corpus.faithfulness_report import Curves, Faithfulness
 from transformer.analysis.corpus.stored import Figure
 from transformer.kinds import KIND_TITLES
 from viz.draw.formatting import format_number
-from viz.pages.roles.faithful_sentence import Erased, mean, screen_name
-from viz.pages.roles.measured_text import per_cent
+from viz.pages.roles.corpus_roles.text import per_cent
+from viz.pages.roles.faithful.sentence import Erased, mean, screen_name
 
 
 def corpus_said(report: FaithfulnessReport) -> list[str]:

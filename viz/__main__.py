@@ -18,7 +18,7 @@ from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.lines_command import write_lines
 from viz.report import report
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     _require_sense(options)
     if options.lines is not None:
-        return write_lines(options, _view(options))
+        return write_lines(options, _explorer_options(options))
     _write(options)
     return 0
 
@@ -71,15 +71,15 @@ def _page(options: argparse.Namespace) -> str:
     trace = translator.trace(options.text, options.target, beam_size=options.beam)
     return report(
         lensed(options.lens, translator, trace),
-        _view(options),
+        _explorer_options(options),
         title=options.title,
         theme=options.theme,
         origin=Origin.of(translator, trace.source, trace.target),
     )
 
 
-def _view(options: argparse.Namespace) -> View:
-    return View(
+def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
+    return ExplorerOptions(
         options.kind,
         options.layer,
         options.head,

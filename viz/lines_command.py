@@ -21,7 +21,7 @@ from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Translation
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.lines_report import LinesPage
 from viz.packed_sentence import Packed, packed
 from viz.trace_files import DEFAULT_FORMATS, TraceFiles
@@ -35,7 +35,7 @@ Pair = tuple[str, str | None]
 """A line and the translation that is forced, if one is."""
 
 
-def write_lines(options: argparse.Namespace, view: View) -> int:
+def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     """Translate the lines of a file and write the page; the exit status.
 
     A line that cannot be shown stops no other: it is named on standard error and in the page, and
@@ -46,13 +46,14 @@ def write_lines(options: argparse.Namespace, view: View) -> int:
             if what is asked for is not there, if no line can be shown, or if the page would be
             larger than it may.
     """
-    translator = Translator.load(options.checkpoint)
-    _require_view(translator, view)
-    formats = options.trace_formats or DEFAULT_FORMATS
-    files = TraceFiles(options.traces, formats) if options.traces else None
-    lines = _Lines(translator, view, options.beam, options.threads or usable_cores(), files)
-    pairs = _pairs(options.lines, options.targets, translator.most_letters)
-    page, progress, left_out, status = LinesPage(view), Progress(beside_output=False), [], 0
+    translator = Translator.load(arguments.checkpoint)
+    _require_heads(translator, options)
+    formats = arguments.trace_formats or DEFAULT_FORMATS
+    files = TraceFiles(arguments.traces, formats) if arguments.traces else None
+    threads = arguments.threads or usable_cores()
+    lines = _Lines(translator, options, arguments.beam, threads, files)
+    pairs = _pairs(arguments.lines, arguments.targets, translator.most_letters)
+    page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):
         if isinstance(result, Packed):
             page.add(result)
@@ -64,25 +65,25 @@ def write_lines(options: argparse.Namespace, view: View) -> int:
         status = status if result is None else command.REFUSED
     progress.clear()
     if not len(page):
-        raise InputError(f"{options.lines} has no line that can be shown: nothing is written.")
+        raise InputError(f"{arguments.lines} has no line that can be shown: nothing is written.")
     made_by = Origin.of(translator, "", "").made_by
     content = page.html(
-        title=options.title, theme=options.theme, made_by=made_by, left_out=left_out
+        title=arguments.title, theme=arguments.theme, made_by=made_by, left_out=left_out
     )
     try:
-        write_file(options.out, content.encode("utf-8", errors="replace"))
+        write_file(arguments.out, content.encode("utf-8", errors="replace"))
     except OSError as error:
-        raise InputError(f"{options.out} cannot be written: {error.strerror}.") from error
+        raise InputError(f"{arguments.out} cannot be written: {error.strerror}.") from error
     return status
 
 
-def _require_view(translator: Translator, view: View) -> None:
+def _require_heads(translator: Translator, options: ExplorerOptions) -> None:
     """What is wrong with the options is no line's fault.
 
     Raises:
         InputError: if there is no such head.
     """
-    encode_explorer(lensed(view.lens, translator, translator.trace("a", "a")), view)
+    encode_explorer(lensed(options.lens, translator, translator.trace("a", "a")), options)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class _Lines:
     """How each line becomes what the page holds of it, on as many cores as there are threads."""
 
     translator: Translator
-    view: View
+    options: ExplorerOptions
     beam: int
     threads: int
     files: TraceFiles | None
@@ -142,9 +143,9 @@ class _Lines:
             return InputError(f"Line {number:,}: {error}")
 
     def _packed(self, number: int, trace: AttentionTrace) -> Packed:
-        shown = lensed(self.view.lens, self.translator, trace)
+        shown = lensed(self.options.lens, self.translator, trace)
         made = packed(
-            number, shown, self.view, Origin.of(self.translator, trace.source, trace.target)
+            number, shown, self.options, Origin.of(self.translator, trace.source, trace.target)
         )
         if self.files:
             self.files.write(number, shown)

@@ -15,7 +15,7 @@ from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 from viz.draw.lines import Listed, Side, encode_lines
 from viz.draw.open_head import outlined
@@ -71,16 +71,18 @@ class LinesPage:
     What it keeps of each is its packed block and its line in the list; the summary is sums.
 
     Args:
-        view: with which each sentence opens.
+        options: with which each sentence opens.
         most_bytes: of all blocks together.
 
     Raises:
-        InputError: if the view has no layer.
+        InputError: if the options have no layer.
     """
 
-    def __init__(self, view: View | None = None, *, most_bytes: int = MOST_BYTES) -> None:
-        self.view = view or View()
-        if self.view.layers is not None and not self.view.layers:
+    def __init__(
+        self, options: ExplorerOptions | None = None, *, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self.options = options or ExplorerOptions()
+        if self.options.layers is not None and not self.options.layers:
             raise InputError("There is no layer to show: name at least one.")
         self.most_bytes = most_bytes
         self.bytes = 0
@@ -148,7 +150,7 @@ class LinesPage:
         if not self._listed:
             raise InputError("There is no sentence to show: give at least one.")
         return _PAGE.format(
-            title=escape(_heading(self.view) if title is None else title),
+            title=escape(_heading(self.options) if title is None else title),
             css=page_style(theme, "lines_report.css"),
             about=escape(self._about(made_by)),
             notes=_list([*self._said(), *left_out]),
@@ -158,7 +160,7 @@ class LinesPage:
         )
 
     def _lines(self, made_by: str) -> str:
-        view, layers = self.view, self.view.layers
+        options, layers = self.options, self.options.layers
         caption = [_counted(len(self)), *([f"{made_by}."] if made_by else [])]
         heads = {
             kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
@@ -169,8 +171,8 @@ class LinesPage:
             # of two stacks, the lower one need not have the layers that are shown
             {kind: of for kind, of in heads.items() if of},
             sides=self._sides,
-            selected=(self._opens, *outlined(view.lens, view.layer, view.head)),
-            together=None if tells_heads(view.lens) else ALL_HEADS,
+            selected=(self._opens, *outlined(options.lens, options.layer, options.head)),
+            together=None if tells_heads(options.lens) else ALL_HEADS,
             caption=caption,
         )
 
@@ -178,13 +180,13 @@ class LinesPage:
         said = [f"{_counted(len(self))}."]
         if made_by:
             said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
-        one = "head" if tells_heads(self.view.lens) else "layer, all heads together"
+        one = "head" if tells_heads(self.options.lens) else "layer, all heads together"
         said.append(
             f"The summary shows each {one} over all of them; below it is one sentence, with its "
             "number in the page's address."
         )
-        if self.view.lens != "weights":
-            said.append(f"The lens is {LENS_NAMES[self.view.lens]}, not the weights themselves.")
+        if self.options.lens != "weights":
+            said.append(f"The lens is {LENS_NAMES[self.options.lens]}, not the weights themselves.")
         return " ".join(said)
 
     def _said(self) -> list[str]:
@@ -194,7 +196,7 @@ class LinesPage:
 
 def lines_report(
     traces: Iterable[AttentionTrace],
-    view: View | None = None,
+    options: ExplorerOptions | None = None,
     *,
     title: str | None = None,
     theme: PageTheme = "auto",
@@ -206,9 +208,9 @@ def lines_report(
     as the page stays within `MOST_BYTES`.
 
     Args:
-        traces: of one model, at least one; what `lensed` makes of them, where the lens of the view
-            is another than the weights.
-        view: what is shown of each, and how; `View()` unless given.
+        traces: of one model, at least one; what `lensed` makes of them, where the options have a
+            lens other than the weights.
+        options: what is shown of each, and how; `ExplorerOptions()` unless given.
         title: heading of the page.
         theme: auto follows the reader's system.
         origin: the model, if it is to be told; the texts in it are replaced by those of each trace.
@@ -218,18 +220,18 @@ def lines_report(
             the page would be larger than it may.
     """
     require_theme(theme)
-    page = LinesPage(view)
+    page = LinesPage(options)
     for number, trace in enumerate(traces, start=1):
         of = origin and replace(origin, source=trace.source, target=trace.target)
-        page.add(packed(number, trace, page.view, of))
+        page.add(packed(number, trace, page.options, of))
     return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
 
 
-def _heading(view: View) -> str:
-    one = "head" if tells_heads(view.lens) else "layer"
-    if view.lens == "weights":
+def _heading(options: ExplorerOptions) -> str:
+    one = "head" if tells_heads(options.lens) else "layer"
+    if options.lens == "weights":
         return "Where each head looks, over many sentences"
-    return f"Each {one} over many sentences, seen through {LENS_NAMES[view.lens]}"
+    return f"Each {one} over many sentences, seen through {LENS_NAMES[options.lens]}"
 
 
 def _counted(sentences: int) -> str:

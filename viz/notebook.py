@@ -21,7 +21,7 @@ from transformer.analysis.lenses import NAMES, OF_WEIGHTS_ALONE, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.errors import InputError, quoted
 from transformer.trace import AttentionTrace
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.head_order import LAYER_ORDER
 from viz.page_style import PageTheme
 from viz.report import report
@@ -119,7 +119,7 @@ def explore(
             f"AttentionTrace.from_arrays or from_huggingface."
         )
     kind, layer, head = _triple(selected)
-    view = View(
+    options = ExplorerOptions(
         kind,
         layer,
         head,
@@ -131,7 +131,7 @@ def explore(
         sort=sort,
         lens=lens,
     )
-    return Shown(report(_through(lens, translator, trace), view, theme=theme))
+    return Shown(report(_through(lens, translator, trace), options, theme=theme))
 
 
 def _triple(selected: object) -> tuple[Any, Any, Any]:

@@ -12,7 +12,7 @@ from transformer.languages import code_of_name
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import encode_apart
 from viz.draw.explorer_notes import is_alone
-from viz.draw.explorer_view import View, chosen
+from viz.draw.explorer_options import ExplorerOptions, shown_parts
 from viz.draw.labels import at_head
 from viz.draw.lines import Listed, Side
 from viz.draw.open_head import heads
@@ -49,22 +49,25 @@ class Packed:
 
 
 def packed(
-    number: int, trace: AttentionTrace, view: View | None = None, origin: Origin | None = None
+    number: int,
+    trace: AttentionTrace,
+    options: ExplorerOptions | None = None,
+    origin: Origin | None = None,
 ) -> Packed:
     """Make of a trace what the page holds of it.
 
     Args:
         number: of its line, from 1.
-        trace: what `lensed` makes of one, where the lens of the view is another than the weights.
-        view: what is shown, and how; of heads that the trace has.
+        trace: what `lensed` makes of one, where the options have a lens other than the weights.
+        options: what is shown, and how; of heads that the trace has.
         origin: the sentence and its model, if they are to be told in saved pictures.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    view = view or View()
-    shown = chosen(view, trace)
-    kinds = {kind: _heads(trace, kind, view) for kind in shown.kinds}
+    options = options or ExplorerOptions()
+    shown = shown_parts(options, trace)
+    kinds = {kind: _heads(trace, kind, options) for kind in shown.kinds}
     listed = Listed(
         number=number,
         source=trace.source,
@@ -73,7 +76,7 @@ def packed(
         length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
         unlike=sum(of.unlike for of in kinds.values()) / len(kinds),
     )
-    encoded = encode_apart(trace, view, origin)
+    encoded = encode_apart(trace, options, origin)
     blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
     notes = (*trace.notes, *([encoded.note] if encoded.note else []))
     return Packed(listed, blocks, kinds, shown.kind, _sides(trace), notes)
@@ -87,7 +90,7 @@ def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
     )
 
 
-def _heads(trace: AttentionTrace, kind: Kind, view: View) -> SentenceHeads:
+def _heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
     """Of all that a head looks at, shown or not, as a head is named in the grid."""
-    of = heads(trace, kind, words=view.words, special=True, lens=view.lens)
+    of = heads(trace, kind, words=options.words, special=True, lens=options.lens)
     return measure_heads(of.whole, kind)

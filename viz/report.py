@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import encode_apart
 from viz.draw.explorer_notes import is_alone, named_texts
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.formatting import format_number
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 from viz.page_style import PageTheme, page_style, require_theme
@@ -48,7 +48,7 @@ _HEAD = '<script type="text/plain" id="{}">{}</script>\n'
 
 def report(
     trace: AttentionTrace,
-    view: View | None = None,
+    options: ExplorerOptions | None = None,
     *,
     title: str | None = None,
     theme: PageTheme = "auto",
@@ -59,12 +59,12 @@ def report(
 
     The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
     `viz.draw.packed_heads`), and beyond in steps of 16 bits, which the page then says. Heads that
-    the view leaves out of the grid are left out of the page.
+    the options leave out of the grid are left out of the page.
 
     Args:
-        trace: our own or anybody's; what `lensed` makes of one, where the lens of the view is
-            another than the weights.
-        view: what is shown, and how; `View()` unless given.
+        trace: our own or anybody's; what `lensed` makes of one, where the options have a lens
+            other than the weights.
+        options: what is shown, and how; `ExplorerOptions()` unless given.
         title: heading of the page; it says what is seen, and through which lens, unless given.
         theme: auto follows the page around it in a notebook, else the reader's system.
         origin: the model, if it is to be told.
@@ -75,16 +75,16 @@ def report(
             there are more weights than a browser opens.
     """
     require_theme(theme)
-    view = view or View()
-    encoded = encode_apart(trace, view, origin)
+    options = options or ExplorerOptions()
+    encoded = encode_apart(trace, options, origin)
     notes = [*trace.notes, *([encoded.note] if encoded.note else [])]
     return _PAGE.format(
-        title=escape(_heading(view) if title is None else title),
+        title=escape(_heading(options) if title is None else title),
         theme=theme,
         css=page_style(theme, "report.css"),
         texts=_texts(trace),
         notes="".join(f'<p class="note">{escape(note)}</p>\n' for note in notes),
-        about=_about(trace, view, origin, link),
+        about=_about(trace, options, origin, link),
         weights=encoded.message,
         script=_script(),
         heads="".join(_HEAD.format(escape(name), text) for name, text in encoded.heads.items()),
@@ -100,15 +100,17 @@ def _texts(trace: AttentionTrace) -> str:
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
 
 
-def _heading(view: View) -> str:
+def _heading(options: ExplorerOptions) -> str:
     """Only weights say where a head looks."""
-    if view.lens == "weights":
+    if options.lens == "weights":
         return "Where each head looks"
-    one = "head" if tells_heads(view.lens) else "layer"
-    return f"Each {one}, seen through {LENS_NAMES[view.lens]}"
+    one = "head" if tells_heads(options.lens) else "layer"
+    return f"Each {one}, seen through {LENS_NAMES[options.lens]}"
 
 
-def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) -> str:
+def _about(
+    trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
+) -> str:
     """Log P, model, date, lens and address in sentences, escaped."""
     said = []
     if pieces := len(trace.log_probs):
@@ -118,10 +120,10 @@ def _about(trace: AttentionTrace, view: View, origin: Origin | None, link: str) 
         said.append(f"log p of the {name} is {log_p}, {count}.")
     if origin is not None:
         said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
-    one = "head" if tells_heads(view.lens) else "layer, all heads together"
+    one = "head" if tells_heads(options.lens) else "layer, all heads together"
     said.append(f"Each small map is one {one}; open one with a click or with Enter.")
-    if view.lens != "weights":
-        said.append(f"The lens is {LENS_NAMES[view.lens]}, not the weights themselves.")
+    if options.lens != "weights":
+        said.append(f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves.")
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
     return escape(" ".join(said)) + way
 

@@ -57,7 +57,7 @@ def heads(
         if kind != "encoder_self":
             for n, row in enumerate(rows, start=1):
                 yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
-                yield f"head_view row {n}: {row.removeprefix('the row that ')}"
+                yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
         if step is not None:
             now = min(step, len(facts.target) - 1)
             yield f"Step {now + 1}: {facts.rows('cross')[now]}."

@@ -9,7 +9,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.labels import shown
 from viz.draw.palette import table
 from viz.lines_report import lines_report
@@ -80,7 +80,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
     path = tmp_path_factory.mktemp("lines") / "report.html"
-    page = Opened(browser, path, lines_report(many(), View("cross"), theme="light"))
+    page = Opened(browser, path, lines_report(many(), ExplorerOptions("cross"), theme="light"))
     yield page
     page.page.close()
 
@@ -277,7 +277,7 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 
 
 def test_a_sentence_that_cannot_be_read_is_not_shown_as_another(browser, tmp_path):
-    text = lines_report(many(3), View("cross"))
+    text = lines_report(many(3), ExplorerOptions("cross"))
     page = Opened(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
     problem = page.page.get_by_role("alert")
     shown = page.page.locator("#sentence dd, #heads canvas")

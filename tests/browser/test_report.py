@@ -12,7 +12,7 @@ from tests.browser.spy import level_of
 from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.labels import shown
 from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart
@@ -86,7 +86,7 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 
 
 def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browser, tmp_path):
-    text = report(planted(), View("decoder_self", 1, 2, special=False), theme="dark")
+    text = report(planted(), ExplorerOptions("decoder_self", 1, 2, special=False), theme="dark")
     page = Opened(browser, tmp_path / "report.html", text)
     axes, _ = without_special(by_pieces(planted(), "decoder_self"))
     assert page.title().startswith("L2 H3 · decoder")

@@ -35,10 +35,10 @@ export const mapData = (queries, keys, more = {}) => ({
  * @param {number} heads
  * @param {number} queries
  * @param {number} keys
- * @param {Partial<import("../../viz/draw/js/head_view/data.js").ViewData>} [more]
- * @returns {import("../../viz/draw/js/head_view/data.js").ViewData}
+ * @param {Partial<import("../../viz/draw/js/ribbons/data.js").RibbonData>} [more]
+ * @returns {import("../../viz/draw/js/ribbons/data.js").RibbonData}
  */
-export const viewData = (heads, queries, keys, more = {}) => ({
+export const ribbonData = (heads, queries, keys, more = {}) => ({
   kind: "cross", heads: words("H", heads), rows: "rows", columns: "columns", note: "", from: 0.01,
   colors: { light: words("#l", heads), dark: words("#d", heads) }, rowNames: null,
   queries: words("q", queries), keys: words("k", keys),

@@ -14,7 +14,7 @@ from viz import lines_command
 from viz.__main__ import main
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.lines_report import LinesPage, lines_report
 
 
@@ -47,9 +47,9 @@ def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threa
         "--threads", threads, **{"in": "\n".join(texts)},
     )  # fmt: skip
     assert status == 0
-    view = View("encoder_self", 0, 1)
+    options = ExplorerOptions("encoder_self", 0, 1)
     traces = [translator.trace(text, beam_size=2) for text in texts]
-    expected = lines_report(traces, view, theme="dark", origin=Origin.of(translator, "", ""))
+    expected = lines_report(traces, options, theme="dark", origin=Origin.of(translator, "", ""))
     assert blocks_of(page) == blocks_of(expected)
     (meta, arrays), (meta_, arrays_) = summary_of(page), summary_of(expected)
     assert meta == meta_
@@ -63,11 +63,11 @@ def test_translations_are_forced_line_by_line(run, translator, pairs):
     }
     status, page = run("--lines", "en", "--targets", "de", "--lens", "norm", **files)
     assert status == 0
-    view = View(lens="norm")
+    options = ExplorerOptions(lens="norm")
     for number, pair in enumerate(pairs[:3], start=1):
         trace = lensed("norm", translator, translator.trace(pair.english, pair.german))
         origin = Origin.of(translator, pair.english, pair.german)
-        assert blocks_of(page)[number] == encode_explorer(trace, view, origin)
+        assert blocks_of(page)[number] == encode_explorer(trace, options, origin)
 
 
 def test_a_line_that_cannot_be_shown_is_named_and_stops_no_other(run, capsys):
@@ -150,7 +150,9 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, optio
 
 
 def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(lines_command, "LinesPage", lambda view: LinesPage(view, most_bytes=10_000))
+    monkeypatch.setattr(
+        lines_command, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)
+    )
     status, page = run("--lines", "in", **{"in": "The dog waits.\n" * 9})
     assert (status, page) == (2, None)
     assert re.search(r"With sentence \d the report has more than", capsys.readouterr().err)

@@ -19,7 +19,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.lines_report import MOST_SAID, LinesPage, lines_report
 from viz.packed_sentence import packed
 
@@ -30,14 +30,14 @@ def summary_of(page):
 
 
 def test_each_sentence_is_in_the_page_as_it_is_in_a_report_of_it_alone():
-    traces, view = many(), View("decoder_self", 1, 2)
+    traces, options = many(), ExplorerOptions("decoder_self", 1, 2)
     origin = Origin("", "", "demo", "")
-    page = lines_report(iter(traces), view, origin=origin)
+    page = lines_report(iter(traces), options, origin=origin)
     blocks = dict(re.findall(r'id="line-(\d+)">([^<]*)<', page))
     assert [*blocks] == ["1", "2", "3", "4", "5"]
     for number, trace in enumerate(traces, start=1):
         of = replace(origin, source=trace.source, target=trace.target)
-        assert blocks[str(number)] == encode_explorer(trace, view, of)
+        assert blocks[str(number)] == encode_explorer(trace, options, of)
     assert "model demo" in page
 
 
@@ -124,15 +124,17 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
     assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
 
 
-def test_only_the_kinds_and_layers_of_the_view_are_in_the_summary():
-    meta, _ = summary_of(lines_report(many(2), View("cross", 1, kinds=("cross",), layers=(1,))))
+def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
+    meta, _ = summary_of(
+        lines_report(many(2), ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,)))
+    )
     (part,) = meta["parts"]
     assert {(part["kind"], one["layer"]) for one in part["heads"]} == {("cross", 1)}
 
 
 def test_a_kind_without_the_layers_of_the_view_is_not_in_the_summary():
     traces = [replace(trace, decoder_self=trace.decoder_self[:1]) for trace in many(2)]
-    meta, arrays = summary_of(lines_report(traces, View("cross", 1, layers=(1,))))
+    meta, arrays = summary_of(lines_report(traces, ExplorerOptions("cross", 1, layers=(1,))))
     assert [part["kind"] for part in meta["parts"]] == ["encoder_self", "cross"]
     assert "decoder_self.profile" not in arrays
 
@@ -191,9 +193,9 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(traces, message, translator)
 
 def test_a_head_that_is_not_there_is_said_in_a_sentence():
     with pytest.raises(InputError, match="no layer 9"):
-        lines_report(many(2), View("cross", 8, 0))
+        lines_report(many(2), ExplorerOptions("cross", 8, 0))
     with pytest.raises(InputError, match="no layer to show"):
-        lines_report(many(2), View(layers=()))
+        lines_report(many(2), ExplorerOptions(layers=()))
 
 
 def test_a_theme_that_there_is_not_is_said_before_any_trace_is_read():

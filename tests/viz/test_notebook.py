@@ -15,7 +15,7 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import AttentionTrace, InputError
 from transformer.analysis.lenses.lensed import lensed
 from viz import notebook
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.figures.heads import head_bars
 from viz.report import report
 
@@ -55,13 +55,13 @@ def test_the_frame_holds_the_whole_page_and_nothing_leaves_it():
     assert frame.count("<") == 2  # <iframe and </iframe>
     (escaped,) = re.findall(r'srcdoc="([^"]*)"', frame)
     page = html.unescape(escaped)
-    assert page == report(planted(evil=True), View("encoder_self", 1, 0), theme="dark")
+    assert page == report(planted(evil=True), ExplorerOptions("encoder_self", 1, 0), theme="dark")
 
 
 def test_heads_are_laid_over_the_open_one():
     over: Any = [(0, 2), [1, 1]]  # a list does, too
     shown = notebook.explore(planted(), selected=("cross", 0, 0), over=over)
-    assert shown.page == report(planted(), View("cross", 0, 0, over=((0, 2), (1, 1))))
+    assert shown.page == report(planted(), ExplorerOptions("cross", 0, 0, over=((0, 2), (1, 1))))
 
 
 def test_a_chart_brings_its_scripts_along():
@@ -102,7 +102,7 @@ def test_rollout_needs_no_translator_and_takes_a_trace_of_anybody():
     weights = np.array([[[[0.5, 0.5], [0.25, 0.75]]], [[[1, 0], [0.5, 0.5]]]], np.float32)
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=["a", "b"])
     seen = lensed("rollout", None, trace)
-    view = View(lens="rollout")
-    assert notebook.explore(trace, lens="rollout").page == report(seen, view)
+    options = ExplorerOptions(lens="rollout")
+    assert notebook.explore(trace, lens="rollout").page == report(seen, options)
     own = (weights[:, 0] + np.eye(2)) / 2
     np.testing.assert_allclose(seen.encoder_self[1, 0], own[1] @ own[0], atol=1e-6)

@@ -21,7 +21,7 @@ from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import Origin, of_head
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_view import SecondMap, View
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.lens_words import LENS_NAMES
 from viz.draw.open_head import heads, open_map
 from viz.report import report
@@ -47,7 +47,7 @@ def text_of(page):
 
 def test_the_page_carries_all_weights_exactly_with_their_labels():
     trace = planted()
-    arrays = arrays_of(text_of(report(trace, View("decoder_self", 1, 2))))
+    arrays = arrays_of(text_of(report(trace, ExplorerOptions("decoder_self", 1, 2))))
     grid = arrays["grid"]
     assert header(grid)["selected"] == ["decoder_self", 1, 2]
     assert [part["kind"] for part in header(grid)["parts"]] == list(KINDS)
@@ -55,7 +55,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
         weights = arrays[f"{kind}.weights"]
         assert weights.dtype == np.float32
         assert (weights == trace.weights(kind)).all()
-        for said in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.view"])):
+        for said in (header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])):
             assert said["kind"] == kind
             assert said["queries"] == [t.strip("▁") for t in trace.labels(kind).queries]
             assert said["keys"] == [t.strip("▁") for t in trace.labels(kind).keys]
@@ -70,7 +70,7 @@ def test_the_page_carries_all_weights_exactly_with_their_labels():
 
 def test_words_without_special_tokens_reach_the_page(translator):
     trace = translator.trace(TEXT)
-    text = encode_explorer(trace, View(words=True, special=False))
+    text = encode_explorer(trace, ExplorerOptions(words=True, special=False))
     a_map, weights = (arrays_of(text)[f"cross.{name}"] for name in ("map", "weights"))
     axes, _ = without_special(by_words(trace, "cross"))
     assert header(a_map)["keys"] == ["The", "dog", "waits", "beside", "the", "river", "."]
@@ -82,7 +82,9 @@ def test_a_head_keeps_its_name_when_special_tokens_are_left_away(translator):
     trace = translator.trace(TEXT)
     named = [
         [part["roles"] for part in header(arrays_of(text)["grid"])["parts"]]
-        for text in (encode_explorer(trace, View(special=special)) for special in (True, False))
+        for text in (
+            encode_explorer(trace, ExplorerOptions(special=special)) for special in (True, False)
+        )
     ]
     assert named[0] == named[1]
 
@@ -114,7 +116,7 @@ def test_the_theme_that_was_asked_for_is_the_one_that_the_page_has():
 @pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 3), (-1, 0)])
 def test_a_head_that_is_not_there_is_said_in_a_sentence(layer, head):
     with pytest.raises(InputError, match="2 layers of 3 heads") as error:
-        report(planted(), View("cross", layer, head))
+        report(planted(), ExplorerOptions("cross", layer, head))
     assert is_one_sentence(str(error.value))
 
 
@@ -125,24 +127,24 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     more += ["--sort", "entropy", "--scale", "by row", "--threshold", "0.1", "--over", "1.2", "2.1"]
     assert main([TEXT, "-o", str(out), *options, *more]) == 0
     trace = translator.trace(TEXT, "Der Hund.")
-    view = View(
+    shown = ExplorerOptions(
         "encoder_self", 1, 3, words=True, special=False,
         sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
     )  # fmt: skip
     origin = Origin.of(Translator.load(checkpoint_folder), trace.source, trace.target)
-    assert out.read_text(encoding="utf-8") == report(trace, view, theme="dark", origin=origin)
+    assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
 
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
     second = open_map(heads(trace, "cross", words=False, special=True), 0, 0)
     compared = SecondMap(second, Languages("English", "French"), ["another model"])
-    view = View(
+    options = ExplorerOptions(
         "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",
         scale="square root", threshold=0.25, over=((0, 2), (1, 1)), compared=compared,
     )  # fmt: skip
     origin = Origin("Two dogs", "Zwei Hunde", "own", "")
-    content = gzip.decompress(base64.b64decode(encode_explorer(trace, view, origin)))
+    content = gzip.decompress(base64.b64decode(encode_explorer(trace, options, origin)))
     meta, arrays = decode(content)
     assert (meta["selected"], meta["over"]) == (["cross", 1, None], [[0, 2], [1, 1]])
     assert meta["title"] == "layer 2 · mean of 3 heads · cross"
@@ -154,10 +156,10 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     assert "encoder_self.weights" not in arrays  # no cell opens one of them
     np.testing.assert_array_equal(arrays["mean"], trace.cross[1].mean(0))
     for kind in ("cross", "decoder_self"):
-        said, view_said = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.view"])
-        assert (said["scale"], said["threshold"], view_said["from"]) == ("square root", 0.25, 0.25)
+        said, ribbons = header(arrays[f"{kind}.map"]), header(arrays[f"{kind}.ribbons"])
+        assert (said["scale"], said["threshold"], ribbons["from"]) == ("square root", 0.25, 0.25)
         # more may be laid over on the page
-        assert len(view_said["colors"]["light"]) == meta["mostHeads"] == 8
+        assert len(ribbons["colors"]["light"]) == meta["mostHeads"] == 8
     difference = decode(arrays["compared.1"].tobytes())[1]["weights"]
     mean = trace.cross[1].mean(0)
     np.testing.assert_allclose(difference, mean - second.weights, atol=1e-7)
@@ -212,7 +214,7 @@ def test_a_lens_without_a_model_is_refused():
 
 
 def test_a_report_of_a_step_holds_nothing_of_the_later_ones():
-    arrays = arrays_of(encode_explorer(planted(), View("decoder_self", 0, 0, step=1)))
+    arrays = arrays_of(encode_explorer(planted(), ExplorerOptions("decoder_self", 0, 0, step=1)))
     assert header(arrays["decoder_self.map"])["queries"] == ["<s>", "Zwei"]
     assert arrays["decoder_self.weights"].shape[2:] == (2, 2)
     assert arrays["cross.weights"].shape[2:] == (2, 5)

@@ -18,9 +18,9 @@ from viz.app.mount import mount
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import Scale, encode_map, squares_of
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
-from viz.draw.head_view import encode_view
 from viz.draw.inside_head import Step, encode_inside, step_of
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks, row_of
+from viz.draw.ribbons import encode_ribbons
 from viz.draw.tensor_strip import encode_strip
 from viz.draw.word_links import encode_links
 
@@ -85,7 +85,7 @@ def attention_map(
     mount(key, data, picked)
 
 
-def head_view(
+def ribbons(
     heads: Sequence[tuple[str, NDArray[np.float32]]],
     labels: Labels,
     kind: Kind,
@@ -104,7 +104,7 @@ def head_view(
     """
     mount(
         key,
-        encode_view(
+        encode_ribbons(
             heads,
             labels,
             kind,

@@ -19,15 +19,15 @@ from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import of_head, through
 from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_note
-from viz.draw.explorer_view import Chosen, View, chosen
+from viz.draw.explorer_options import ExplorerOptions, shown_parts
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
-from viz.draw.head_view import MOST_HEADS, encode_view
 from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 from viz.draw.lens_words import row_note as lens_note
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
 from viz.draw.packed_heads import Packing, packing_of
 from viz.draw.pair_parts import pair_parts
+from viz.draw.ribbons import MOST_HEADS, encode_ribbons
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
@@ -55,26 +55,30 @@ class Encoded:
     note: str | None = None
 
 
-def encode_explorer(trace: AttentionTrace, view: View, origin: Origin | None = None) -> str:
+def encode_explorer(
+    trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
+) -> str:
     """What `js/explorer` draws, gzip in base64: no character of it can close a tag.
 
-    It holds the grid's bytes as an array, and for each kind those of one map and of one view, from
-    which the browser takes labels and colours, and the weights of all heads,
+    It holds the grid's bytes as an array, and for each kind those of one map and of its ribbons,
+    from which the browser takes labels and colours, and the weights of all heads,
     `[layer, head, query, key]`; and the maps that stand beside the open one.
 
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    return _Explorer(trace, view, origin).inside()
+    return _Explorer(trace, options, origin).inside()
 
 
-def encode_apart(trace: AttentionTrace, view: View, origin: Origin | None = None) -> Encoded:
+def encode_apart(
+    trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
+) -> Encoded:
     """The same for a page of its own, on which the heads of a larger trace lie apart.
 
     Raises:
         InputError: likewise, or if the page would be larger than a browser reads.
     """
-    explorer = _Explorer(trace, view, origin)
+    explorer = _Explorer(trace, options, origin)
     if sum(of.axes.weights.nbytes for of in explorer.cropped.values()) <= INSIDE_BYTES:
         return Encoded(explorer.inside())
     return explorer.apart()
@@ -89,17 +93,21 @@ class _Words(TypedDict):
 class _Explorer:
     """A trace with what is chosen of it."""
 
-    def __init__(self, trace: AttentionTrace, view: View, origin: Origin | None) -> None:
-        self.trace, self.view, self.origin = trace, view, origin
-        self.chosen: Chosen = chosen(view, trace)
-        kinds = dict.fromkeys((*self.chosen.kinds, self.chosen.kind))
+    def __init__(
+        self, trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None
+    ) -> None:
+        self.trace, self.options, self.origin = trace, options, origin
+        self.shown = shown_parts(options, trace)
+        kinds = dict.fromkeys((*self.shown.kinds, self.shown.kind))
         self.heads: dict[Kind, Heads] = {
-            kind: heads(trace, kind, words=view.words, special=view.special, lens=view.lens)
+            kind: heads(
+                trace, kind, words=options.words, special=options.special, lens=options.lens
+            )
             for kind in kinds
         }
         self.cropped = self.heads
-        if view.step is not None:
-            self.cropped = {k: crop_to_step(of, view.step) for k, of in self.heads.items()}
+        if options.step is not None:
+            self.cropped = {k: crop_to_step(of, options.step) for k, of in self.heads.items()}
 
     def inside(self) -> str:
         """The message with all weights in it."""
@@ -118,20 +126,20 @@ class _Explorer:
 
     def places(self) -> Iterator[tuple[Kind, int, int]]:
         """Every head that can be opened; those that are open first in front."""
-        view, kind = self.view, self.chosen.kind
-        layer, head = outlined(view.lens, view.layer, view.head)
+        options, kind = self.options, self.shown.kind
+        layer, head = outlined(options.lens, options.layer, options.head)
         if layer >= 0 and head >= 0:  # a mean travels by itself
             yield kind, layer, head
-        yield from ((kind, *over) for over in view.over)
-        for one in self.chosen.kinds:
+        yield from ((kind, *over) for over in options.over)
+        for one in self.shown.kinds:
             counts = self.heads[one].counts
-            for n in self.chosen.layers:
+            for n in self.shown.layers:
                 yield from ((one, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
     def message(self, weights: Mapping[str, NDArray], packing: Packing) -> str:
         """Grid, labels, colours and the given weights."""
-        view, kind = self.view, self.chosen.kind
-        first = open_map(self.cropped[kind], view.layer, view.head)
+        options, kind = self.options, self.shown.kind
+        first = open_map(self.cropped[kind], options.layer, options.head)
         compared = self.compared(first)
         arrays: dict[str, NDArray] = {"grid": _as_array(self.grid())}
         for of in self.cropped.values():
@@ -139,18 +147,18 @@ class _Explorer:
         pairs, grids = self.pairs()
         arrays |= grids
         arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
-        if -1 in outlined(view.lens, view.layer, view.head):
+        if -1 in outlined(options.lens, options.layer, options.head):
             arrays["mean"] = first.weights.astype(np.float32)
         meta = {
             "component": "explorer",
-            "selected": [kind, view.layer, view.head if tells_heads(view.lens) else None],
+            "selected": [kind, options.layer, options.head if tells_heads(options.lens) else None],
             "title": first.title,
-            "over": view.over,
+            "over": options.over,
             "mostHeads": MOST_HEADS,
-            "together": None if tells_heads(view.lens) else ALL_HEADS,
+            "together": None if tells_heads(options.lens) else ALL_HEADS,
             "kinds": {k: of.axes.weights.shape[:2] for k, of in self.cropped.items()},
             "packing": {"dtype": packing.dtype, "unit": packing.unit},
-            "ribbonNote": ribbon_note(packing, view.threshold),
+            "ribbonNote": ribbon_note(packing, options.threshold),
             "compared": len(compared),
             "pairs": pairs,
         }
@@ -159,38 +167,40 @@ class _Explorer:
 
     def grid(self) -> bytes:
         """As the page of heads has it."""
-        view, origin = self.view, self.origin
+        options, origin = self.options, self.origin
         # all rows, of which those after the step are left blank; measured on those that are shown
-        shown = [
-            replace(self.heads[kind], whole=self.cropped[kind].whole) for kind in self.chosen.kinds
+        cropped = [
+            replace(self.heads[kind], whole=self.cropped[kind].whole) for kind in self.shown.kinds
         ]
-        parts = [_part(of, view.sort) for of in shown]
+        parts = [_part(of, options.sort) for of in cropped]
         return encode_grid(
             parts,
-            selected=(self.chosen.kind, *outlined(view.lens, view.layer, view.head)),
-            order=head_order(parts, self.chosen.layers, view.sort),
-            step=view.step,
+            selected=(self.shown.kind, *outlined(options.lens, options.layer, options.head)),
+            order=head_order(parts, self.shown.layers, options.sort),
+            step=options.step,
             caption=() if origin is None else origin.caption(),
         )
 
     def pairs(self) -> tuple[list[dict[str, Any]], dict[str, NDArray]]:
         """The parts of a pair of texts, and the grid's bytes of each."""
         of = self.heads.get("encoder_self")
-        if of is None or "encoder_self" not in self.chosen.kinds:
+        if of is None or "encoder_self" not in self.shown.kinds:
             return [], {}
         described, grids = [], {}
         for number, part in enumerate(pair_parts(of.axes)):
             described.append(part.described())
-            cropped = _part(replace(of, axes=part.of(of.axes)), self.view.sort)
+            cropped = _part(replace(of, axes=part.of(of.axes)), self.options.sort)
             # the four parts together have as many cells as the whole map
             grids[f"pair.{number}"] = _as_array(encode_grid([cropped], largest=LARGEST // 2))
         return described, grids
 
     def of_kind(self, of: Heads) -> dict[str, NDArray]:
-        """A map and a view without weights, which have the labels of all heads."""
-        trace, view, origin, kind = self.trace, self.view, self.origin, of.kind
+        """A map and its ribbons without weights, which have the labels of all heads."""
+        trace, options, origin, kind = self.trace, self.options, self.origin, of.kind
         caption = (
-            () if origin is None else origin.caption(f"{KIND_TITLES[kind]}, {through(view.lens)}")
+            ()
+            if origin is None
+            else origin.caption(f"{KIND_TITLES[kind]}, {through(options.lens)}")
         )
         labels = of.axes.labels
         blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
@@ -203,30 +213,30 @@ class _Explorer:
             causal=of.axes.causal,
             reads=of.axes.reads,
             writes=of.axes.writes,
-            scale=view.scale,
-            threshold=view.threshold,
-            amount=amount(view.lens),
-            note=row_note(of, trace, special=view.special),
+            scale=options.scale,
+            threshold=options.threshold,
+            amount=amount(options.lens),
+            note=row_note(of, trace, special=options.special),
             caption=caption,
         )
-        a_view = encode_view(
+        ribbons = encode_ribbons(
             [("", blank)],
             labels,
             kind,
             **self.words_of(kind),
-            threshold=view.threshold,
+            threshold=options.threshold,
             reads=of.axes.reads,
             writes=of.axes.writes,
             caption=caption,
         )
-        return {f"{kind}.map": _as_array(a_map), f"{kind}.view": _as_array(a_view)}
+        return {f"{kind}.map": _as_array(a_map), f"{kind}.ribbons": _as_array(ribbons)}
 
     def compared(self, first: OpenMap) -> list[bytes]:
         """The second map, and the difference where both are of the same tokens."""
-        view, kind = self.view, self.chosen.kind
-        if view.compared is None:
+        options, kind = self.options, self.shown.kind
+        if options.compared is None:
             return []
-        second, languages, caption = view.compared
+        second, languages, caption = options.compared
         words: _Words = {**self.words_of(kind), "languages": languages}
         maps = [
             encode_map(
@@ -238,10 +248,10 @@ class _Explorer:
                 causal=self.trace.causal,
                 reads=second.reads,
                 writes=second.writes,
-                scale=view.scale,
-                threshold=view.threshold,
+                scale=options.scale,
+                threshold=options.threshold,
                 amount=amount(second.lens),
-                note=lens_note(second.lens, kind, special=view.special),
+                note=lens_note(second.lens, kind, special=options.special),
                 caption=caption,
             )
         ]
@@ -256,7 +266,7 @@ class _Explorer:
                 reads=first.reads,
                 writes=first.writes,
                 signed=True,
-                note=None if view.special else "Each square is first minus second.",
+                note=None if options.special else "Each square is first minus second.",
                 caption=self.caption_of_both(caption),
             )
             maps.append(difference)
@@ -266,8 +276,8 @@ class _Explorer:
         """What the open map and a second one were made from; nothing where that is not told."""
         if (origin := self.origin) is None:
             return []
-        view = self.view
-        own = of_head(self.chosen.kind, view.layer, view.head, view.lens)
+        options = self.options
+        own = of_head(self.shown.kind, options.layer, options.head, options.lens)
         return ["First:", *origin.caption(own), "Second:", *second]
 
     def words_of(self, kind: Kind) -> _Words:

@@ -9,11 +9,11 @@ import numpy as np
 from transformer import special_tokens
 from transformer.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.head_view import FAINTEST
 from viz.draw.labels import at_head
 from viz.draw.lens_words import row_note as lens_note
 from viz.draw.open_head import Heads
 from viz.draw.packed_heads import Packing
+from viz.draw.ribbons import FAINTEST
 
 _OF_ONE = 1e-3  # a row that sums to 1 does so up to this, as a model in half precision computes it
 

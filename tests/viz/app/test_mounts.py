@@ -150,7 +150,7 @@ def test_no_other_module_calls_the_components_of_streamlit():
 
 
 def test_what_is_drawn_without_a_screen_imports_no_streamlit():
-    names = ["attention_map", "head_view", "head_grid", "inside_head", "tensor_strip"]
+    names = ["attention_map", "ribbons", "head_grid", "inside_head", "tensor_strip"]
     modules = ", ".join(
         f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture", "word_links"]
     )

@@ -13,7 +13,7 @@ from tests.viz.draw.test_packed_heads import unpacked
 from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer, packed_heads
 from viz.draw.explorer import encode_apart, encode_explorer
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.packed_heads import Packing
 
 SOURCE, TARGET = ("[CLS]", "un", "##do", "it", "[SEP]"), ("▁Mach", "▁es", "▁rück", "gängig")
@@ -51,34 +51,34 @@ def read(text):
 
 
 def test_a_grid_has_a_cell_for_each_head_that_is_there():
-    meta, _, inner = read(encode_explorer(ragged(), View()))
+    meta, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
     (part,) = inner["grid"]["parts"]
     assert (part["kind"], part["counts"]) == ("encoder_self", [3, 1, 2])
     assert meta["selected"] == ["encoder_self", 0, 0]
-    assert set(inner) == {"grid", "encoder_self.map", "encoder_self.view"}
-    _, _, sorted_inner = read(encode_explorer(ragged(), View(sort="entropy")))
+    assert set(inner) == {"grid", "encoder_self.map", "encoder_self.ribbons"}
+    _, _, sorted_inner = read(encode_explorer(ragged(), ExplorerOptions(sort="entropy")))
     assert len(sorted_inner["grid"]["order"]) == 6
 
 
 def test_a_mean_leaves_out_heads_that_are_not_there():
-    meta, arrays, _ = read(encode_explorer(ragged(), View(layer=None, head=None)))
+    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=None)))
     assert meta["title"] == "mean of all 6 heads · encoder"
     np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
-    meta, arrays, _ = read(encode_explorer(ragged(), View(layer=None, head=1)))
+    meta, arrays, _ = read(encode_explorer(ragged(), ExplorerOptions(layer=None, head=1)))
     assert meta["title"] == "head 2 · mean of 2 layers · encoder"
     np.testing.assert_allclose(arrays["mean"], even(5, 5), atol=1e-7)
 
 
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
-    _, _, inner = read(encode_explorer(ragged(), View()))
+    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
     assert inner["encoder_self.map"]["rows"] == "The token that looks"
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
-    _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), View()))
-    for name in ("cross.map", "cross.view"):
+    _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), ExplorerOptions()))
+    for name in ("cross.map", "cross.ribbons"):
         assert inner[name]["rows"] == "Target: what the row reads"
         assert inner[name]["columns"] == "Source: where it looks"
         assert inner[name]["rowNames"] is None
-    _, _, inner = read(encode_explorer(cross_alone(target_tokens=TARGET), View()))
+    _, _, inner = read(encode_explorer(cross_alone(target_tokens=TARGET), ExplorerOptions()))
     assert inner["cross.map"]["rows"] == "Target: what the row writes"
 
 
@@ -88,16 +88,16 @@ def test_what_is_hidden_depends_on_the_mask_and_not_on_the_kind(causal):
     if not causal:
         weights[0, 0, 1] = [0, 0.5, 0, 0.5]
     trace = AttentionTrace.from_arrays(decoder_self=weights, decoder_tokens=TARGET)
-    _, _, inner = read(encode_explorer(trace, View()))
+    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
     assert inner["decoder_self.map"]["causal"] == causal
     assert inner["grid"]["parts"][0]["causal"] == causal
 
 
 def test_no_note_claims_a_sum_that_is_not_there():
     trace = AttentionTrace.from_arrays(encoder_self=even(1, 2, 5, 5) * 0.9, source_tokens=SOURCE)
-    _, _, inner = read(encode_explorer(trace, View()))
+    _, _, inner = read(encode_explorer(trace, ExplorerOptions()))
     assert "not every row sums to 1" in inner["encoder_self.map"]["note"]
-    _, _, inner = read(encode_explorer(ragged(), View()))
+    _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
     assert "weights sum to 1" in inner["encoder_self.map"]["note"]
 
 
@@ -108,7 +108,7 @@ def pair(**choice):
     """Each row looks at the token after it, the last one at the first."""
     weights = np.roll(np.eye(8, dtype=np.float32), 1, axis=1)[None, None]
     trace = AttentionTrace.from_arrays(encoder_self=weights, source_tokens=PAIR, second_start=5)
-    return read(encode_explorer(trace, View(**choice)))
+    return read(encode_explorer(trace, ExplorerOptions(**choice)))
 
 
 def test_a_pair_of_texts_has_four_parts_with_a_grid_of_each():
@@ -142,14 +142,16 @@ def test_the_second_text_begins_at_its_own_word_and_token():
 
 
 def test_one_text_has_no_parts():
-    assert read(encode_explorer(ragged(), View()))[0]["pairs"] == []
+    assert read(encode_explorer(ragged(), ExplorerOptions()))[0]["pairs"] == []
 
 
 def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
     kinds: tuple[Kind, ...] = ("cross", "encoder_self")
-    encoded = encode_apart(trace, View("cross", 1, 1, kinds=kinds, layers=(0, 2), over=((1, 0),)))
+    encoded = encode_apart(
+        trace, ExplorerOptions("cross", 1, 1, kinds=kinds, layers=(0, 2), over=((1, 0),))
+    )
     assert [*encoded.heads][:2] == ["cross.1.1", "cross.1.0"]  # open first, so read first
     layers = [f"{kind}.{n}.{head}" for kind in kinds for n in (0, 2) for head in (0, 1)]
     assert [*encoded.heads][2:] == layers
@@ -164,7 +166,7 @@ def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
-    encoded = encode_apart(trace, View())
+    encoded = encode_apart(trace, ExplorerOptions())
     assert encoded.note
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
     meta, _, _ = read(encoded.message)
@@ -197,5 +199,5 @@ def test_rounding_is_told(monkeypatch):
 )
 def test_what_is_not_there_is_said_in_a_sentence(choice, message):
     with pytest.raises(InputError, match=message) as error:
-        encode_explorer(ragged(), View(**choice))
+        encode_explorer(ragged(), ExplorerOptions(**choice))
     assert is_one_sentence(str(error.value))

@@ -12,12 +12,12 @@ import { mount } from "./core/view.js";
 import { decode } from "./core/wire.js";
 import { read as readGrid } from "./head_grid/data.js";
 import { HeadGrid } from "./head_grid/view.js";
-import { read as readView } from "./head_view/data.js";
-import { HeadView } from "./head_view/view.js";
 import { read as readInside } from "./inside_head/data.js";
 import { InsideHead } from "./inside_head/view.js";
 import { read as readMasks } from "./mask_grids/data.js";
 import { MaskGrids } from "./mask_grids/view.js";
+import { read as readRibbons } from "./ribbons/data.js";
+import { Ribbons } from "./ribbons/view.js";
 import { read as readSteps } from "./step_bars/data.js";
 import { StepBars } from "./step_bars/view.js";
 import { read as readStrip } from "./tensor_strip/data.js";
@@ -39,9 +39,9 @@ const COMPONENTS = {
   attention_map: { Component: AttentionMap, read: readMap },
   beam_tree: { Component: BeamTree, read: readTree, sends: true },
   head_grid: { Component: HeadGrid, read: readGrid, sends: true },
-  head_view: { Component: HeadView, read: readView },
   inside_head: { Component: InsideHead, read: readInside, sends: true },
   mask_grids: { Component: MaskGrids, read: readMasks, sends: true },
+  ribbons: { Component: Ribbons, read: readRibbons },
   step_bars: { Component: StepBars, read: readSteps, sends: true },
   tensor_strip: { Component: TensorStrip, read: readStrip },
   translation_editor: { Component: TranslationEditor, read: readEditor, sends: true },

@@ -18,7 +18,7 @@ from viz.draw.labels import KINDS_BY_NAME
 from viz.draw.lens_words import ALL_HEADS, tells_heads
 from viz.pages.heads.lens import LENS, pick_lens
 
-View = Literal["one head", "step by step", "compare"]
+Mode = Literal["one head", "step by step", "compare"]
 
 
 _LAYERS = "controls.layers"
@@ -40,7 +40,7 @@ class Controls:
         special: whether `<s>` and `</s>` are shown, as they always are step by step.
         scale: how a weight becomes a colour.
         threshold: weights below it are not drawn.
-        view: one head, the decoder's steps, or two maps and their difference.
+        mode: one head, the decoder's steps, or two maps and their difference.
         lens: through which every map is seen.
     """
 
@@ -54,7 +54,7 @@ class Controls:
     special: bool
     scale: Scale
     threshold: float
-    view: View
+    mode: Mode
     lens: AnyLens = "weights"
 
 
@@ -64,9 +64,9 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         kind = pick_kind()
         lens = pick_lens(LENS)
         layer, head = pick_head(HEAD, layers, heads, layer=layers - 1, lens=lens)
-        view = st.selectbox(
+        mode = st.selectbox(
             "View",
-            list(get_args(View)),
+            list(get_args(Mode)),
             key="view",
             bind="query-params",
             width=120,
@@ -80,7 +80,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
             "mean over those that look.",
         )
         # without <s> and </s> the rows of the decoder's two kinds would be a step apart
-        stepping = view == "step by step"
+        stepping = mode == "step by step"
         with st.popover("More", width="content"):
             sort = st.selectbox(
                 "Sort by",
@@ -110,7 +110,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
         special=special or stepping,
         scale=scale,
         threshold=threshold,
-        view=view,
+        mode=mode,
         lens=lens,
     )
 

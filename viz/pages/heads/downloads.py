@@ -17,7 +17,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
 from viz.app.origin import origin_of
-from viz.draw.explorer_view import SecondMap, View
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 from viz.draw.open_head import OpenMap
 from viz.pages.heads.controls import Controls
@@ -51,7 +51,7 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
     link = _link()
 
     def page() -> bytes:
-        made = report(trace, view_of(screen, controls), origin=origin, link=link)
+        made = report(trace, explorer_options(screen, controls), origin=origin, link=link)
         return made.encode(errors="replace")
 
     with st.popover("Download", width="content"):
@@ -73,9 +73,9 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
         _button("HTML report", page, name, "text/html")
 
 
-def view_of(screen: Screen, controls: Controls) -> View:
+def explorer_options(screen: Screen, controls: Controls) -> ExplorerOptions:
     """What is on the screen, as a report shows it."""
-    return View(
+    return ExplorerOptions(
         controls.kind,
         controls.layer,
         controls.head,

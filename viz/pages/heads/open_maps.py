@@ -13,13 +13,13 @@ from transformer.analysis.heads.removal_text import format_removals
 from transformer.languages import Languages
 from viz.app import navigation
 from viz.app.head_picker import in_link
-from viz.app.mounts import attention_map, head_view
+from viz.app.mounts import attention_map, ribbons
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
-from viz.draw.explorer_view import SecondMap
-from viz.draw.head_view import MOST_HEADS
+from viz.draw.explorer_options import SecondMap
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
+from viz.draw.ribbons import MOST_HEADS
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.disagreement import show_disagreement
@@ -43,7 +43,7 @@ def show_open(
     over = _overlaid(controls, of)
     maps = [open_map(of, *at) for at in over]
     names = [short_name(controls.lens, *at) for at in over]
-    head_view(
+    ribbons(
         [(now.title, now.weights)]
         + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
         now.labels,

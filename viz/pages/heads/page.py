@@ -17,7 +17,7 @@ from viz.app.memory import memo_per_trace
 from viz.app.mounts import head_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import through
-from viz.draw.explorer_view import SecondMap
+from viz.draw.explorer_options import SecondMap
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
@@ -88,10 +88,10 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
     over: list[tuple[int, int]] = []
     compared = None
     every = {kind: _heads(seen, kind, controls) for kind in {*controls.kinds, controls.kind}}
-    step = _step(seen, controls) if controls.view == "step by step" else None
+    step = _step(seen, controls) if controls.mode == "step by step" else None
     of = every[controls.kind] if step is None else crop_to_step(every[controls.kind], step)
     now = open_map(of, controls.layer, controls.head)
-    if controls.view == "compare":
+    if controls.mode == "compare":
         compared = show_compared(trace, controls, of, now)
         _grid(seen, every, controls, None)
     else:
@@ -130,7 +130,7 @@ def _grid(
         parts,
         selected=(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
         on_pick=partial(_open, controls.lens),
-        opens="heads-first" if controls.view == "compare" else "heads-map",
+        opens="heads-first" if controls.mode == "compare" else "heads-map",
         order=head_order(parts, controls.layers, controls.sort),
         step=step,
         key="grid",

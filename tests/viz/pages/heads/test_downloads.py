@@ -9,10 +9,10 @@ from benchmarks.made_trace import made_trace
 from transformer import AttentionTrace
 from transformer.languages import Languages
 from viz.draw.caption import Origin
-from viz.draw.explorer_view import SecondMap, View
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads, open_map
 from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import Screen, all_csv, csv, npz, view_of
+from viz.pages.heads.downloads import Screen, all_csv, csv, explorer_options, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
@@ -83,12 +83,12 @@ def test_a_file_is_named_by_head_sentence_and_model() -> None:
 def test_the_report_shows_what_the_screen_shows() -> None:
     controls = Controls(
         kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
-        words=True, special=False, scale="by row", threshold=0.1, view="one head", lens="norm",
+        words=True, special=False, scale="by row", threshold=0.1, mode="one head", lens="norm",
     )  # fmt: skip
     shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2)
     second = SecondMap(shown, Languages("English", "French"), ["other"])
-    view = view_of(Screen(shown, step=3, over=((1, 2),), compared=second), controls)
-    assert view == View(
+    options = explorer_options(Screen(shown, step=3, over=((1, 2),), compared=second), controls)
+    assert options == ExplorerOptions(
         "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
         sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=second,
         lens="norm",

@@ -57,7 +57,7 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
     rows = as_rows(lens(name, translator, trace, "encoder_self"))
     heads = rows if rows.ndim == 4 else rows[:, None]
     one = heads[1, min(2, heads.shape[1] - 1)]
-    for component in ("attention_map", "head_view"):
+    for component in ("attention_map", "ribbons"):
         ((meta, arrays),) = messages(app, component)
         np.testing.assert_allclose(arrays["weights"].reshape(one.shape), one, rtol=1e-4, atol=1e-6)
         assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
@@ -81,7 +81,7 @@ def test_the_head_rests_under_a_lens_of_whole_layers_and_comes_back(serve) -> No
     ((grid, _),) = messages(app, "head_grid")
     assert {part["heads"] for part in grid["parts"]} == {1}
     assert "every layer, all heads together" in grid["caption"][1]
-    assert "layer 2, all heads together, lens: ALTI." in str(messages(app, "head_view")[0][0])
+    assert "layer 2, all heads together, lens: ALTI." in str(messages(app, "ribbons")[0][0])
     app.selectbox(key="layer").set_value("1").run()
     assert title(app) == "layer 1 · all heads · cross · ALTI"
     app.selectbox(key="lens").set_value("norms").run()

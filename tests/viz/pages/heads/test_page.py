@@ -18,7 +18,7 @@ from transformer.analysis.heads.measures import measure, summarise
 from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
 from viz.draw.explorer import encode_explorer
-from viz.draw.explorer_view import View
+from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.labels import shown
 from viz.draw.open_head import heads
 
@@ -86,8 +86,8 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
     assert part["roles"] == head_roles(axes, name)
     assert part["values"][0][1] == f"{measure(axes, name, 'entropy')[0, 1]:.2f}"
-    view = View(name, 0, 1, sort="entropy", step=2)
-    report = decode(gzip.decompress(base64.b64decode(encode_explorer(trace, view))))[1]
+    options = ExplorerOptions(name, 0, 1, sort="entropy", step=2)
+    report = decode(gzip.decompress(base64.b64decode(encode_explorer(trace, options))))[1]
     in_report = decode(report["grid"].tobytes())[0]
     assert part in in_report["parts"]
 

@@ -3,7 +3,7 @@
 import { read as readMap } from "../attention_map/data.js";
 import { decode } from "../core/wire.js";
 import { read as readGrid } from "../head_grid/data.js";
-import { read as readView } from "../head_view/data.js";
+import { read as readRibbons } from "../ribbons/data.js";
 import { HeadWeights } from "./weights.js";
 
 /** A map: kind, layer and head from 0; null stands for the mean over layers or heads.
@@ -12,7 +12,7 @@ import { HeadWeights } from "./weights.js";
 /**
  * @typedef {object} OfKind
  * @property {import("../attention_map/data.js").MapData} map with all labels, and no weights
- * @property {import("../head_view/data.js").ViewData} view likewise
+ * @property {import("../ribbons/data.js").RibbonData} ribbons likewise
  */
 
 /**
@@ -41,9 +41,10 @@ export function read({ meta, arrays }, textOf) {
   const grid = readGrid(decode(inner.grid));
   const { selected, title, over, mostHeads, together, packing } = meta;
   const kinds = Object.fromEntries(Object.keys(meta.kinds).map((kind) => {
-    const view = readView(decode(inner[`${kind}.view`]));
-    const note = meta.ribbonNote ?? view.note;
-    return [kind, { map: readMap(decode(inner[`${kind}.map`])), view: { ...view, note } }];
+    const ribbons = readRibbons(decode(inner[`${kind}.ribbons`]));
+    const note = meta.ribbonNote ?? ribbons.note;
+    const map = readMap(decode(inner[`${kind}.map`]));
+    return [kind, { map, ribbons: { ...ribbons, note } }];
   }));
   const pairs = meta.pairs.map((/** @type {any} */ part, /** @type {number} */ n) =>
     ({ ...part, part: readGrid(decode(inner[`pair.${n}`])).parts[0] }));

@@ -39,7 +39,7 @@ export function pairControl(parts, chosen, choose) {
 }
 
 /**
- * Labels and words of a map or a view, of this part alone.
+ * Labels and words of a map or its ribbons, of this part alone.
  * @template {{queries: string[], keys: string[], rowNames: string[] | null, rows: string,
  *   columns: string}} D
  * @param {D} data

@@ -6,7 +6,7 @@ import { make } from "../core/dom.js";
 import { mount, View } from "../core/view.js";
 import { range } from "../head_grid/data.js";
 import { HeadGrid } from "../head_grid/view.js";
-import { HeadView } from "../head_view/view.js";
+import { Ribbons } from "../ribbons/view.js";
 import { OverMenu } from "./over.js";
 import { labelsOf, nameOf as nameOfPart, OF_PAIR, pairControl, weightsOf } from "./pair.js";
 
@@ -22,13 +22,13 @@ export class Explorer extends View {
     this.root.className = "hl-explorer";
     this.grid = make("section", { class: "hl-explorer-grid", "aria-label": "All heads" });
     this.map = make("div");
-    this.view = make("div");
+    this.ribbonBox = make("div");
     this.compared = make("div", { class: "hl-explorer-compared" });
     this.problem = make("p", { class: "hl-explorer-problem", role: "alert", hidden: "" });
     this.open = make("section", { class: "hl-explorer-open", "aria-label": "The open head" },
-      this.problem, this.map, this.compared, this.view);
+      this.problem, this.map, this.compared, this.ribbonBox);
     this.menu = new OverMenu((over) => this.lay(over));
-    this.view.before(this.menu.root);
+    this.ribbonBox.before(this.menu.root);
     this.root.append(this.grid, this.open);
     /** @type {HTMLElement | undefined} */
     this.pairs; // the control
@@ -40,18 +40,18 @@ export class Explorer extends View {
     this.selected;
     /** @type {View<any> | undefined} */
     this.overview;
-    /** @type {HeadView | undefined} */
+    /** @type {Ribbons | undefined} */
     this.ribbons;
     /** @type {View<any>[]} */
     this.views = []; // of the open head
-    /** @type {import("../head_view/data.js").ViewData | null} */
+    /** @type {import("../ribbons/data.js").RibbonData | null} */
     this.undrawn = null; // ribbons of the open head
     this.inSight = false; // the ribbons
     this.watcher = new IntersectionObserver((entries) => {
       this.inSight = entries[entries.length - 1].isIntersecting;
       if (this.inSight) this.showRibbons();
     });
-    this.watcher.observe(this.view);
+    this.watcher.observe(this.ribbonBox);
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.drawAll(); // a page may follow the system's theme
     this.dark.addEventListener("change", this.repaint);
@@ -149,7 +149,7 @@ export class Explorer extends View {
   showHead() {
     const { title, weights, mean, together } = this.data;
     const [kind] = this.selected;
-    const { map, view, part } = this.shown(kind);
+    const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
     const numbers = stacked.map((one) =>
       part(/** @type {Float32Array} */ (one ? weights.get(kind, ...one) : mean)));
@@ -167,22 +167,22 @@ export class Explorer extends View {
       together: Boolean(together),
       nameOf: (layer, head) => this.nameOf(layer, head),
     });
-    this.undrawn = { ...view, heads: names, weights: joined(numbers) };
+    this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else this.hideRibbons();
   }
 
-  /** A map and a view without weights, and how their weights are taken from a whole map.
+  /** A map and its ribbons without weights, and how their weights are taken from a whole map.
    * @param {string} kind */
   shown(kind) {
-    const { map, view } = this.data.kinds[kind];
+    const { map, ribbons } = this.data.kinds[kind];
     const { pair } = this;
     if (!pair || kind !== OF_PAIR) {
-      return { map, view, part: (/** @type {Float32Array} */ weights) => weights };
+      return { map, ribbons, part: (/** @type {Float32Array} */ weights) => weights };
     }
     return {
       map: { ...labelsOf(map, pair), note: pair.note },
-      view: labelsOf(view, pair),
+      ribbons: labelsOf(ribbons, pair),
       part: (/** @type {Float32Array} */ weights) => weightsOf(weights, map.keys.length, pair),
     };
   }
@@ -194,18 +194,19 @@ export class Explorer extends View {
 
   showRibbons() {
     if (!this.undrawn) return;
-    if (!this.ribbons) this.view.replaceChildren();
-    this.ribbons = mount(this.view, HeadView, this.undrawn);
-    this.view.style.minHeight = "";
+    if (!this.ribbons) this.ribbonBox.replaceChildren();
+    this.ribbons = mount(this.ribbonBox, Ribbons, this.undrawn);
+    this.ribbonBox.style.minHeight = "";
     this.undrawn = null;
   }
 
   /** Those of a long text take a second to draw; those of another head may not stay. */
   hideRibbons() {
-    this.view.style.minHeight = `${this.view.offsetHeight}px`; // what stands below stays there
+    const { ribbonBox } = this;
+    ribbonBox.style.minHeight = `${ribbonBox.offsetHeight}px`; // what stands below stays there
     this.ribbons?.remove();
     this.ribbons = undefined;
-    this.view.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
+    ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
   }
 
   showProblem() {

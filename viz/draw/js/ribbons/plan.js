@@ -1,4 +1,4 @@
-// Where everything of the head view goes: a list of words at each side, ribbons between them.
+// Where everything of the ribbons goes: a list of words at each side, ribbons between them.
 
 import { EDGE, TALLEST } from "../core/picture_view.js";
 import { within } from "../core/text.js";
@@ -11,7 +11,7 @@ const EXACT = "0.0000"; // the widest number beside a word
 export const STEM = 6; // the mark beside a word that is picked
 
 /**
- * @typedef {object} ViewPlan
+ * @typedef {object} RibbonPlan
  * @property {number} row height of one
  * @property {number} font size of the letters
  * @property {number} left where the ribbons begin
@@ -28,9 +28,9 @@ export const STEM = 6; // the mark beside a word that is picked
  * @param {number} count of heads that are on
  * @param {number} width of the frame
  * @param {import("../core/theme.js").Measure} measure
- * @returns {ViewPlan}
+ * @returns {RibbonPlan}
  */
-export function planView({ queries, keys }, count, width, measure) {
+export function planRibbons({ queries, keys }, count, width, measure) {
   // the bold of a picked word is the widest
   /** @param {string} text */
   const wideOf = (text) => measure(text, LETTERS.largest, 600);
@@ -55,7 +55,7 @@ export function planView({ queries, keys }, count, width, measure) {
 
 /**
  * The middle of a head's lane in a row.
- * @param {ViewPlan} plan
+ * @param {RibbonPlan} plan
  * @param {number} index of the row
  * @param {number} nth of the heads that are on
  * @param {number} count of these
@@ -66,12 +66,12 @@ export const laneAt = ({ row, lane }, index, nth, count) =>
 /**
  * The word at a place of the whole view.
  * @param {{queries: string[], keys: string[]}} data
- * @param {ViewPlan} plan
+ * @param {RibbonPlan} plan
  * @param {number} x
  * @param {number} y
  * @returns {import("./data.js").Token | null}
  */
-export function hitView(data, plan, x, y) {
+export function hitRibbons(data, plan, x, y) {
   const index = Math.floor(y / plan.row);
   const side = x < plan.left ? "queries" : x > plan.right ? "keys" : null;
   return side && data[side][index] != null ? { side, index } : null;

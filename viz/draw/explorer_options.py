@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind
 from viz.draw.head_order import LAYER_ORDER, SORTS
-from viz.draw.head_view import MOST_HEADS
 from viz.draw.lens_words import LENS_NAMES, tells_heads
+from viz.draw.ribbons import MOST_HEADS
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
@@ -29,7 +29,7 @@ class SecondMap(NamedTuple):
 
 
 @dataclass(frozen=True)
-class View:
+class ExplorerOptions:
     """What is shown of a trace: the choices of the Heads page; layers and heads count from 0.
 
     Args:
@@ -65,38 +65,38 @@ class View:
     lens: AnyLens = "weights"
 
 
-class Chosen(NamedTuple):
-    """What a view leaves to the trace: the kinds and layers of the grid, and the open kind."""
+class ShownParts(NamedTuple):
+    """What the options leave to the trace: the kinds and layers of the grid, and the open kind."""
 
     kind: Kind
     kinds: tuple[Kind, ...]
     layers: tuple[int, ...]
 
 
-def chosen(view: View, trace: AttentionTrace) -> Chosen:
-    """The kinds and layers that a view shows of a trace.
+def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
+    """The kinds and layers of a trace that the options show.
 
     Raises:
         InputError: if a kind, layer or head is asked for that is not there.
     """
-    kinds = trace.kinds if view.kinds is None else view.kinds
+    kinds = trace.kinds if options.kinds is None else options.kinds
     if not kinds:
         raise InputError(f"There is no kind of attention to show: choose of {_listed(trace)}.")
     default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
-    kind = default if view.kind is None else view.kind
+    kind = default if options.kind is None else options.kind
     for one in (kind, *kinds):
         _require_kind(one, trace)
     most = max(len(trace.head_count(one)) for one in {kind, *kinds})
-    layers = tuple(range(most)) if view.layers is None else view.layers
+    layers = tuple(range(most)) if options.layers is None else options.layers
     for layer in layers:
         if not _is_below(layer, most):
             raise InputError(f"There is no layer {_counted(layer)}: the trace has {most}.")
-    if view.sort not in SORTS:
+    if options.sort not in SORTS:
         raise InputError(
-            f"Heads cannot be sorted by {quoted(view.sort)}: choose one of {', '.join(SORTS)}."
+            f"Heads cannot be sorted by {quoted(options.sort)}: choose one of {', '.join(SORTS)}."
         )
-    _require_heads(view, kind, trace.head_count(kind))
-    return Chosen(kind, kinds, layers)
+    _require_heads(options, kind, trace.head_count(kind))
+    return ShownParts(kind, kinds, layers)
 
 
 def _require_kind(kind: Kind, trace: AttentionTrace) -> None:
@@ -114,21 +114,21 @@ def _listed(trace: AttentionTrace) -> str:
     return ", ".join(trace.kinds)
 
 
-def _require_heads(view: View, kind: Kind, counts: tuple[int, ...]) -> None:
-    if view.head and not tells_heads(view.lens):
+def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]) -> None:
+    if options.head and not tells_heads(options.lens):
         raise InputError(
-            f"The lens {LENS_NAMES[view.lens]} sees all heads of a layer together: there is no "
-            f"head {_counted(view.head)} in it, so name a layer alone."
+            f"The lens {LENS_NAMES[options.lens]} sees all heads of a layer together: there is no "
+            f"head {_counted(options.head)} in it, so name a layer alone."
         )
-    if len(view.over) >= MOST_HEADS:
+    if len(options.over) >= MOST_HEADS:
         raise InputError(
-            f"{len(view.over)} heads cannot lie over the open one: there are colours for "
+            f"{len(options.over)} heads cannot lie over the open one: there are colours for "
             f"{MOST_HEADS}, so name {MOST_HEADS - 1} at most."
         )
-    over: list[tuple[Any, Any]] = [*view.over]  # of a notebook, it may be anything
+    over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
     if any(None in one for one in over):
         raise InputError("A mean cannot lie over the open head: name a layer and a head.")
-    asked = [(view.layer, view.head), *over]
+    asked = [(options.layer, options.head), *over]
     for layer, head in asked:
         # a mean over layers is over those that have the head
         heads = max(counts) if layer is None else None

@@ -1,18 +1,18 @@
-// The head view in words: the table that stands for it, and what is said of a token.
+// The ribbons in words: the table that stands for it, and what is said of a token.
 
 import { number, quote } from "../core/text.js";
 import { OTHER, pair, weightOf } from "./data.js";
 
-/** @typedef {import("./data.js").ViewData} ViewData */
+/** @typedef {import("./data.js").RibbonData} RibbonData */
 /** @typedef {import("./data.js").Token} Token */
 
-/** @param {ViewData} data @param {number} query @param {number} key */
+/** @param {RibbonData} data @param {number} query @param {number} key */
 export const arrow = ({ queries, keys }, query, key) =>
   `${quote(queries[query])} → ${quote(keys[key])}`;
 
 /**
  * For each query, which key each head looks at most.
- * @param {ViewData} data
+ * @param {RibbonData} data
  * @returns {string[][]}
  */
 export const strongestOfAll = (data) => data.queries.map((token, index) => [token,
@@ -20,7 +20,7 @@ export const strongestOfAll = (data) => data.queries.map((token, index) => [toke
 
 /**
  * What a screen reader says of the token under the cursor.
- * @param {ViewData} data
+ * @param {RibbonData} data
  * @param {number[]} on
  * @param {Token} at
  * @param {Token | null} picked
@@ -42,7 +42,7 @@ export function sentence(data, on, at, picked) {
 
 /**
  * The token of the other side that a head ties most to this one, and the weight as text.
- * @param {ViewData} data
+ * @param {RibbonData} data
  * @param {number} head
  * @param {Token} token
  */

@@ -1,4 +1,4 @@
-"""The head view, two lists of tokens and ribbons between them: what travels for `js/head_view`."""
+"""The ribbons of some heads, between two lists of tokens: what travels for `js/ribbons`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTE = "Ribbons from {from_weight:g} up; numbers are exact."
 FAINTEST = 0.01  # a thinner ribbon could not be seen, and there are thousands of them
 
 
-def encode_view(
+def encode_ribbons(
     heads: Sequence[tuple[str, NDArray[np.float32]]],
     labels: Labels,
     kind: Kind,
@@ -64,7 +64,7 @@ def encode_view(
     drawn_from = max(threshold, FAINTEST)
     axes = axis_titles(kind, languages, by_read=by_read or writes is not None, alone=alone)
     meta = {
-        "component": "head_view",
+        "component": "ribbons",
         "caption": list(caption),
         "kind": kind,
         "heads": names,

@@ -1,4 +1,4 @@
-// The head view: what looks stands on the left, what is looked at on the right, and a ribbon
+// The ribbons: what looks stands on the left, what is looked at on the right, and a ribbon
 // between two words is as wide and as strong as the weight. Several heads lie over each other.
 
 import { make, tableOf } from "../core/dom.js";
@@ -6,25 +6,25 @@ import { PictureView, TALLEST } from "../core/picture_view.js";
 import { rect } from "../core/scene.js";
 import { number, quote, within } from "../core/text.js";
 import { OTHER, pair, ribbonsOf, weightOf } from "./data.js";
-import { ribbonMarks, viewMarks } from "./marks.js";
-import { hitView, planView } from "./plan.js";
+import { curveMarks, ribbonMarks } from "./marks.js";
+import { hitRibbons, planRibbons } from "./plan.js";
 import { arrow, sentence, strongestOfAll } from "./words.js";
 
-/** @typedef {import("./data.js").ViewData} ViewData */
+/** @typedef {import("./data.js").RibbonData} RibbonData */
 /** @typedef {import("./data.js").Token} Token */
-/** @typedef {import("./plan.js").ViewPlan} ViewPlan */
+/** @typedef {import("./plan.js").RibbonPlan} RibbonPlan */
 /** @typedef {import("../core/picture_view.js").Visible} Visible */
 
 const HELP = "Up and down move over the words, left and right change sides, Enter picks a word, "
   + "Escape lets it go.";
 
-/** @extends {PictureView<ViewData, Token, ViewPlan>} */
-export class HeadView extends PictureView {
+/** @extends {PictureView<RibbonData, Token, RibbonPlan>} */
+export class Ribbons extends PictureView {
   constructor() {
     super();
     this.switches = make("fieldset", { class: "hl-switches", "aria-label": "Heads" });
     this.axes = make("div", { class: "hl-axes" });
-    this.scroll.classList.add("hl-view");
+    this.scroll.classList.add("hl-ribbons");
     this.root.prepend(this.switches, this.axes);
     this.dot = make("span", { class: "hl-dot" });
     /** @type {HTMLInputElement[]} */
@@ -84,7 +84,7 @@ export class HeadView extends PictureView {
     this.dot.style.background = colors[0];
     this.on = [...heads.keys()].filter((head) => heads.length === 1 || !this.off.has(heads[head]));
     /** @param {number} room */
-    const planned = (room) => planView(this.data, this.on.length, room, this.measure);
+    const planned = (room) => planRibbons(this.data, this.on.length, room, this.measure);
     this.plan = planned(width);
     const high = Math.min(this.plan.height, TALLEST);
     this.scroll.style.height = `${high}px`;
@@ -97,7 +97,7 @@ export class HeadView extends PictureView {
 
   /** @param {Visible} visible */
   marks(visible) {
-    return viewMarks(this.scene(visible, this.at));
+    return ribbonMarks(this.scene(visible, this.at));
   }
 
   /** @param {Visible} visible @param {Token | null} at */
@@ -109,8 +109,8 @@ export class HeadView extends PictureView {
     return {
       data, plan, theme, measure, colors, on, at, picked, shown, visible,
       ribbons: shown
-        ? ribbonMarks({ plan, colors, on, shown }, ribbonsOf(data, on, shown))
-        : (this.all ??= ribbonMarks({ plan, colors, on, shown }, ribbonsOf(data, on, null))),
+        ? curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, shown))
+        : (this.all ??= curveMarks({ plan, colors, on, shown }, ribbonsOf(data, on, null))),
     };
   }
 
@@ -127,13 +127,13 @@ export class HeadView extends PictureView {
       name: `${names.join(" ")} ${data.kind} view`, title: names.join(", "), note: data.note,
       theme, width, height, lines: axes(data).map((words) => words.join(" ")),
       legend: on.flatMap((head) => [dot(head), data.heads[head]]),
-      marks: viewMarks(this.scene({ x: 0, y: 0, width, height }, null)),
+      marks: ribbonMarks(this.scene({ x: 0, y: 0, width, height }, null)),
     };
   }
 
   /** @param {number} x @param {number} y @param {Visible} visible */
   hit(x, y, visible) {
-    return hitView(this.data, this.plan, x + visible.x, y + visible.y);
+    return hitRibbons(this.data, this.plan, x + visible.x, y + visible.y);
   }
 
   /** @param {Token} token */
@@ -202,7 +202,7 @@ export class HeadView extends PictureView {
   }
 }
 
-/** @param {ViewData} data */
+/** @param {RibbonData} data */
 const axes = (data) => [["Left ←", data.rows], ["Right →", data.columns]];
 
 /**

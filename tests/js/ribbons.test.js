@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tidy } from "../../viz/draw/js/core/text.js";
-import { ribbonsOf } from "../../viz/draw/js/head_view/data.js";
-import { ribbonMarks } from "../../viz/draw/js/head_view/marks.js";
-import { hitView, laneAt, planView } from "../../viz/draw/js/head_view/plan.js";
-import { moved } from "../../viz/draw/js/head_view/view.js";
-import { measure, viewData } from "./samples.js";
+import { ribbonsOf } from "../../viz/draw/js/ribbons/data.js";
+import { curveMarks } from "../../viz/draw/js/ribbons/marks.js";
+import { hitRibbons, laneAt, planRibbons } from "../../viz/draw/js/ribbons/plan.js";
+import { moved } from "../../viz/draw/js/ribbons/view.js";
+import { measure, ribbonData } from "./samples.js";
 
 const ALL = Array.from({ length: 8 }, (_, n) => n);
 
@@ -17,7 +17,7 @@ test("a hover reads the weights of one word, not of all pairs", () => {
       return Reflect.get(target, name, target);
     },
   });
-  const data = viewData(8, 512, 512, { weights: counted });
+  const data = ribbonData(8, 512, 512, { weights: counted });
   for (const side of /** @type {const} */ (["queries", "keys"])) {
     reads = 0;
     const found = ribbonsOf(data, ALL, { side, index: 300 });
@@ -28,7 +28,7 @@ test("a hover reads the weights of one word, not of all pairs", () => {
 
 test("the ribbons of a word are its own, the strongest last", () => {
   const weights = Float32Array.of(0.6, 0.4, 0.005, 0.995, 0.1, 0.9, 1, 0);
-  const data = viewData(2, 2, 2, { weights });
+  const data = ribbonData(2, 2, 2, { weights });
   const ends = (/** @type {any} */ token) => ribbonsOf(data, [0, 1], token)
     .map(({ head, query, key }) => [head, query, key]);
   assert.deepEqual(ends({ side: "queries", index: 1 }), [[0, 1, 1], [1, 1, 0]]);
@@ -39,9 +39,9 @@ test("the ribbons of a word are its own, the strongest last", () => {
 });
 
 test("a ribbon goes from the middle of its lane to that of the other side", () => {
-  const data = viewData(3, 4, 6);
-  const plan = planView(data, 3, 720, measure);
-  const { marks } = ribbonMarks({ plan, colors: ["a", "b", "c"], on: [0, 2], shown: null },
+  const data = ribbonData(3, 4, 6);
+  const plan = planRibbons(data, 3, 720, measure);
+  const { marks } = curveMarks({ plan, colors: ["a", "b", "c"], on: [0, 2], shown: null },
     [{ head: 2, query: 1, key: 5, weight: 0.5 }]);
   const [mark] = /** @type {import("../../viz/draw/js/core/scene.js").Path[]} */ (marks);
   assert.equal(mark.stroke, "c");
@@ -52,24 +52,24 @@ test("a ribbon goes from the middle of its lane to that of the other side", () =
 });
 
 test("words are hit on their own side, and nothing between the lists or below the last", () => {
-  const data = viewData(1, 3, 5);
-  const plan = planView(data, 1, 720, measure);
+  const data = ribbonData(1, 3, 5);
+  const plan = planRibbons(data, 1, 720, measure);
   const y = 2.5 * plan.row;
-  assert.deepEqual(hitView(data, plan, 5, y), { side: "queries", index: 2 });
-  assert.deepEqual(hitView(data, plan, plan.right + 5, y), { side: "keys", index: 2 });
-  assert.equal(hitView(data, plan, (plan.left + plan.right) / 2, y), null);
-  assert.equal(hitView(data, plan, 5, 3.5 * plan.row), null); // only three queries
+  assert.deepEqual(hitRibbons(data, plan, 5, y), { side: "queries", index: 2 });
+  assert.deepEqual(hitRibbons(data, plan, plan.right + 5, y), { side: "keys", index: 2 });
+  assert.equal(hitRibbons(data, plan, (plan.left + plan.right) / 2, y), null);
+  assert.equal(hitRibbons(data, plan, 5, 3.5 * plan.row), null); // only three queries
 });
 
 test("numbers of all heads stand side by side where there is room, else the largest alone", () => {
-  assert.equal(planView(viewData(2, 5, 5), 2, 720, measure).numbers, 2);
-  assert.equal(planView(viewData(8, 5, 5), 8, 300, measure).numbers, 1);
-  const narrow = planView(viewData(1, 5, 5), 1, 10, measure);
+  assert.equal(planRibbons(ribbonData(2, 5, 5), 2, 720, measure).numbers, 2);
+  assert.equal(planRibbons(ribbonData(8, 5, 5), 8, 300, measure).numbers, 1);
+  const narrow = planRibbons(ribbonData(1, 5, 5), 1, 10, measure);
   assert.ok(narrow.right - narrow.left >= 96); // it scrolls instead
 });
 
 test("keys walk over both lists and stay on them", () => {
-  const data = viewData(1, 2, 5);
+  const data = ribbonData(1, 2, 5);
   assert.deepEqual(moved({ side: "keys", index: 4 }, "ArrowLeft", data, true),
     { side: "queries", index: 1 });
   assert.deepEqual(moved({ side: "queries", index: 1 }, "ArrowDown", data, true),

@@ -1,5 +1,5 @@
-// The head view as marks. All ribbons together are a layer that is drawn once; those of one token
-// are few and drawn afresh at each change.
+// The ribbons and their words as marks. All ribbons together are a layer that is drawn once; those
+// of one token are few and drawn afresh at each change.
 
 import { EDGE } from "../core/picture_view.js";
 import { group, path, rect, text } from "../core/scene.js";
@@ -15,9 +15,9 @@ const FADED = 0.68; // of a number whose ribbon is too faint to be drawn
 const GAP = 4; // between a list and its ribbons
 
 /**
- * @typedef {object} ViewScene
- * @property {import("./data.js").ViewData} data
- * @property {import("./plan.js").ViewPlan} plan
+ * @typedef {object} RibbonScene
+ * @property {import("./data.js").RibbonData} data
+ * @property {import("./plan.js").RibbonPlan} plan
  * @property {import("../core/theme.js").Theme} theme
  * @property {import("../core/theme.js").Measure} measure
  * @property {string[]} colors of the heads
@@ -30,10 +30,10 @@ const GAP = 4; // between a list and its ribbons
  */
 
 /**
- * @param {ViewScene} scene
+ * @param {RibbonScene} scene
  * @returns {Mark[]}
  */
-export const viewMarks = (scene) => [group([
+export const ribbonMarks = (scene) => [group([
   scene.ribbons,
   ...wordMarks(scene, "queries"),
   ...wordMarks(scene, "keys"),
@@ -42,11 +42,11 @@ export const viewMarks = (scene) => [group([
 ], { x: -scene.visible.x, y: -scene.visible.y })];
 
 /**
- * @param {Pick<ViewScene, "plan" | "colors" | "on" | "shown">} scene
+ * @param {Pick<RibbonScene, "plan" | "colors" | "on" | "shown">} scene
  * @param {import("./data.js").Ribbon[]} ribbons
  * @returns {import("../core/scene.js").Group}
  */
-export function ribbonMarks({ plan, colors, on, shown }, ribbons) {
+export function curveMarks({ plan, colors, on, shown }, ribbons) {
   const room = plan.numbers * plan.column;
   const left = tidy(plan.left + GAP + (shown?.side === "keys" ? room : 0));
   const right = tidy(plan.right - GAP - (shown?.side === "queries" ? room : 0));
@@ -66,7 +66,7 @@ export function ribbonMarks({ plan, colors, on, shown }, ribbons) {
   return group(marks, shown ? {} : { layer: [plan.width, plan.height] });
 }
 
-/** @param {ViewScene} scene @param {Side} side @returns {Mark[]} */
+/** @param {RibbonScene} scene @param {Side} side @returns {Mark[]} */
 function wordMarks({ data, plan, theme, at, picked, visible }, side) {
   const onLeft = side === "queries";
   return data[side].flatMap((token, index) => {
@@ -82,7 +82,7 @@ function wordMarks({ data, plan, theme, at, picked, visible }, side) {
 
 /**
  * The exact weights of the token that is shown, beside each token of the other side.
- * @param {ViewScene} scene
+ * @param {RibbonScene} scene
  * @param {Token} shown
  * @returns {Mark[]}
  */
@@ -112,7 +112,7 @@ function numberMarks({ data, plan, theme, measure, colors, on, visible }, shown)
 
 /**
  * The heads' weights of one pair of tokens, all in order; where there is no room, the largest.
- * @param {import("./data.js").ViewData} data
+ * @param {import("./data.js").RibbonData} data
  * @param {number[]} on
  * @param {number} query
  * @param {number} key
@@ -124,7 +124,7 @@ function weightsAt(data, on, query, key, most) {
 }
 
 /** A stem beside the token that is picked, a frame around the one that is pointed at.
- * @param {ViewScene} scene @returns {Mark[]} */
+ * @param {RibbonScene} scene @returns {Mark[]} */
 function pointed({ plan, theme, at, picked }) {
   const [start, end] = at?.side === "queries" ? [0, plan.left] : [plan.right, plan.width];
   return [
@@ -140,7 +140,7 @@ function pointed({ plan, theme, at, picked }) {
 }
 
 /**
- * @param {import("./plan.js").ViewPlan} plan
+ * @param {import("./plan.js").RibbonPlan} plan
  * @param {import("../core/picture_view.js").Visible} visible
  * @param {number} index
  */

@@ -1,10 +1,10 @@
-// What `encode_view` in viz/draw/head_view.py says: up to eight heads with their exact weights.
+// What `encode_ribbons` in viz/draw/ribbons.py says: up to eight heads with their exact weights.
 
 /** @typedef {"queries" | "keys"} Side */
 /** A word of one of the two lists. @typedef {{side: Side, index: number}} Token */
 
 /**
- * @typedef {object} ViewData
+ * @typedef {object} RibbonData
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} kind
  * @property {string[]} heads their names
@@ -21,7 +21,7 @@
 
 /**
  * @param {import("../core/wire.js").Message} message
- * @returns {ViewData}
+ * @returns {RibbonData}
  */
 export const read = ({ meta, arrays }) => ({ ...meta, weights: arrays.weights });
 
@@ -29,7 +29,7 @@ export const read = ({ meta, arrays }) => ({ ...meta, weights: arrays.weights })
 export const OTHER = { queries: "keys", keys: "queries" };
 
 /**
- * @param {Pick<ViewData, "queries" | "keys" | "weights">} data
+ * @param {Pick<RibbonData, "queries" | "keys" | "weights">} data
  * @param {number} head
  * @param {number} query
  * @param {number} key
@@ -50,7 +50,7 @@ export const pair = (one, other) =>
 
 /**
  * The weights that are drawn as ribbons, the largest last and so on top.
- * @param {ViewData} data
+ * @param {RibbonData} data
  * @param {number[]} on the heads that are switched on
  * @param {Token | null} token whose ribbons they are; all ribbons unless told
  * @returns {Ribbon[]}

@@ -1,4 +1,4 @@
-"""What travels for the head view, and that Streamlit mounts it."""
+"""What travels for the ribbons, and that Streamlit mounts it."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
 from transformer.trace import Labels
-from viz.draw.head_view import encode_view
 from viz.draw.palette import head_colors
+from viz.draw.ribbons import encode_ribbons
 
 LABELS = Labels(("▁Zwei", "▁Hun", "de"), ("▁Two", "▁dogs"))
 FIRST = np.array([[0.1, 0.9], [0.913, 0.087], [1 / 3, 2 / 3]], dtype=np.float32)
@@ -20,7 +20,7 @@ def unpack(content):
 
 def test_the_exact_weights_of_each_head_travel_in_order():
     heads = [("L1 H1", FIRST), ("L1 H2", 1 - FIRST)]
-    header, weights = unpack(encode_view(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
+    header, weights = unpack(encode_ribbons(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
     assert weights.tolist() == [FIRST.tolist(), (1 - FIRST).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
@@ -36,7 +36,7 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     ("threshold", "drawn", "said"), [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
 )
 def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
-    header, _ = unpack(encode_view([("a", FIRST)], LABELS, "cross", threshold=threshold))
+    header, _ = unpack(encode_ribbons([("a", FIRST)], LABELS, "cross", threshold=threshold))
     assert header["from"] == drawn
     assert header["note"] == f"Ribbons from {said} up; numbers are exact."
 
@@ -53,17 +53,17 @@ def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
 )
 def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
     with pytest.raises(ValueError, match=message):
-        encode_view(heads, LABELS, "cross")
+        encode_ribbons(heads, LABELS, "cross")
 
 
 SCRIPT = """
 import numpy as np
-from tests.viz.draw.test_head_view import FIRST, LABELS
+from tests.viz.draw.test_ribbons import FIRST, LABELS
 from transformer.languages import OURS
-from viz.app.mounts import head_view
+from viz.app.mounts import ribbons
 
 heads = [("L1 H1", FIRST), ("L1 H2", FIRST)]
-head_view(heads, LABELS, "cross", languages=OURS, key="view", threshold=0.05)
+ribbons(heads, LABELS, "cross", languages=OURS, key="ribbons", threshold=0.05)
 """
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer.analysis.corpus.head_summary import CorpusSummary
+from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.reading import MIB
@@ -171,7 +172,7 @@ class LinesPage:
             # of two stacks, the lower one need not have the layers that are shown
             {kind: of for kind, of in heads.items() if of},
             sides=self._sides,
-            selected=(self._opens, *outlined(options.lens, options.layer, options.head)),
+            selected=Head(self._opens, *outlined(options.lens, options.layer, options.head)),
             together=None if tells_heads(options.lens) else ALL_HEADS,
             caption=caption,
         )

@@ -10,13 +10,13 @@ import numpy as np
 from PIL import Image
 
 from tests.browser.components import COMPONENTS, js_bytes
-from transformer.kinds import Kind
+from transformer.analysis.heads.head import Head
 from transformer.trace import Labels
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.palette import table
 
 LAYERS, HEADS = 2, 4
-SELECTED: tuple[Kind, int, int] = ("cross", 1, 2)
+SELECTED = Head("cross", 1, 2)
 HOT = 0.913
 NAMES = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
 

@@ -10,16 +10,17 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = """
 import streamlit as st
+from transformer.analysis.heads.head import Head
 from viz.app.mounts import head_grid
 from tests.browser.grid_page import every
 
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 if st.button("first head"):
-    st.session_state.asked = ("encoder_self", 0, 0)
+    st.session_state.asked = Head("encoder_self", 0, 0)
 def keep(head):
     st.session_state.asked = head
 
-asked = st.session_state.get("asked", ("cross", 1, 2))
+asked = st.session_state.get("asked", Head("cross", 1, 2))
 head_grid(every(), selected=asked, on_pick=keep, key="grid")
 kind, layer, head = asked
 st.text(f"runs {st.session_state.runs} {kind} {layer} {head}")

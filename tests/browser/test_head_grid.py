@@ -25,6 +25,7 @@ from tests.browser.grid_page import (
     saved,
     texts,
 )
+from transformer.analysis.heads.head import Head
 from viz.draw.head_grid import GridPart
 
 pytestmark = pytest.mark.browser
@@ -65,7 +66,7 @@ def test_a_filter_leaves_the_other_kinds_away(new_grid):
 def test_in_an_order_of_their_own_the_maps_stay_those_of_their_heads(new_grid):
     parts = every(values=np.arange(8).reshape(LAYERS, HEADS) / 10)
     order = [
-        (kind, layer, head)
+        Head(kind, layer, head)
         for head in (2, 0, 3)
         for kind in ("cross", "encoder_self")
         for layer in (1, 0)
@@ -215,7 +216,7 @@ def test_no_word_is_cut_at_an_edge(new_grid, flow):
         [["aligns"] * HEADS] * 12,
         np.full((12, HEADS), -12.5) if flow else None,
     )
-    order = [("cross", layer, 0) for layer in range(12)] if flow else None
+    order = [Head("cross", layer, 0) for layer in range(12)] if flow else None
     page = new_grid([deep], order=order, wide=358)
     beyond = page.evaluate("""() => {
         const { texts, width, height } = view.plan;

@@ -26,11 +26,11 @@ from viz.draw.word_links import encode_links
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
+    from transformer.analysis.heads.head import Head
     from transformer.analysis.paper.arithmetic import Arithmetic
     from transformer.kinds import Kind
     from transformer.languages import Languages
     from transformer.trace import Labels
-    from viz.draw.head_grid import Head
 
 
 def attention_map(

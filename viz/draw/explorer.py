@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import KIND_TITLES, Kind
@@ -124,17 +125,17 @@ class _Explorer:
         note = rounding_note(packing, sum(one.nbytes for one in weights))
         return Encoded(self.message({}, packing), packed, note)
 
-    def places(self) -> Iterator[tuple[Kind, int, int]]:
+    def places(self) -> Iterator[Head]:
         """Every head that can be opened; those that are open first in front."""
         options, kind = self.options, self.shown.kind
         layer, head = outlined(options.lens, options.layer, options.head)
         if layer >= 0 and head >= 0:  # a mean travels by itself
-            yield kind, layer, head
-        yield from ((kind, *over) for over in options.over)
+            yield Head(kind, layer, head)
+        yield from (Head(kind, *over) for over in options.over)
         for one in self.shown.kinds:
             counts = self.heads[one].counts
             for n in self.shown.layers:
-                yield from ((one, n, h) for h in range(counts[n] if n < len(counts) else 0))
+                yield from (Head(one, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
     def message(self, weights: Mapping[str, NDArray], packing: Packing) -> str:
         """Grid, labels, colours and the given weights."""
@@ -175,7 +176,7 @@ class _Explorer:
         parts = [_part(of, options.sort) for of in cropped]
         return encode_grid(
             parts,
-            selected=(self.shown.kind, *outlined(options.lens, options.layer, options.head)),
+            selected=Head(self.shown.kind, *outlined(options.lens, options.layer, options.head)),
             order=head_order(parts, self.shown.layers, options.sort),
             step=options.step,
             caption=() if origin is None else origin.caption(),

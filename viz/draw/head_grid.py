@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.analysis.heads.head import Head
 from viz.draw.formatting import format_number
 from viz.draw.labels import shown
 from viz.draw.palette import COLOR, table
@@ -19,9 +20,6 @@ from viz.draw.wire import encode
 if TYPE_CHECKING:
     from transformer.kinds import Kind
     from transformer.trace import Labels
-
-    Head: TypeAlias = tuple[Kind, int, int]
-    """Kind, layer and head, the last two from 0."""
 
 LARGEST = 128
 """Cells along a side of a small map; no screen gives it more pixels."""
@@ -96,7 +94,7 @@ def encode_grid(
     if not parts or len(shapes) < len(parts):
         raise ValueError("the grid takes each kind once, and at least one")
     for head in (*(order or ()), *crossed):
-        if head_of(head, shapes) is None or head[2] >= by_kind[head[0]].heads_of(head[1]):
+        if head_of(head, shapes) is None or head.head >= by_kind[head.kind].heads_of(head.layer):
             raise ValueError(f"no head {head} in the grid")
     packed = [_pack(part, step, largest) for part in parts]
     meta = {
@@ -215,7 +213,7 @@ def _figure(value: float) -> str:
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
-    """The kind, layer and head that this is, or None: what a browser sends can be anything.
+    """The head that this is, or None: what a browser sends can be anything.
 
     Args:
         value: what may be one.
@@ -227,4 +225,4 @@ def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | Non
     for index, count in zip((layer, head), shapes[kind], strict=True):
         if type(index) is not int or not 0 <= index < count:
             return None
-    return kind, layer, head
+    return Head(kind, layer, head)

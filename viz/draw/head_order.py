@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
 
 if TYPE_CHECKING:
-    from viz.draw.head_grid import GridPart, Head
+    from viz.draw.head_grid import GridPart
 
 LAYER_ORDER = "layer"
 SORTS = (LAYER_ORDER, *MEASURES)
@@ -30,11 +31,14 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
     if sort == LAYER_ORDER and every:
         return None
     heads_at = [
-        (0.0 if part.values is None else float(part.values[layer, head]), part.kind, layer, head)
+        (
+            0.0 if part.values is None else float(part.values[layer, head]),
+            Head(part.kind, layer, head),
+        )
         for part, own in zip(parts, shown, strict=True)
         for layer in own
         for head in range(part.heads_of(layer))
     ]
     # sorted() is stable: equal values stay in the order of kinds and layers
     heads_at.sort(key=lambda one: one[0], reverse=sort in _DESCENDING)
-    return [(kind, layer, head) for _, kind, layer, head in heads_at]
+    return [head for _, head in heads_at]

@@ -18,8 +18,8 @@ from viz.draw.palette import COLOR, table
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
+    from transformer.analysis.heads.head import Head
     from transformer.kinds import Kind
-    from viz.draw.head_grid import Head
 
 VARIES = "changes"
 SHOWN_MEASURES = {

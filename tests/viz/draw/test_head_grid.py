@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
+from transformer.analysis.heads.head import Head
 from transformer.kinds import Kind
 from transformer.trace import Labels
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
@@ -38,7 +39,7 @@ def long_part(queries, keys, at, kind="cross"):
 
 def test_each_part_has_its_own_colors_and_one_byte_a_weight():
     parts = [part_of("encoder_self", SELF), part_of()]
-    packet = encode_grid(parts, selected=("cross", 1, 2))
+    packet = encode_grid(parts, selected=Head("cross", 1, 2))
     header, colors, levels = unpack(packet)
     for part, said in zip(parts, header["parts"], strict=True):
         assert (colors[part.kind] == [table(part.kind, "light"), table(part.kind, "dark")]).all()
@@ -59,14 +60,14 @@ def test_all_heads_at_128_tokens_weigh_less_than_3_mb():
         GridPart(kind, weights, labels, roles, np.ones((6, 8)))
         for kind in ("encoder_self", "decoder_self", "cross")
     ]
-    assert len(encode_grid(parts, selected=("cross", 0, 0))) < 2.4e6
+    assert len(encode_grid(parts, selected=Head("cross", 0, 0))) < 2.4e6
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(129, 128), (300, 200), (512, 512), (128, 385)])
 def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
     for at in [(0, 0), (queries - 1, keys - 1), (queries // 2, keys // 3)]:
         header, _, levels = unpack(
-            encode_grid([long_part(queries, keys, at)], selected=("cross", 0, 0))
+            encode_grid([long_part(queries, keys, at)], selected=Head("cross", 0, 0))
         )
         (said,) = header["parts"]
         down, across = said["block"]
@@ -79,7 +80,9 @@ def test_a_long_map_keeps_its_hot_cell_in_a_small_one(queries, keys):
 
 
 def test_short_maps_travel_whole():
-    header, _, levels = unpack(encode_grid([long_part(128, 20, (3, 4))], selected=("cross", 0, 0)))
+    header, _, levels = unpack(
+        encode_grid([long_part(128, 20, (3, 4))], selected=Head("cross", 0, 0))
+    )
     assert header["parts"][0]["block"] == [1, 1]
     assert levels["cross"].shape == (1, 1, 128, 20)
 
@@ -89,7 +92,7 @@ def test_a_step_takes_all_that_comes_after_it_also_out_of_its_own_block():
     weights[0, 0, 10, 1], weights[0, 0, 11, 2], weights[0, 0, 12, 3] = 0.5, 0.9, 0.8
     labels = Labels(("a",) * 300, ("b",) * 4)
     parts = [GridPart("cross", weights, labels), GridPart("encoder_self", weights, labels)]
-    header, _, levels = unpack(encode_grid(parts, selected=("cross", 0, 0), step=10))
+    header, _, levels = unpack(encode_grid(parts, selected=Head("cross", 0, 0), step=10))
     cross, encoder = header["parts"]
     assert cross["block"] == [3, 1]  # rows 9, 10 and 11
     assert np.argwhere(levels["cross"][0, 0]).tolist() == [[3, 1]]
@@ -103,9 +106,9 @@ def test_roles_and_values_travel_as_they_are_read():
     values = np.array([[0.5, -3.456, 12.34], [np.nan, np.inf, 0]])
     roles = [["", "aligns", ""], ["", "", "<b>"]]
     part = part_of(roles=roles, values=values)
-    order: list[tuple[Kind, int, int]] = [("cross", 1, 2), ("cross", 0, 1)]
+    order = [Head("cross", 1, 2), Head("cross", 0, 1)]
     header, _, _ = unpack(
-        encode_grid([part], selected=("cross", 0, 0), order=order, crossed=order[:1], step=1)
+        encode_grid([part], selected=Head("cross", 0, 0), order=order, crossed=order[:1], step=1)
     )
     assert header["parts"][0]["roles"] == roles
     assert header["parts"][0]["values"] == [["0.50", "−3.46", "12.3"], ["", "", "0.00"]]
@@ -122,9 +125,9 @@ def test_roles_and_values_travel_as_they_are_read():
         ([part_of(roles=[["a"] * 3])], {}, "another shape"),
         ([part_of(roles=[["a"] * 2] * 2)], {}, "another shape"),
         ([part_of(values=np.ones((3, 2)))], {}, "another shape"),
-        ([part_of()], {"order": [("encoder_self", 0, 0)]}, "no head"),
-        ([part_of()], {"order": [("cross", 2, 0)]}, "no head"),
-        ([part_of()], {"crossed": [("cross", 0, 3)]}, "no head"),
+        ([part_of()], {"order": [Head("encoder_self", 0, 0)]}, "no head"),
+        ([part_of()], {"order": [Head("cross", 2, 0)]}, "no head"),
+        ([part_of()], {"crossed": [Head("cross", 0, 3)]}, "no head"),
         ([part_of()], {"step": 3}, "no step 3 in 3 rows"),
         ([part_of()], {"step": -1}, "no step -1"),
         ([GridPart("cross", part_of().weights.swapaxes(2, 3), CROSS)], {}, "2 keys"),
@@ -133,7 +136,7 @@ def test_roles_and_values_travel_as_they_are_read():
 )
 def test_what_does_not_belong_together_is_refused(parts, options, message):
     with pytest.raises(ValueError, match=message):
-        encode_grid(parts, selected=("cross", 0, 0), **options)
+        encode_grid(parts, selected=Head("cross", 0, 0), **options)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +164,7 @@ def test_what_a_browser_sends_is_a_head_or_nothing(sent):
 
 
 def test_the_selection_travels_apart_from_the_maps():
-    content = encode_selection("grid", ("cross", 1, 2))
+    content = encode_selection("grid", Head("cross", 1, 2))
     meta, arrays = decode(content)
     assert meta == {"component": "selection", "key": "grid", "head": ["cross", 1, 2]}
     assert not arrays

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
-from transformer.model import Transformer
+
+if TYPE_CHECKING:
+    from transformer.model import Transformer
 
 
 class Head(NamedTuple):

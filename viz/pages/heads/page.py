@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Kind
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
@@ -128,7 +129,7 @@ def _grid(
     parts = [_part(trace, every[kind], controls, step) for kind in kinds]
     head_grid(
         parts,
-        selected=(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
+        selected=Head(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
         on_pick=partial(_open, controls.lens),
         opens="heads-first" if controls.mode == "compare" else "heads-map",
         order=head_order(parts, controls.layers, controls.sort),
@@ -138,7 +139,7 @@ def _grid(
     )
 
 
-def _open(lens: AnyLens, picked: tuple[Kind, int, int]) -> None:
+def _open(lens: AnyLens, picked: Head) -> None:
     """Let the menus follow a click in the grid."""
     kind, layer, head = picked
     st.session_state[KIND] = SCREEN_NAMES[kind]

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from training.runlog import MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
+from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.languages import Languages
@@ -149,7 +150,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     with grid:
         head_grid(
             [_part(traces[step], each) for each in KINDS],
-            selected=(kind, layer, head),
+            selected=Head(kind, layer, head),
             on_pick=_open,
             opens="forming-map",
             key="forming-grid",
@@ -281,7 +282,7 @@ def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str
     )
 
 
-def _open(picked: tuple[Kind, int, int]) -> None:
+def _open(picked: Head) -> None:
     """Let the menus follow a click in the grid."""
     kind, layer, head = picked
     st.session_state[KIND] = SCREEN_NAMES[kind]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
+from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.distance import total_variation
@@ -106,11 +106,11 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     ]
     paints = controls.how == "rows"
 
-    def picked(head: tuple[Kind, int, int]) -> None:
+    def picked(head: Head) -> None:
         if paints:
-            open_head(Head(*head))
+            open_head(head)
         else:
-            choose_removed(format_changes(switched(named, Head(*head), controls.how)))
+            choose_removed(format_changes(switched(named, head, controls.how)))
 
     head_grid(
         parts,

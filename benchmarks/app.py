@@ -19,7 +19,7 @@ from transformer import Translator
 from transformer.analysis.alignment_settings import Row
 from transformer.arguments import whole_number
 from viz.app.serving import CHECKPOINT_VARIABLE
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 # twenty words each, none of them shown twice, so that no cache answers
 SUBJECTS = ("A young man", "An old woman", "A small boy", "The tall girl", "My best friend")
@@ -161,7 +161,7 @@ def sentences(count: int) -> list[str]:
 
 def _queries(translator: Translator, text: str, row: Row) -> str:
     """The labels that the rows of the map must come to have, by what a row reads or writes."""
-    return "|".join(shown(translator.trace(text).labels("cross", row).queries))
+    return "|".join(display_tokens(translator.trace(text).labels("cross", row).queries))
 
 
 def _made_queries(n: int, seed: int) -> str:

@@ -22,7 +22,7 @@ from transformer.files import ASSETS
 from viz.app.model_cache import size_of_model
 from viz.app.model_folders import BUNDLED_NAME, MODELS_VARIABLE
 from viz.app.models import MEMORY_VARIABLE
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 NAME = "opus-mt-74M"
 SHAPE = {
@@ -111,7 +111,7 @@ def _print_app(folder: Path, texts: list[str]) -> None:
             page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
             page.get_by_role("combobox", name="Model").click()
             option = page.get_by_role("option", name=NAME)
-            queries = "|".join(shown(translator.trace(text).target_tokens))
+            queries = "|".join(display_tokens(translator.trace(text).target_tokens))
             started = time.perf_counter()
             option.click()
             page.wait_for_function(ALL_MAPS, arg=queries, polling="raf")

@@ -102,8 +102,8 @@ class _Lines:
         """Number and result of each line, in order."""
         first = 1
         while chunk := list(islice(pairs, CHUNK)):
-            of = self._forced if chunk[0][1] is not None else self._searched
-            yield from enumerate(of(chunk, first, progress), start=first)
+            translate = self._forced if chunk[0][1] is not None else self._searched
+            yield from enumerate(translate(chunk, first, progress), start=first)
             first += len(chunk)
 
     def _searched(

@@ -108,7 +108,7 @@ class LinesPage:
         if not self._listed:
             self._opens, self._sides = sentence.opens, sentence.sides
             self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
-        elif self._shape() != {kind: of.counts for kind, of in sentence.heads.items()}:
+        elif self._shape() != {kind: heads.counts for kind, heads in sentence.heads.items()}:
             raise InputError(
                 f"Sentence {number:,} has other heads than sentence {self._listed[0].number:,}: "
                 "give one report the sentences of one model."
@@ -121,13 +121,13 @@ class LinesPage:
             )
         self._listed.append(sentence.listed)
         self._blocks |= {f"{number}{end}": text for end, text in sentence.blocks.items()}
-        for kind, of in sentence.heads.items():
-            self._summaries[kind].add(number, of)
+        for kind, heads in sentence.heads.items():
+            self._summaries[kind].add(number, heads)
         for note in sentence.notes:
             self._notes.setdefault(note, []).append(number)
 
     def _shape(self) -> dict[Kind, tuple[int, ...]]:
-        return {kind: of.counts for kind, of in self._summaries.items()}
+        return {kind: summary.counts for kind, summary in self._summaries.items()}
 
     def html(
         self,
@@ -164,13 +164,13 @@ class LinesPage:
         options, layers = self.options, self.options.layers
         caption = [_counted(len(self)), *([f"{made_by}."] if made_by else [])]
         heads = {
-            kind: [one for one in of.heads() if layers is None or one.place.layer in layers]
-            for kind, of in self._summaries.items()
+            kind: [one for one in summary.heads() if layers is None or one.place.layer in layers]
+            for kind, summary in self._summaries.items()
         }
         return encode_lines(
             self._listed,
             # of two stacks, the lower one need not have the layers that are shown
-            {kind: of for kind, of in heads.items() if of},
+            {kind: shown for kind, shown in heads.items() if shown},
             sides=self._sides,
             selected=Head(self._opens, *outlined(options.lens, options.layer, options.head)),
             together=None if tells_heads(options.lens) else ALL_HEADS,
@@ -223,8 +223,8 @@ def lines_report(
     require_theme(theme)
     page = LinesPage(options)
     for number, trace in enumerate(traces, start=1):
-        of = origin and replace(origin, source=trace.source, target=trace.target)
-        page.add(packed(number, trace, page.options, of))
+        own_origin = origin and replace(origin, source=trace.source, target=trace.target)
+        page.add(packed(number, trace, page.options, own_origin))
     return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
 
 

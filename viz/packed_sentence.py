@@ -15,7 +15,7 @@ from viz.draw.explorer_notes import is_alone
 from viz.draw.explorer_options import ExplorerOptions, shown_parts
 from viz.draw.labels import at_head
 from viz.draw.lines import Listed, Side
-from viz.draw.open_head import heads
+from viz.draw.open_head import heads_of_kind
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
@@ -67,19 +67,19 @@ def packed(
     """
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
-    kinds = {kind: _heads(trace, kind, options) for kind in shown.kinds}
+    by_kind = {kind: _measured_heads(trace, kind, options) for kind in shown.kinds}
     listed = Listed(
         number=number,
         source=trace.source,
         target=trace.target,
         log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
         length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
-        unlike=sum(of.unlike for of in kinds.values()) / len(kinds),
+        unlike=sum(heads.unlike for heads in by_kind.values()) / len(by_kind),
     )
     encoded = encode_apart(trace, options, origin)
     blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
     notes = (*trace.notes, *([encoded.note] if encoded.note else []))
-    return Packed(listed, blocks, kinds, shown.kind, _sides(trace), notes)
+    return Packed(listed, blocks, by_kind, shown.kind, _sides(trace), notes)
 
 
 def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
@@ -90,7 +90,7 @@ def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
     )
 
 
-def _heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
+def _measured_heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
     """Of all that a head looks at, shown or not, as a head is named in the grid."""
-    of = heads(trace, kind, words=options.words, special=True, lens=options.lens)
-    return measure_heads(of.whole, kind)
+    heads = heads_of_kind(trace, kind, words=options.words, special=True, lens=options.lens)
+    return measure_heads(heads.whole, kind)

@@ -14,7 +14,7 @@ import torch
 from transformer import AttentionTrace, Kind, Translation, Translator
 from transformer.config import BOS
 from transformer.hooks import Hook
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 Floats = npt.NDArray[np.float64]
 KINDS: dict[str, Kind] = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
@@ -53,10 +53,10 @@ class Facts:
     @property
     def sides(self) -> dict[str, list[str]]:
         """The tokens of both languages, as the screen has them."""
-        both = shown([*self.trace.decoder_tokens, *self.trace.target_tokens])
+        both = display_tokens([*self.trace.decoder_tokens, *self.trace.target_tokens])
         length = len(self.target)
         return {
-            "english": shown(self.trace.source_tokens),
+            "english": display_tokens(self.trace.source_tokens),
             "reads": both[:length],
             "writes": both[length:],
         }

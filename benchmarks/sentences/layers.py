@@ -19,7 +19,7 @@ from benchmarks.sentences.taken_away import signed
 from benchmarks.sentences.translate import bar
 from benchmarks.sentences.why import probability
 from transformer.decoding import NEVER_WRITTEN
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 _TOP, _ROUNDING = 5, 1e-5
 
@@ -46,7 +46,7 @@ def layers(step: int | None = None) -> Callable[[Facts], Iterator[Expected]]:
 
 def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
     """Each cell, and what a hover says of it."""
-    tokens = shown(facts.trace.target_tokens)
+    tokens = display_tokens(facts.trace.target_tokens)
     for step, token in enumerate(tokens):
         ranks = [_ranks(facts, p[step], step) for p in read]
         stays = _stays(ranks)
@@ -66,7 +66,7 @@ def _table(facts: Facts, read: list[Floats]) -> Iterator[str]:
 
 
 def _at_step(facts: Facts, read: list[Floats], step: int) -> Iterator[str]:
-    written = shown(facts.trace.target_tokens)[step]
+    written = display_tokens(facts.trace.target_tokens)[step]
     stays = _stays([_ranks(facts, p[step], step) for p in read])
     yield (
         f"The last layer has another piece before “{written}”: the search kept this one."
@@ -102,7 +102,9 @@ def _best(facts: Facts, p: Floats) -> list[tuple[str, str]]:
     p = p.copy()
     p[list(NEVER_WRITTEN)] = -1
     ids = np.argsort(-p)[:_TOP].tolist()
-    names = [shown([piece.text, "▁"])[0] for piece in facts.translator.tokenizer.pieces_of(ids)]
+    names = [
+        display_tokens([piece.text, "▁"])[0] for piece in facts.translator.tokenizer.pieces_of(ids)
+    ]
     return [(name, probability(np.log(p[n]))) for name, n in zip(names, ids, strict=True)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.sentences.facts import Expected, Facts, Marked, number
 from transformer.config import UNK
 from transformer.decoding import NEVER_WRITTEN
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 
 def bar(facts: Facts) -> Iterator[str]:
@@ -52,7 +52,7 @@ def translate(facts: Facts) -> Iterator[Expected]:
         pieces += [facts.trace.target_tokens[step], *names[1:]]
         probabilities += [math.exp(log_p[step, piece]) for piece in ids]
     # marked alike at all steps
-    for token, p in zip(shown(pieces), probabilities, strict=True):
+    for token, p in zip(display_tokens(pieces), probabilities, strict=True):
         yield f"step_bars {token} {p:.2f}"
     best = facts.found.best
     for candidate in facts.found.candidates:

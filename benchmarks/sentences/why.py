@@ -17,7 +17,7 @@ from benchmarks.sentences.logits import (
 )
 from benchmarks.sentences.taken_away import signed
 from benchmarks.sentences.translate import bar
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 _OFFERED, _NAMED, _MOST_ROWS, _ROUNDING = 6, 5, 40, 1e-5
 
@@ -80,7 +80,7 @@ def probability(log_p: float) -> str:
 
 def _name(facts: Facts, piece: int) -> str:
     (found,) = facts.translator.tokenizer.pieces_of([piece])
-    return shown([found.text, "▁"])[0]
+    return display_tokens([found.text, "▁"])[0]
 
 
 def _heads(values: dict[str, Floats], one: str, another: str) -> Iterator[str]:

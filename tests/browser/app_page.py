@@ -16,7 +16,7 @@ from PIL import Image
 from tests.browser.spy import map_on
 from transformer import KINDS, AttentionTrace
 from transformer.trace import Labels
-from viz.draw.labels import SCREEN_NAMES, shown
+from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.palette import table
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def expect_map(page: Page, key: str, weights: np.ndarray, labels: Labels) -> Non
         )
         return found["queries"], found["keys"], bool(near)
 
-    until(page, read, (shown(labels.queries), shown(labels.keys), True))
+    until(page, read, (display_tokens(labels.queries), display_tokens(labels.keys), True))
 
 
 def url(page: Page) -> dict[str, str]:

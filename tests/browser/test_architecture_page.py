@@ -16,7 +16,7 @@ from tests.browser.spy import levels, plain
 from tests.browser.still import number_of, rgb, words_of
 from transformer import Translator
 from transformer.analysis.paper.flow import flow
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, difference_levels, difference_table, largest_colour
 from viz.pages.architecture.boxes import BOXES, BY_NAME
 
@@ -149,7 +149,7 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(visit, translator: Tran
     for _ in range(2):
         until(page, lambda: strip(page)["levels"].shape, values.shape)
         there = strip(page)
-        assert there["queries"] == shown(trace.target_tokens)
+        assert there["queries"] == display_tokens(trace.target_tokens)
         assert there["table"] == ("difference", "light")
         assert np.abs(there["levels"] - difference_levels(values).astype(int)).max() <= 1
         note = page.locator(".st-key-arch-tensor .hl-foot").inner_text()
@@ -157,9 +157,9 @@ def test_a_click_opens_a_box_and_the_link_opens_it_again(visit, translator: Tran
         assert end
         assert float(end[1]) == pytest.approx(largest_colour(values), rel=1e-3)
         for said, name, value in zip(
-            first_row(page, values.shape[1]), shown(found.columns), values[0], strict=True
+            first_row(page, values.shape[1]), display_tokens(found.columns), values[0], strict=True
         ):
-            words = f"“{shown(trace.target_tokens)[0]}” · “{name}”"
+            words = f"“{display_tokens(trace.target_tokens)[0]}” · “{name}”"
             assert said.startswith(words)
             assert float(said.removeprefix(words).replace("−", "-")) == pytest.approx(value, 1e-3)
         assert opened(page) == ["decoder.linear"]
@@ -252,7 +252,7 @@ def test_the_drawing_follows_the_sentence(visit, translator: Translator) -> None
     trace = translator.trace(text)
     german(page).get_by_text(trace.target, exact=True).wait_for()
     rows = len(trace.decoder_tokens)
-    until(page, lambda: strip(page)["queries"], shown(trace.decoder_tokens))
+    until(page, lambda: strip(page)["queries"], display_tokens(trace.decoder_tokens))
     shapes = {name: box["words"][1] for name, box in drawing(page).items()}
     assert shapes["decoder.feed_forward"] == f"{rows} × 32"
     assert shapes["decoder.cross_attention"] == f"4 × {rows} × {len(trace.source_tokens)}"

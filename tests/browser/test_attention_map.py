@@ -19,7 +19,7 @@ from tests.browser.map_page import (
     planted_at,
 )
 from tests.browser.spy import level_of
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import table
 
 __all__ = ["bare_map", "new_maps"]  # fixtures: used by name
@@ -31,13 +31,16 @@ def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
     labels = LABELS[kind]
     maps = new_maps(f"kind={kind}")
     query, key = planted_at(1 * HEADS + 2, labels, kind)
-    words = shown(labels.queries)[query], shown(labels.keys)[key]
+    words = display_tokens(labels.queries)[query], display_tokens(labels.keys)[key]
     weights = planted(labels, kind)
 
     painted = maps.painted()
     assert (painted["levels"] == level_of(weights[1, 2])).all()
     assert painted["table"] == (kind, "light")
-    assert (painted["queries"], painted["keys"]) == (shown(labels.queries), shown(labels.keys))
+    assert (painted["queries"], painted["keys"]) == (
+        display_tokens(labels.queries),
+        display_tokens(labels.keys),
+    )
 
     # from the pixels: of all squares the planted one has the deepest colour, and the right one
     colors = maps.colors(list(np.ndindex(len(labels.queries), len(labels.keys))))
@@ -65,7 +68,7 @@ def said_by(maps):
     return maps.page.locator("[aria-live=polite].hl-unseen").inner_text()
 
 
-SORTED = [*shown(GERMAN), *shown(ENGLISH)]
+SORTED = [*display_tokens(GERMAN), *display_tokens(ENGLISH)]
 
 
 def test_the_readout_needs_no_server(new_maps):
@@ -77,12 +80,12 @@ def test_the_readout_needs_no_server(new_maps):
     text = maps.tip.inner_text()
     assert "0.913" in text
     assert READ[query].removeprefix("▁") in text  # what the decoder had read there
-    assert bold(maps) == [shown(GERMAN)[query]] * 2 + [shown(ENGLISH)[key]]
+    assert bold(maps) == [display_tokens(GERMAN)[query]] * 2 + [display_tokens(ENGLISH)[key]]
     maps.page.mouse.down()
     maps.page.mouse.up()
     maps.page.mouse.move(5, 5)
     assert maps.tip.is_hidden()
-    assert bold(maps) == [shown(GERMAN)[query]] * 2  # the row and its bars
+    assert bold(maps) == [display_tokens(GERMAN)[query]] * 2  # the row and its bars
 
     maps.map.focus()
     for press in ("Escape", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"):
@@ -109,7 +112,9 @@ def test_a_pinned_row_shows_its_weights_as_numbers(bare_map):
     words = maps.words()
     (number,) = [word for word in words if word["text"] == "0.91"]
     assert abs(number["x"] - maps.center(query, key)[0]) < 1  # over its key
-    assert sum(word["text"] == shown(GERMAN)[query] for word in words) == 2  # its row and the bars
+    assert (
+        sum(word["text"] == display_tokens(GERMAN)[query] for word in words) == 2
+    )  # its row and the bars
 
 
 def test_the_text_alternative_names_each_rows_strongest_key(bare_map):
@@ -118,7 +123,7 @@ def test_the_text_alternative_names_each_rows_strongest_key(bare_map):
     rows = maps.page.locator(".hl-unseen table tbody tr")
     assert rows.count() == len(ENGLISH)
     words = rows.nth(query).locator("td").all_inner_texts()
-    assert words == [shown(ENGLISH)[query], shown(ENGLISH)[key], "0.913"]
+    assert words == [display_tokens(ENGLISH)[query], display_tokens(ENGLISH)[key], "0.913"]
     heading = maps.page.locator(".hl-unseen table th").all_inner_texts()
     assert heading[:2] == ["English: the word that looks", "English: where it looks"]
 

@@ -14,7 +14,7 @@ from tests.browser.spy import levels, plain
 from transformer import Kind, Translator
 from transformer.analysis.paper.arithmetic import Arithmetic, arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import factor, rescale
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 pytestmark = pytest.mark.browser
 
@@ -110,7 +110,7 @@ def test_every_number_is_the_models_and_follows_the_choices(visit, translator: T
     expect(page, numbers(translator, "cross", 0, 3, 2))
     choose(page, "Layer", "2")
     expect(page, numbers(translator, "cross", 1, 3, 2))
-    read, written = shown(translator.trace(SENTENCE).target_tokens)[1:3]
+    read, written = display_tokens(translator.trace(SENTENCE).target_tokens)[1:3]
     name = f"the row that reads “{read}” and writes “{written}” looks"
     assert plain(painted(page)["title"]).endswith(name)
     choose(page, "Layer", "1")

@@ -10,7 +10,7 @@ from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
 from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import table
 from viz.lines_report import lines_report
 
@@ -106,7 +106,7 @@ def test_each_sentence_lights_up_the_cell_that_was_planted_in_it(opened, number)
     kind, layer, head = "cross", 1, 2
     cells = opened.page.locator("[role=gridcell]")
     cells.nth((KINDS.index(kind) * LAYERS + layer) * HEADS + head).click()
-    labels = [shown(axis) for axis in trace.labels(kind)]
+    labels = [display_tokens(axis) for axis in trace.labels(kind)]
     painted = opened.map()
     assert [painted["queries"], painted["keys"]] == labels
     assert (painted["levels"] == level_of(trace.weights(kind)[layer, head])).all()

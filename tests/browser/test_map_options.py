@@ -15,7 +15,7 @@ from tests.browser.spy import map_on
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
 from transformer.trace import Labels
 from viz.draw.attention_map import Scale, encode_map
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import difference_table, table
 
 pytestmark = pytest.mark.browser
@@ -105,7 +105,10 @@ def test_a_scale_changes_colors_and_no_number(still, kind):
             level = round(float(255 * curve(np.float64(weights[query, column]))))
             color = page.color(*middle(page, query, column))
             assert color == tuple(table(kind, "light")[level])
-        assert words_at(page, query, key) == (shown(labels.queries)[query], shown(labels.keys)[key])
+        assert words_at(page, query, key) == (
+            display_tokens(labels.queries)[query],
+            display_tokens(labels.keys)[key],
+        )
         page.move(*middle(page, query, key))
         assert page.tip.inner_text().endswith("0.640")
         assert "0.64" in [word["text"] for word in page.words()]  # over its bar
@@ -140,7 +143,10 @@ def test_a_difference_has_two_sides_around_a_neutral_nothing(still, kind):
     neutral = page.color(*middle(page, len(labels.queries) - 1, 0))
     assert neutral == tuple(colors[128])
     assert len(set(neutral)) == 1  # grey
-    assert words_at(page, query, key) == (shown(labels.queries)[query], shown(labels.keys)[key])
+    assert words_at(page, query, key) == (
+        display_tokens(labels.queries)[query],
+        display_tokens(labels.keys)[key],
+    )
 
     page.move(*middle(page, query, key))
     assert page.tip.inner_text().endswith("−0.640")
@@ -213,9 +219,9 @@ def test_saved_files_hold_the_square_under_its_words(still, tmp_path, kind, them
     left, top, side = (number_of(square, name) for name in ("x", "y", "width"))
     words = words_of(root)
     beside = [word["text"] for word in words if top < word["y"] < top + side]
-    assert beside == [shown(labels.queries)[query]]
+    assert beside == [display_tokens(labels.queries)[query]]
     over = [word["text"] for word in words if left < word["x"] < left + side and word["y"] < top]
-    assert shown(labels.keys)[key] in over[-1:]
+    assert display_tokens(labels.keys)[key] in over[-1:]
     said = " ".join(word["text"] for word in words)
     for part in ("L3 H5 · cross", "Rows ↓ ", "Columns → ", "sum to 1.", "weight 0", "below 0.05"):
         assert part in said

@@ -16,7 +16,7 @@ from tests.browser.still import SVG, number_of, rgb, words_of
 from transformer import Kind, Translator
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR
 
 pytestmark = pytest.mark.browser
@@ -102,7 +102,7 @@ def test_each_square_is_painted_as_its_mask_has_it(visit, made: TraceBatch) -> N
     looks = set()
     for n, grid in enumerate(grids(page)):
         for axis, tokens in zip(("queries", "keys"), labels[n], strict=True):
-            assert grid[axis] == [plain(token) for token in shown(tokens)]
+            assert grid[axis] == [plain(token) for token in display_tokens(tokens)]
         for (row, key), reason in np.ndenumerate(why[n]):
             paper, _ = grid["squares"][row][key]
             # rows of padding are the same, but faded
@@ -146,7 +146,7 @@ def test_a_click_on_a_row_and_enter_choose_it_and_say_it(visit, made: TraceBatch
     until(page, lambda: chosen(page), [[1, 1]])
     until(page, lambda: (url(page).get("mask-sentence"), url(page).get("mask-row")), ("2", "2"))
     words = page.locator(".st-key-mask-words")
-    written = shown(made.target_tokens[1])[1]
+    written = display_tokens(made.target_tokens[1])[1]
     words.get_by_text(f"and writes “\u2068{written}\u2069” may see").wait_for()
     # the pointer's own sentence, and the keyboard's
     canvas.hover(position={"x": x + plan["square"], "y": y})
@@ -177,7 +177,7 @@ def test_saved_files_hold_every_square_of_every_sentence(
     for n, grid in enumerate(made.decoder_tokens):
         left, top = (number_of(rects[n * why[0].size], name) for name in ("x", "y"))
         beside = [w["text"] for w in words if 0 < left - w["x"] < 20 and w["y"] > top]
-        assert beside[: len(grid)] == [plain(token) for token in shown(grid)]
+        assert beside[: len(grid)] == [plain(token) for token in display_tokens(grid)]
     image = Image.open(saved["PNG"]).convert("RGB")
     assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))
     x, y = (round(2 * number_of(rects[0], name) + 6) for name in ("x", "y"))

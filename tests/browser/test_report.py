@@ -13,7 +13,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted, planted_at
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces, without_special
 from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.figures.heads import head_bars
 from viz.notebook import explore, show_chart
 from viz.report import report
@@ -41,7 +41,7 @@ def opened(request, browser, tmp_path):
 )
 def test_the_right_cell_lights_up_under_the_right_words(opened, kind):
     trace = planted()
-    labels = [shown(axis) for axis in trace.labels(kind)]
+    labels = [display_tokens(axis) for axis in trace.labels(kind)]
     for layer, head in np.ndindex(LAYERS, HEADS):
         query, key = planted_at(trace, kind, layer, head)
         weights = trace.weights(kind)[layer, head]
@@ -91,7 +91,7 @@ def test_the_page_opens_at_the_head_and_with_the_axes_that_were_asked_for(browse
     axes, _ = without_special(by_pieces(planted(), "decoder_self"))
     assert page.title().startswith("L2 H3 · decoder")
     painted = page.painted()
-    assert painted["queries"] == shown(axes.labels.queries)
+    assert painted["queries"] == display_tokens(axes.labels.queries)
     assert painted["table"] == ("decoder_self", "dark")
     assert (painted["levels"] == level_of(axes.weights[1, 2])).all()
     page.close()

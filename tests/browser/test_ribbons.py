@@ -14,7 +14,7 @@ from PIL import Image
 from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
 from transformer.trace import Labels
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, head_colors
 from viz.draw.ribbons import encode_ribbons
 
@@ -116,7 +116,7 @@ def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, 
         page.page.evaluate("() => [...view.data.weights]") == weights.ravel().tolist()
     )  # exact float32
     assert len(ribbons(page)) == len(labels.queries) + 1
-    queries, keys = shown(labels.queries), shown(labels.keys)
+    queries, keys = display_tokens(labels.queries), display_tokens(labels.keys)
     assert rows(page, left=True) == {n: [word] for n, word in enumerate(queries)}
     assert rows(page, left=False) == {n: [word] for n, word in enumerate(keys)}
     assert all(inked(page, "queries", n) for n in range(len(queries)))
@@ -267,8 +267,8 @@ def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
         return tuple(nearest), (x0, y0)
 
     (names, (x, y)) = ends(first)
-    assert names == (shown(labels.queries)[query], shown(labels.keys)[key])
-    assert ends(second)[0] == (shown(labels.queries)[0], shown(labels.keys)[0])
+    assert names == (display_tokens(labels.queries)[query], display_tokens(labels.keys)[key])
+    assert ends(second)[0] == (display_tokens(labels.queries)[0], display_tokens(labels.keys)[0])
     assert {"L3 H5, L4 H1", "L3 H5", "L4 H1"} <= {word["text"] for word in words}
     image = Image.open(page.save("PNG", tmp_path)).convert("RGB")
     assert image.size == (2 * number_of(root, "width"), 2 * number_of(root, "height"))

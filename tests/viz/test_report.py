@@ -23,7 +23,7 @@ from viz.draw.caption import Origin, of_head
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.lens_words import LENS_NAMES
-from viz.draw.open_head import heads, open_map
+from viz.draw.open_head import heads_of_kind, open_map
 from viz.report import report
 
 TEXT = "The dog waits beside the river."
@@ -137,7 +137,7 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
 
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
-    second = open_map(heads(trace, "cross", words=False, special=True), 0, 0)
+    second = open_map(heads_of_kind(trace, "cross", words=False, special=True), 0, 0)
     compared = SecondMap(second, Languages("English", "French"), ["another model"])
     options = ExplorerOptions(
         "cross", 1, None, kinds=("cross", "decoder_self"), layers=(1,), sort="confidence",

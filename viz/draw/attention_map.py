@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.languages import OURS, Languages
-from viz.draw.labels import axis_titles, shown
+from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import difference_table, table
 from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
@@ -86,8 +86,8 @@ def encode_map(
         "title": title,
         **axes._asdict(),
         "note": note or (SIGNED_NOTE if signed else NOTE),
-        "queries": shown(labels.queries),
-        "keys": shown(labels.keys),
+        "queries": display_tokens(labels.queries),
+        "keys": display_tokens(labels.keys),
         "rowNames": named_rows(reads, writes, labels),
         "scale": scale,
         "threshold": threshold,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.languages import OURS, Languages
-from viz.draw.labels import at_head, shown
+from viz.draw.labels import at_head, display_tokens
 from viz.draw.wire import encode
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
@@ -91,7 +91,7 @@ def encode_tree(
         "chosen": chosen,
         "language": at_head(languages.name("target")),
         "texts": texts,
-        "labels": shown(texts),
+        "labels": display_tokens(texts),
         "states": STATES,
         "reasons": list(reasons),
     }

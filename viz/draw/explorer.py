@@ -25,7 +25,7 @@ from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 from viz.draw.lens_words import row_note as lens_note
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads, open_map, outlined
+from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads_of_kind, open_map, outlined
 from viz.draw.packed_heads import Packing, packing_of
 from viz.draw.pair_parts import pair_parts
 from viz.draw.ribbons import MOST_HEADS, encode_ribbons
@@ -80,7 +80,7 @@ def encode_apart(
         InputError: likewise, or if the page would be larger than a browser reads.
     """
     explorer = _Explorer(trace, options, origin)
-    if sum(of.axes.weights.nbytes for of in explorer.cropped.values()) <= INSIDE_BYTES:
+    if sum(heads.axes.weights.nbytes for heads in explorer.cropped.values()) <= INSIDE_BYTES:
         return Encoded(explorer.inside())
     return explorer.apart()
 
@@ -101,18 +101,18 @@ class _Explorer:
         self.shown = shown_parts(options, trace)
         kinds = dict.fromkeys((*self.shown.kinds, self.shown.kind))
         self.heads: dict[Kind, Heads] = {
-            kind: heads(
+            kind: heads_of_kind(
                 trace, kind, words=options.words, special=options.special, lens=options.lens
             )
             for kind in kinds
         }
         self.cropped = self.heads
         if options.step is not None:
-            self.cropped = {k: crop_to_step(of, options.step) for k, of in self.heads.items()}
+            self.cropped = {k: crop_to_step(heads, options.step) for k, heads in self.heads.items()}
 
     def inside(self) -> str:
         """The message with all weights in it."""
-        weights = {f"{kind}.weights": of.axes.weights for kind, of in self.cropped.items()}
+        weights = {f"{kind}.weights": heads.axes.weights for kind, heads in self.cropped.items()}
         return self.message(weights, Packing())
 
     def apart(self) -> Encoded:
@@ -143,8 +143,8 @@ class _Explorer:
         first = open_map(self.cropped[kind], options.layer, options.head)
         compared = self.compared(first)
         arrays: dict[str, NDArray] = {"grid": _as_array(self.grid())}
-        for of in self.cropped.values():
-            arrays |= self.of_kind(of)
+        for heads in self.cropped.values():
+            arrays |= self.of_kind(heads)
         pairs, grids = self.pairs()
         arrays |= grids
         arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
@@ -157,7 +157,7 @@ class _Explorer:
             "over": options.over,
             "mostHeads": MOST_HEADS,
             "together": None if tells_heads(options.lens) else ALL_HEADS,
-            "kinds": {k: of.axes.weights.shape[:2] for k, of in self.cropped.items()},
+            "kinds": {k: heads.axes.weights.shape[:2] for k, heads in self.cropped.items()},
             "packing": {"dtype": packing.dtype, "unit": packing.unit},
             "ribbonNote": ribbon_note(packing, options.threshold),
             "compared": len(compared),
@@ -173,7 +173,7 @@ class _Explorer:
         cropped = [
             replace(self.heads[kind], whole=self.cropped[kind].whole) for kind in self.shown.kinds
         ]
-        parts = [_part(of, options.sort) for of in cropped]
+        parts = [_part(heads, options.sort) for heads in cropped]
         return encode_grid(
             parts,
             selected=Head(self.shown.kind, *outlined(options.lens, options.layer, options.head)),
@@ -184,40 +184,40 @@ class _Explorer:
 
     def pairs(self) -> tuple[list[dict[str, Any]], dict[str, NDArray]]:
         """The parts of a pair of texts, and the grid's bytes of each."""
-        of = self.heads.get("encoder_self")
-        if of is None or "encoder_self" not in self.shown.kinds:
+        heads = self.heads.get("encoder_self")
+        if heads is None or "encoder_self" not in self.shown.kinds:
             return [], {}
         described, grids = [], {}
-        for number, part in enumerate(pair_parts(of.axes)):
+        for number, part in enumerate(pair_parts(heads.axes)):
             described.append(part.described())
-            cropped = _part(replace(of, axes=part.of(of.axes)), self.options.sort)
+            cropped = _part(replace(heads, axes=part.crop(heads.axes)), self.options.sort)
             # the four parts together have as many cells as the whole map
             grids[f"pair.{number}"] = _as_array(encode_grid([cropped], largest=LARGEST // 2))
         return described, grids
 
-    def of_kind(self, of: Heads) -> dict[str, NDArray]:
+    def of_kind(self, heads: Heads) -> dict[str, NDArray]:
         """A map and its ribbons without weights, which have the labels of all heads."""
-        trace, options, origin, kind = self.trace, self.options, self.origin, of.kind
+        trace, options, origin, kind = self.trace, self.options, self.origin, heads.kind
         caption = (
             ()
             if origin is None
             else origin.caption(f"{KIND_TITLES[kind]}, {through(options.lens)}")
         )
-        labels = of.axes.labels
+        labels = heads.axes.labels
         blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
         a_map = encode_map(
             blank,
             labels,
             kind,
-            title=" · ".join([KIND_TITLES[kind], *title_end(of.lens)]),
+            title=" · ".join([KIND_TITLES[kind], *title_end(heads.lens)]),
             **self.words_of(kind),
-            causal=of.axes.causal,
-            reads=of.axes.reads,
-            writes=of.axes.writes,
+            causal=heads.axes.causal,
+            reads=heads.axes.reads,
+            writes=heads.axes.writes,
             scale=options.scale,
             threshold=options.threshold,
             amount=amount(options.lens),
-            note=row_note(of, trace, special=options.special),
+            note=row_note(heads, trace, special=options.special),
             caption=caption,
         )
         ribbons = encode_ribbons(
@@ -226,8 +226,8 @@ class _Explorer:
             kind,
             **self.words_of(kind),
             threshold=options.threshold,
-            reads=of.axes.reads,
-            writes=of.axes.writes,
+            reads=heads.axes.reads,
+            writes=heads.axes.writes,
             caption=caption,
         )
         return {f"{kind}.map": _as_array(a_map), f"{kind}.ribbons": _as_array(ribbons)}
@@ -290,18 +290,18 @@ class _Explorer:
         }
 
 
-def _part(of: Heads, sort: str) -> GridPart:
+def _part(heads: Heads, sort: str) -> GridPart:
     """As on the page: a head is named and sorted by all that it looks at, shown or not."""
-    values = None if sort == LAYER_ORDER else measure(of.whole, of.kind, sort)
+    values = None if sort == LAYER_ORDER else measure(heads.whole, heads.kind, sort)
     return GridPart(
-        of.kind,
-        of.axes.weights,
-        of.axes.labels,
-        head_roles(of.whole, of.kind),
+        heads.kind,
+        heads.axes.weights,
+        heads.axes.labels,
+        head_roles(heads.whole, heads.kind),
         values,
-        together=not tells_heads(of.lens),
-        counts=of.counts,
-        causal=of.axes.causal,
+        together=not tells_heads(heads.lens),
+        counts=heads.counts,
+        causal=heads.axes.causal,
     )
 
 

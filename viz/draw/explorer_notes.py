@@ -18,19 +18,19 @@ from viz.draw.ribbons import FAINTEST
 _OF_ONE = 1e-3  # a row that sums to 1 does so up to this, as a model in half precision computes it
 
 
-def row_note(of: Heads, trace: AttentionTrace, *, special: bool) -> str:
+def row_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
     """The sentence under a map that says what a row is; it claims no sum that is not there."""
-    if of.lens != "weights":
-        return lens_note(of.lens, of.kind, special=special)
+    if heads.lens != "weights":
+        return lens_note(heads.lens, heads.kind, special=special)
     if not special and trace.special != special_tokens.OURS:
         return "Each row is one word that looks; what special tokens absorb is left out of its sum."
-    if special and not _sums_to_one(of, trace):
+    if special and not _sums_to_one(heads, trace):
         return "Each row is one position that looks; not every row sums to 1."
-    return lens_note(of.lens, of.kind, special=special)
+    return lens_note(heads.lens, heads.kind, special=special)
 
 
-def _sums_to_one(of: Heads, trace: AttentionTrace) -> bool:
-    sums = of.whole.weights.sum(-1)[trace.has_head(of.kind)]  # [head, query]
+def _sums_to_one(heads: Heads, trace: AttentionTrace) -> bool:
+    sums = heads.whole.weights.sum(-1)[trace.has_head(heads.kind)]  # [head, query]
     return bool((np.abs(sums - 1) <= _OF_ONE).all())
 
 

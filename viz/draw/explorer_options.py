@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SecondMap(NamedTuple):
     """A map that stands beside the open one, with the languages and the caption of its own."""
 
-    shown: OpenMap
+    map: OpenMap
     languages: Languages
     caption: Sequence[str]
 

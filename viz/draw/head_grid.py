@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
 from viz.draw.formatting import format_number
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, table
 from viz.draw.weights import check, to_bytes
 from viz.draw.wire import encode
@@ -157,8 +157,8 @@ def _pack(
         "heads": heads,
         "counts": counts,
         "together": part.together,
-        "queries": shown(part.labels.queries),
-        "keys": shown(part.labels.keys),
+        "queries": display_tokens(part.labels.queries),
+        "keys": display_tokens(part.labels.keys),
         "block": block,
         "rows": rows,
         "columns": columns,

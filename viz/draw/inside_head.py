@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.mathml import Node
 from viz.draw.palette import COLOR, difference_table
 from viz.draw.wire import encode
@@ -76,7 +76,7 @@ def encode_inside(
         "title": title,
         "color": COLOR[kind],
         "query": query,
-        "keys": shown(keys),
+        "keys": display_tokens(keys),
         "head": head,
         "factor": factor,
         "step": step,

@@ -66,7 +66,7 @@ def quoted(token: str) -> str:
 def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:
     """What each row of the decoder does: `reads “Hunde” and writes “rennen”`."""
     # both at once, so that a piece is marked alike on each side
-    texts = [quoted(token) for token in shown([*reads, *writes])]
+    texts = [quoted(token) for token in display_tokens([*reads, *writes])]
     pairs = zip(texts[: len(reads)], texts[len(reads) :], strict=True)
     return [f"reads {read} and writes {written}" for read, written in pairs]
 
@@ -86,7 +86,7 @@ def row_names(
             are rows of the encoder.
     """
     if reads is None and writes is None:
-        return [f"the row of {quoted(token)}" for token in shown(queries)]
+        return [f"the row of {quoted(token)}" for token in display_tokens(queries)]
     names = decoder_rows(reads or queries, writes or queries)
     return [f"the row that {name}" for name in names]
 
@@ -96,7 +96,7 @@ def at_head(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def shown(tokens: Sequence[str]) -> list[str]:
+def display_tokens(tokens: Sequence[str]) -> list[str]:
     """The tokens of one axis, to be put on screen as text.
 
     Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; it is the piece
@@ -105,10 +105,10 @@ def shown(tokens: Sequence[str]) -> list[str]:
     holds whole words and nothing is marked.
     """
     pieces = any(token.startswith(WORD_START) for token in tokens)
-    return [_shown(token, pieces) for token in tokens]
+    return [_display_token(token, pieces) for token in tokens]
 
 
-def _shown(token: str, pieces: bool) -> str:
+def _display_token(token: str, pieces: bool) -> str:
     if token in _SPECIAL_TOKENS or looks_special(token):
         return token
     text = token.removeprefix(WORD_START).replace(WORD_START, " ")

@@ -88,11 +88,11 @@ def encode_lines(
             [one.number, one.source, one.target, one.log_p, one.length, round(one.unlike, 4)]
             for one in sentences
         ],
-        "parts": [_part(kind, of, together) for kind, of in heads.items()],
+        "parts": [_part(kind, summaries, together) for kind, summaries in heads.items()],
     }
     arrays: dict[str, NDArray] = {}
-    for kind, of in heads.items():
-        arrays[f"{kind}.profile"] = _profiles(of)
+    for kind, summaries in heads.items():
+        arrays[f"{kind}.profile"] = _profiles(summaries)
         arrays[f"{kind}.light"] = table(kind, "light")
         arrays[f"{kind}.dark"] = table(kind, "dark")
     return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()

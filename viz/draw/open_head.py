@@ -60,7 +60,7 @@ class OpenMap:
     lens: AnyLens = "weights"
 
 
-def heads(
+def heads_of_kind(
     trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: AnyLens = "weights"
 ) -> Heads:
     """The heads of one kind with the axes that were asked for.
@@ -79,42 +79,40 @@ def heads(
     return Heads(kind, axes, whole, absorbed, counts, lens)
 
 
-def open_map(of: Heads, layer: int | None, head: int | None) -> OpenMap:
+def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
     """One head's map; None stands for the mean over all layers or heads.
 
     Under a lens that does not tell heads apart it is that of the layer, whichever head is named.
     """
-    if not tells_heads(of.lens):
+    if not tells_heads(heads.lens):
         head = None
-    absorbed = None if of.absorbed is None else float(mean(of.absorbed, layer, head, of.counts))
-    weights = mean(of.axes.weights, layer, head, of.counts)
-    axes = of.axes
+    axes, absorbed, counts = heads.axes, heads.absorbed, heads.counts
     return OpenMap(
-        title=_title(of, layer, head),
-        weights=weights,
+        title=_title(heads, layer, head),
+        weights=mean(axes.weights, layer, head, counts),
         labels=axes.labels,
         reads=axes.reads,
         writes=axes.writes,
-        absorbed=absorbed,
-        lens=of.lens,
+        absorbed=None if absorbed is None else float(mean(absorbed, layer, head, counts)),
+        lens=heads.lens,
     )
 
 
-def _title(of: Heads, layer: int | None, head: int | None) -> str:
-    if not tells_heads(of.lens):
-        layers = len(of.counts)
+def _title(heads: Heads, layer: int | None, head: int | None) -> str:
+    if not tells_heads(heads.lens):
+        layers = len(heads.counts)
         which = f"mean of {layers} layers" if layer is None else f"layer {layer + 1}"
         which = f"{which} · {ALL_HEADS}"
     elif layer is None and head is None:
-        which = f"mean of all {sum(of.counts)} heads"
+        which = f"mean of all {sum(heads.counts)} heads"
     elif layer is None and head is not None:
-        layers = sum(head < count for count in of.counts)
+        layers = sum(head < count for count in heads.counts)
         which = f"head {head + 1} · mean of {layers} layers"
     elif head is None and layer is not None:
-        which = f"layer {layer + 1} · mean of {of.counts[layer]} heads"
+        which = f"layer {layer + 1} · mean of {heads.counts[layer]} heads"
     else:
         which = head_name(layer, head)
-    return " · ".join([which, SCREEN_NAMES[of.kind], *title_end(of.lens)])
+    return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens)])
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:
@@ -150,11 +148,12 @@ def mean(
     return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
 
 
-def crop_to_step(of: Heads, step: int) -> Heads:
+def crop_to_step(heads: Heads, step: int) -> Heads:
     """What exists of the decoder's maps when step `step` (from 0) is taken; English is whole."""
-    if of.kind == "encoder_self":
-        return of
-    return replace(of, axes=_crop(of.axes, of.kind, step), whole=_crop(of.whole, of.kind, step))
+    if heads.kind == "encoder_self":
+        return heads
+    axes, whole = (_crop(one, heads.kind, step) for one in (heads.axes, heads.whole))
+    return replace(heads, axes=axes, whole=whole)
 
 
 def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:

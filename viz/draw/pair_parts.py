@@ -29,7 +29,7 @@ class PairPart(NamedTuple):
     rows: tuple[int, int]
     keys: tuple[int, int]
 
-    def of(self, axes: LabelledWeights) -> LabelledWeights:
+    def crop(self, axes: LabelledWeights) -> LabelledWeights:
         """This part of all maps of encoder self-attention."""
         rows, keys = slice(*self.rows), slice(*self.keys)
         return axes._replace(

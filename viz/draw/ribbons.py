@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.languages import OURS, Languages
-from viz.draw.labels import axis_titles, shown
+from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import ENDS, head_colors
 from viz.draw.weights import check, named_rows
 from viz.draw.wire import encode
@@ -72,8 +72,8 @@ def encode_ribbons(
         **axes._asdict(),
         "note": NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
-        "queries": shown(labels.queries),
-        "keys": shown(labels.keys),
+        "queries": display_tokens(labels.queries),
+        "keys": display_tokens(labels.keys),
         "rowNames": named_rows(reads, writes, labels),
     }
     stacked = np.stack([weights for _, weights in heads])  # [head, query, key]

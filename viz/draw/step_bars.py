@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from viz.draw.forced_prefix import forced_of
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.wire import encode
 
 TITLE = "What the model held probable at each step"
@@ -39,7 +39,7 @@ def encode_bars(
         "title": TITLE,
         "note": NOTE,
         # all at once, so that a piece is marked alike wherever it stands
-        "labels": shown(texts),
+        "labels": display_tokens(texts),
         "pieces": texts,
     }
     counts = np.array([len(step) for step in steps], dtype=np.uint32)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.palette import difference_table, largest_colour
 from viz.draw.wire import encode
 
@@ -40,8 +40,8 @@ def encode_strip(
         "component": "tensor_strip",
         "caption": list(caption),
         "title": title,
-        "rows": shown(rows),
-        "columnNames": None if columns is None else shown(columns),
+        "rows": display_tokens(rows),
+        "columnNames": None if columns is None else display_tokens(columns),
         "end": largest_colour(values),
     }
     arrays: dict[str, NDArray] = {

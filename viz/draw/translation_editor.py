@@ -15,7 +15,7 @@ from transformer.languages import OURS, Languages, code_of_name
 from transformer.tokenizer import SPECIAL, WORD_START
 from transformer.words import words_in
 from viz.draw.forced_prefix import forced_of
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.wire import encode
 
 _ROUNDING = 1e-3  # float32: the log-probability of a sure piece may come out above 0
@@ -87,7 +87,7 @@ def encode_editor(
     spans, words = places_of(text, [piece.text for piece in pieces])
     # all at once, so that a piece is marked alike wherever it stands
     all_texts = [t for piece in pieces for t in (piece.text, *(other for other, _ in piece.others))]
-    labels = iter(shown(all_texts))
+    labels = iter(display_tokens(all_texts))
     meta = {
         "component": "translation_editor",
         "caption": list(caption),

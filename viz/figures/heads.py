@@ -22,7 +22,7 @@ from transformer.given_arrays import as_array
 from transformer.kinds import KINDS
 from transformer.languages import Languages
 from transformer.trace import Labels
-from viz.draw.labels import axis_titles, head_name, shown
+from viz.draw.labels import axis_titles, display_tokens, head_name
 from viz.draw.palette import COLOR, colorscale
 from viz.draw.weights import check
 from viz.figures.axes import word_axis
@@ -152,12 +152,13 @@ def head_bars(
         raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
     check(drawn[None], Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
     # a token may stand there twice, so the axis goes by position and only looks it up
-    frame = pd.DataFrame({"place": range(len(keys)), "token": shown(keys), "weight": drawn})
+    tokens = display_tokens(keys)
+    frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
     return (
         alt.Chart(frame, height=180)
         .mark_bar(color=COLOR[kind])
         .encode(
-            x=word_axis(shown(keys), title=axis_titles(kind, languages, alone=alone).columns),
+            x=word_axis(tokens, title=axis_titles(kind, languages, alone=alone).columns),
             y=alt.Y("weight:Q", title="weight", scale=alt.Scale(domain=[0, 1])),
             tooltip=["token:N", alt.Tooltip("weight:Q", format=".4f")],
         )
@@ -215,7 +216,9 @@ def _as_weights(given: object, kind: Kind) -> Weights:
 def _heatmap(
     weights: Weights, queries: Sequence[str], keys: Sequence[str], kind: Kind, name: str
 ) -> go.Heatmap:
-    rows, columns = (np.array([escape(token) for token in shown(axis)]) for axis in (queries, keys))
+    rows, columns = (
+        np.array([escape(token) for token in display_tokens(axis)]) for axis in (queries, keys)
+    )
     tokens = np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
     return go.Heatmap(
         z=weights,
@@ -235,5 +238,5 @@ def _ticks(tokens: Sequence[str]) -> dict[str, object]:
     return {
         "tickmode": "array",
         "tickvals": list(range(len(tokens))),
-        "ticktext": [escape(token) for token in shown(tokens)],
+        "ticktext": [escape(token) for token in display_tokens(tokens)],
     }

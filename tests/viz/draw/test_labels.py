@@ -4,11 +4,11 @@ import pytest
 
 from transformer.kinds import Kind
 from transformer.languages import OURS, Languages
-from viz.draw.labels import axis_titles, shown
+from viz.draw.labels import axis_titles, display_tokens
 
 
 def test_a_piece_that_begins_a_word_is_plain_and_one_that_goes_on_is_marked():
-    assert shown(("▁tief", "en", "▁Schnee", ".", "</s>")) == [
+    assert display_tokens(("▁tief", "en", "▁Schnee", ".", "</s>")) == [
         "tief",
         "·en",
         "Schnee",
@@ -18,16 +18,16 @@ def test_a_piece_that_begins_a_word_is_plain_and_one_that_goes_on_is_marked():
 
 
 def test_whole_words_are_left_alone():
-    assert shown(("Two", "dogs", ".")) == ["Two", "dogs", "."]
+    assert display_tokens(("Two", "dogs", ".")) == ["Two", "dogs", "."]
 
 
 def test_nothing_stays_without_a_label():
-    assert shown(("▁", "▁a", "")) == ["␣", "a", "␣"]
+    assert display_tokens(("▁", "▁a", "")) == ["␣", "a", "␣"]
 
 
 def test_two_tokens_never_become_one():
     tokens = ("▁en", "en", "<s>")
-    assert len(set(shown(tokens))) == 3
+    assert len(set(display_tokens(tokens))) == 3
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
-from viz.draw.open_head import crop_to_step, heads, open_map
+from viz.draw.open_head import crop_to_step, heads_of_kind, open_map
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def trace():
     ],
 )
 def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
-    found = open_map(heads(trace, "cross", words=False, special=True), layer, head)
+    found = open_map(heads_of_kind(trace, "cross", words=False, special=True), layer, head)
     layers = slice(None) if layer is None else [layer]
     count = slice(None) if head is None else [head]
     expected = trace.cross[layers][:, count].astype(np.float64).mean((0, 1))
@@ -34,7 +34,7 @@ def test_a_mean_is_over_what_its_title_says(trace, layer, head, title) -> None:
 
 @pytest.mark.parametrize(("kind", "keys"), [("cross", 6), ("decoder_self", 3)])
 def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
-    of = heads(trace, kind, words=False, special=True)
+    of = heads_of_kind(trace, kind, words=False, special=True)
     whole, cropped = open_map(of, 0, 0), crop_to_step(of, 2)
     found = open_map(cropped, 0, 0)
     np.testing.assert_array_equal(cropped.whole.weights, trace.weights(kind)[:, :, :3, :keys])
@@ -49,7 +49,7 @@ def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
 
 def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:
     trace = translator.trace("The dog sleeps in the garden.", "Der Hund schläft im Garten.")
-    found = open_map(heads(trace, "cross", words=False, special=False), 1, 2)
+    found = open_map(heads_of_kind(trace, "cross", words=False, special=False), 1, 2)
     ends = [token in ("<s>", "</s>") for token in trace.source_tokens]
     assert found.absorbed == pytest.approx(float(trace.cross[1, 2, :-1][:, ends].sum(-1).mean()))
     np.testing.assert_array_equal(found.weights, trace.cross[1, 2, :-1, :-1])

@@ -20,7 +20,7 @@ from viz.app.mounts import architecture, attention_map, tensor_strip
 from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox
 from viz.draw.caption import of_head
-from viz.draw.labels import SCREEN_NAMES, shown
+from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
@@ -150,7 +150,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             f"what it {does}."
         )
     if values is None:
-        st.text(" ".join(shown(_rows(box, trace))))
+        st.text(" ".join(display_tokens(_rows(box, trace))))
     elif box.kind:
         axes = by_pieces(trace, box.kind)
         attention_map(

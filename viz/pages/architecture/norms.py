@@ -23,7 +23,7 @@ from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import tensor_strip
 from viz.app.origin import batch_caption
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.pages.architecture.boxes import BOXES, Box
 from viz.pages.architecture.norms_chart import spread_chart
 
@@ -122,7 +122,9 @@ def _spreads(
     tokens: list[str],
 ) -> None:
     """How far the tokens and how far the features spread, in the two columns."""
-    counted = [token for token, count in zip(shown(tokens), counts.ravel(), strict=True) if count]
+    counted = [
+        token for token, count in zip(display_tokens(tokens), counts.ravel(), strict=True) if count
+    ]
     features = [str(n + 1) for n in range(layer.shape[-1])]
     spreads = {"layer norm": deviations(layer, counts), "batch norm": deviations(by_batch, counts)}
     most = max(float(values.max()) for pair in spreads.values() for values in pair)

@@ -15,7 +15,7 @@ from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, of_head
-from viz.draw.open_head import Heads, OpenMap, heads, open_map
+from viz.draw.open_head import Heads, OpenMap, heads_of_kind, open_map
 from viz.pages.heads.controls import Controls, pick_head
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
 
@@ -28,9 +28,9 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 class Second(NamedTuple):
     """A map, what it was made from, the heads that it is one of, and its languages."""
 
-    shown: OpenMap
+    map: OpenMap
     caption: list[str]
-    of: Heads
+    heads: Heads
     languages: Languages
 
 
@@ -121,6 +121,8 @@ def _second(
     head: int | None,
     origin: Origin,
 ) -> Second:
-    of = heads(trace, controls.kind, words=controls.words, special=controls.special, lens=lens)
+    heads = heads_of_kind(
+        trace, controls.kind, words=controls.words, special=controls.special, lens=lens
+    )
     caption = origin.caption(of_head(controls.kind, layer, head, lens))
-    return Second(open_map(of, layer, head), caption, of, trace.languages)
+    return Second(open_map(heads, layer, head), caption, heads, trace.languages)

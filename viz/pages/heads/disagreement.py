@@ -57,8 +57,10 @@ def _heads(first: Heads, second: Heads) -> None:
 
 def _rows(controls: Controls, first: Heads, second: Heads) -> None:
     one, other = (
-        mean(of.whole.weights, controls.layer, controls.head if tells_heads(of.lens) else None)
-        for of in (first, second)
+        mean(
+            heads.whole.weights, controls.layer, controls.head if tells_heads(heads.lens) else None
+        )
+        for heads in (first, second)
     )
     whole = first.whole
     distances = row_distances(one, other)  # [query]

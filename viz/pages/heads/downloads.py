@@ -29,13 +29,13 @@ class Screen:
     """What the page has drawn beside what `Controls` say.
 
     Args:
-        shown: the open map.
+        opened: the open map.
         step: of the decoder, from 0; None where no step is chosen.
         over: layer and head of those whose ribbons lie over the open one's.
         compared: the second map, where there is one.
     """
 
-    shown: OpenMap
+    opened: OpenMap
     step: int | None = None
     over: tuple[tuple[int, int], ...] = ()
     compared: SecondMap | None = None
@@ -59,8 +59,8 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
             "The address of this page is a link to what is on the screen: sentence, head, and "
             "every choice above. Below each picture stand PNG and SVG."
         )
-        name = origin.file_name(screen.shown.title, "csv")
-        _button("This map as CSV", lambda: csv(screen.shown), name, "text/csv")
+        name = origin.file_name(screen.opened.title, "csv")
+        _button("This map as CSV", lambda: csv(screen.opened), name, "text/csv")
         every = "All heads" if tells_heads(controls.lens) else "All layers"
         lens = "" if controls.lens == "weights" else f" {LENS_NAMES[controls.lens]}"
         name = origin.file_name(f"{every}{lens}", "csv")
@@ -69,7 +69,7 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
         _button(
             f"{every} as NPZ", lambda: npz(trace, controls.lens), name, "application/octet-stream"
         )
-        name = origin.file_name(f"report {screen.shown.title}", "html")
+        name = origin.file_name(f"report {screen.opened.title}", "html")
         _button("HTML report", page, name, "text/html")
 
 
@@ -103,17 +103,17 @@ def _link() -> str:
     return f"{address.split('?')[0]}?{chosen}" if address else ""
 
 
-def csv(shown: OpenMap) -> bytes:
+def csv(opened: OpenMap) -> bytes:
     """One line for each weight of the map on the screen, in full precision, counted from 1."""
-    queries, keys = shown.labels
+    queries, keys = opened.labels
     frame = pd.DataFrame(
         {
             "query_from_1": [q + 1 for q in range(len(queries)) for _ in keys],
             "key_from_1": [k + 1 for _ in queries for k in range(len(keys))],
             "query_token": [token for token in queries for _ in keys],
             "key_token": [token for _ in queries for token in keys],
-            "lens": shown.lens,
-            amount(shown.lens): shown.weights.ravel(),
+            "lens": opened.lens,
+            amount(opened.lens): opened.weights.ravel(),
         }
     )
     return frame.to_csv(index=False).encode()

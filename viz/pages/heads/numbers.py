@@ -10,19 +10,19 @@ from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
 from viz.draw.formatting import format_number
-from viz.draw.labels import at_head, quoted, row_names, shown
+from viz.draw.labels import at_head, display_tokens, quoted, row_names
 from viz.draw.lens_words import amount
 from viz.draw.open_head import Heads, OpenMap, mean
 from viz.pages.heads.controls import Controls
 
 
-def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
+def show_numbers(controls: Controls, heads: Heads, opened: OpenMap) -> None:
     """What the open map amounts to on the rows that are shown, special tokens included."""
-    causal = of.whole.is_causal(of.kind)
-    numbers = summarise(mean(of.whole.weights, controls.layer, controls.head), causal=causal)
+    causal = heads.whole.is_causal(heads.kind)
+    numbers = summarise(mean(heads.whole.weights, controls.layer, controls.head), causal=causal)
     unit = "word" if controls.words else "piece"
-    what = amount(of.lens)
-    if of.lens == "weights":
+    what = amount(heads.lens)
+    if heads.lens == "weights":
         one, every = f"looks at one {unit} alone", f"looks at all {unit}s that it sees alike"
     else:
         one, every = f"has one {unit} alone", f"has all {unit}s that it sees alike"
@@ -36,13 +36,13 @@ def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
-            row, column, weight = _largest(now, of.kind)
+            row, column, weight = _largest(opened, heads.kind)
             st.metric(f"Largest {what}", f"{weight:.2f}", width="content")
-            name = row_names(now.labels.queries, reads=now.reads, writes=now.writes)[row]
-            key = quoted(shown(now.labels.keys)[column])
-            verb = "looks at" if of.lens == "weights" else "gives it to"
+            name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
+            key = quoted(display_tokens(opened.labels.keys)[column])
+            verb = "looks at" if heads.lens == "weights" else "gives it to"
             st.text(f"{at_head(name)} {verb} {key}")
-        if of.kind != "cross":
+        if heads.kind != "cross":
             st.metric(
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
@@ -52,12 +52,13 @@ def show_numbers(controls: Controls, of: Heads, now: OpenMap) -> None:
             )
 
 
-def _largest(now: OpenMap, kind: Kind) -> tuple[int, int, float]:
+def _largest(opened: OpenMap, kind: Kind) -> tuple[int, int, float]:
     """Row, column and value of the largest weight that is drawn.
 
     The decoder's first row sees itself alone: its 1 is no choice, and counts only by itself.
     """
-    alone = kind == "decoder_self" and now.labels.queries[0] == SPECIAL[BOS]
-    first = first_counted_row(len(now.weights), causal=alone)
-    row, column = np.unravel_index(int(now.weights[first:].argmax()), now.weights[first:].shape)
-    return int(row) + first, int(column), float(now.weights[row + first, column])
+    alone = kind == "decoder_self" and opened.labels.queries[0] == SPECIAL[BOS]
+    first = first_counted_row(len(opened.weights), causal=alone)
+    counted = opened.weights[first:]
+    row, column = np.unravel_index(int(counted.argmax()), counted.shape)
+    return int(row) + first, int(column), float(counted[row, column])

@@ -27,12 +27,12 @@ from viz.pages.heads.numbers import show_numbers
 
 
 def show_open(
-    trace: AttentionTrace, controls: Controls, of: Heads, now: OpenMap
+    trace: AttentionTrace, controls: Controls, heads: Heads, opened: OpenMap
 ) -> list[tuple[int, int]]:
     """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
     caption = _caption(trace, controls)
-    _map(controls, now, trace.languages, caption, key="heads-map")
-    show_numbers(controls, of, now)
+    _map(controls, opened, trace.languages, caption, key="heads-map")
+    show_numbers(controls, heads, opened)
     if controls.layer is not None and controls.head is not None:
         one = in_link(controls.kind, controls.layer, controls.head)
         navigation.link("inside", "how this head comes to its weights", one)
@@ -40,27 +40,27 @@ def show_open(
         without = {**one, "roles_view": "Take away", "removed": away}
         navigation.link("roles", "take this head away", without)
     st.subheader("Ribbons", anchor=False)
-    over = _overlaid(controls, of)
-    maps = [open_map(of, *at) for at in over]
+    over = _overlaid(controls, heads)
+    maps = [open_map(heads, *at) for at in over]
     names = [short_name(controls.lens, *at) for at in over]
     ribbons(
-        [(now.title, now.weights)]
+        [(opened.title, opened.weights)]
         + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
-        now.labels,
-        of.kind,
+        opened.labels,
+        heads.kind,
         languages=trace.languages,
         threshold=controls.threshold,
-        reads=now.reads,
-        writes=now.writes,
+        reads=opened.reads,
+        writes=opened.writes,
         key="heads-ribbons",
         caption=caption,
     )
     return over
 
 
-def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
+def _overlaid(controls: Controls, heads: Heads) -> list[tuple[int, int]]:
     """The menu of those whose ribbons lie over the open one's; gives layer and head of each."""
-    every = [*np.ndindex(of.axes.weights.shape[:2])]
+    every = [*np.ndindex(heads.axes.weights.shape[:2])]
     named = {short_name(controls.lens, *at): at for at in every}
     one, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
     others = st.multiselect(
@@ -71,19 +71,19 @@ def _overlaid(controls: Controls, of: Heads) -> list[tuple[int, int]]:
         bind="query-params",
         placeholder=f"Choose {one} of the same kind",
     )
-    now = outlined(controls.lens, controls.layer, controls.head)
+    own = outlined(controls.lens, controls.layer, controls.head)
     # in the order in which they were chosen: menu, switches and ribbons are one list
-    return [named[name] for name in others if named[name] != now]
+    return [named[name] for name in others if named[name] != own]
 
 
 def show_compared(
-    trace: AttentionTrace, controls: Controls, of: Heads, first: OpenMap
+    trace: AttentionTrace, controls: Controls, heads: Heads, first: OpenMap
 ) -> SecondMap | None:
     """The open map, a second one and their difference; gives the second one."""
     found = second_map(controls, trace)
     if found is None:
         return None
-    second, caption = found.shown, found.caption
+    second, caption = found.map, found.caption
     compared = SecondMap(second, found.languages, caption)
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
@@ -109,7 +109,7 @@ def show_compared(
             caption=["First:", *own, "Second:", *caption],
         )
     if first.lens != second.lens:
-        show_disagreement(controls, of, found.of)
+        show_disagreement(controls, heads, found.heads)
     return compared
 
 

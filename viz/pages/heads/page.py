@@ -23,7 +23,7 @@ from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
 from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.draw.open_head import Heads, crop_to_step, heads, open_map, outlined
+from viz.draw.open_head import Heads, crop_to_step, heads_of_kind, open_map, outlined
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, download_menu
@@ -88,21 +88,25 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
     """
     over: list[tuple[int, int]] = []
     compared = None
-    every = {kind: _heads(seen, kind, controls) for kind in {*controls.kinds, controls.kind}}
+    heads_by_kind = {
+        kind: _heads(seen, kind, controls) for kind in {*controls.kinds, controls.kind}
+    }
     step = _step(seen, controls) if controls.mode == "step by step" else None
-    of = every[controls.kind] if step is None else crop_to_step(every[controls.kind], step)
-    now = open_map(of, controls.layer, controls.head)
+    heads = heads_by_kind[controls.kind]
+    if step is not None:
+        heads = crop_to_step(heads, step)
+    opened = open_map(heads, controls.layer, controls.head)
     if controls.mode == "compare":
-        compared = show_compared(trace, controls, of, now)
-        _grid(seen, every, controls, None)
+        compared = show_compared(trace, controls, heads, opened)
+        _grid(seen, heads_by_kind, controls, None)
     else:
         grid, picture = st.columns([5, 7], gap="medium")
         with grid:
-            _grid(seen, every, controls, step)
+            _grid(seen, heads_by_kind, controls, step)
         with picture:
-            over = show_open(trace, controls, of, now)
+            over = show_open(trace, controls, heads, opened)
     _explain(seen, step, controls, compared)
-    return Screen(now, step=step, over=tuple(over), compared=compared)
+    return Screen(opened, step=step, over=tuple(over), compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:
@@ -121,12 +125,12 @@ def _step(trace: AttentionTrace, controls: Controls) -> int:
 
 
 def _grid(
-    trace: AttentionTrace, every: dict[Kind, Heads], controls: Controls, step: int | None
+    trace: AttentionTrace, heads_by_kind: dict[Kind, Heads], controls: Controls, step: int | None
 ) -> None:
     every_head = "every head" if tells_heads(controls.lens) else "every layer, all heads together"
     # the kind of the open head comes first, beside its map
     kinds = sorted(controls.kinds, key=lambda kind: kind != controls.kind)
-    parts = [_part(trace, every[kind], controls, step) for kind in kinds]
+    parts = [_part(trace, heads_by_kind[kind], controls, step) for kind in kinds]
     head_grid(
         parts,
         selected=Head(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
@@ -146,17 +150,16 @@ def _open(lens: AnyLens, picked: Head) -> None:
     menus.choose_head(lens, layer, head)
 
 
-def _part(trace: AttentionTrace, of: Heads, controls: Controls, step: int | None) -> GridPart:
+def _part(trace: AttentionTrace, heads: Heads, controls: Controls, step: int | None) -> GridPart:
     # what is measured is measured on the rows that are shown: those of later steps are blank
-    measured = of.whole if step is None else crop_to_step(of, step).whole
-    key = (of.kind, controls.words, None if of.kind == "encoder_self" else step)
-    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(measured, of.kind))
+    measured = heads.whole if step is None else crop_to_step(heads, step).whole
+    key = (heads.kind, controls.words, None if heads.kind == "encoder_self" else step)
+    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(measured, heads.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
-        values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, of.kind, sort))
-    return GridPart(
-        of.kind, of.axes.weights, of.axes.labels, named, values, together=not tells_heads(of.lens)
-    )
+        values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, heads.kind, sort))
+    axes, together = heads.axes, not tells_heads(heads.lens)
+    return GridPart(heads.kind, axes.weights, axes.labels, named, values, together=together)
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
@@ -164,7 +167,7 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
     return memo_per_trace(
         trace,
         ("heads", kind, words, special),
-        lambda: heads(trace, kind, words=words, special=special, lens=controls.lens),
+        lambda: heads_of_kind(trace, kind, words=words, special=special, lens=controls.lens),
     )
 
 
@@ -174,18 +177,18 @@ def _explain(
     lens, layers = controls.lens, len(controls.layers)
     measured = "on this sentence" if step is None else f"up to step {step + 1}"
     if len(controls.kinds) == len(SCREEN_NAMES):
-        of = "of each kind"
+        of_kinds = "of each kind"
     else:
-        of = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
+        of_kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
     if tells_heads(lens):
-        each, it = f"each of the {layers} × {seen.cross.shape[1]} heads {of}", "the head"
+        each, it = f"each of the {layers} × {seen.cross.shape[1]} heads {of_kinds}", "the head"
     else:
         counted = f"each of the {layers} layers" if layers > 1 else "one layer"
-        each, it = f"{counted} {of}, all heads together", "the layer"
+        each, it = f"{counted} {of_kinds}, all heads together", "the layer"
     said = (
         f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
         f"{it} does most {measured}. {explanation(lens)}"
     )
-    if compared is not None and compared.shown.lens != lens:
-        said += f"\n\nThe second lens: {explanation(compared.shown.lens)}"
+    if compared is not None and compared.map.lens != lens:
+        said += f"\n\nThe second lens: {explanation(compared.map.lens)}"
     explain(said)

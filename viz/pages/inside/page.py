@@ -26,7 +26,7 @@ from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
 from viz.draw.caption import of_head
-from viz.draw.labels import SCREEN_NAMES, head_name, row_names, shown
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
 from viz.pages.inside.steps import shown_scale, steps, times
@@ -136,7 +136,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
 
 def _word(trace: AttentionTrace, kind: Kind) -> int:
     """Which position looks, from 0."""
-    tokens = shown(trace.labels(kind).queries)
+    tokens = display_tokens(trace.labels(kind).queries)
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     if isinstance(row := st.session_state.get(WORD), int):
         # menu and address have the name, which is another one for another kind or sentence

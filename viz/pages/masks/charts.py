@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.mask_grids import PADDING
 from viz.figures.colors import GREY, INK
 
@@ -100,7 +100,7 @@ def _shifted(
     tokens, lines = [], []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
         # both sides at once, so that a piece is marked alike on each
-        texts = shown([*read, *written])
+        texts = display_tokens([*read, *written])
         left = _APART * sentence
         for at in range(len(read)):
             opacity = _FADED if written[at] == PADDING else 1.0
@@ -170,7 +170,7 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
     """
     if not len(tokens) == len(masked) == len(unmasked):
         raise ValueError(f"{len(masked)} and {len(unmasked)} losses for {len(tokens)} tokens")
-    names = shown(tokens)
+    names = display_tokens(tokens)
     frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
     frame["token"] = names
     frame["change"] = unmasked - masked

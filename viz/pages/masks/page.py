@@ -19,7 +19,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
 from viz.app.origin import batch_caption
-from viz.draw.labels import SCREEN_NAMES, at_head, row_names, shown
+from viz.draw.labels import SCREEN_NAMES, at_head, display_tokens, row_names
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
@@ -158,7 +158,7 @@ def _grids(
             caption=batch_caption(traces, f"{title}, {used}."),
         )
     with words:
-        keys = shown(labels[sentence].keys)
+        keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):
             for text in describe_row(names[sentence][query], keys, why[sentence, query].tolist()):
                 st.text(text)

@@ -24,7 +24,7 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair
 
@@ -161,7 +161,7 @@ def without() -> None:
             alt="The probability of each piece of the translation under each edit.",
         )
         order = shuffled_order(len(trace.source_tokens), seed)
-        read = [shown(trace.source_tokens)[token] for token in np.argsort(order)]
+        read = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
         with st.container(key="pe-read", gap=None):
             st.text("With the positions shuffled, the encoder reads the pieces in this order:")
             st.text(" ".join(read))

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from transformer.languages import Languages
-from viz.draw.labels import at_head, shown
+from viz.draw.labels import at_head, display_tokens
 from viz.figures.axes import legend_below
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
@@ -33,7 +33,9 @@ def foot_figure(tokens: Sequence[str], parts: Mapping[str, Floats], most: float)
         parts: each `[position, d_model]`, by their titles.
         most: gets the full colour, and so does what is larger.
     """
-    names = [f"{position}: {escape(token)}" for position, token in enumerate(shown(tokens))]
+    names = [
+        f"{position}: {escape(token)}" for position, token in enumerate(display_tokens(tokens))
+    ]
     hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
     # a long sentence has a label for every few rows; all of them are a hover away
@@ -41,7 +43,7 @@ def foot_figure(tokens: Sequence[str], parts: Mapping[str, Floats], most: float)
     at = list(range(0, len(tokens), every))
     places = [axis_place(n, len(tokens)) for n in at]
     width = next(iter(parts.values())).shape[1]
-    texts = [escape(shown(tokens)[n]) for n in at]
+    texts = [escape(display_tokens(tokens)[n]) for n in at]
     return maps(
         {title: signed_map(values, most, hover=hover, y=names) for title, values in parts.items()},
         across={"title": axis_title("dimension", width), "nticks": 4},
@@ -100,14 +102,14 @@ def pieces_chart(
             {
                 "positions": name,
                 "place": range(len(pieces)),
-                "piece": shown(pieces),
+                "piece": display_tokens(pieces),
                 "log_p": values,
             }
         )
         for name, values in curves.items()
     )
     # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(shown(pieces))}[datum.value]"
+    labels = f"{json.dumps(display_tokens(pieces))}[datum.value]"
     return (
         alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
         .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))

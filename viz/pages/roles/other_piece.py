@@ -15,7 +15,7 @@ from transformer.tokenizer import SPECIAL, WORD_START
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo
 from viz.draw.formatting import format_probability
-from viz.draw.labels import quoted, shown
+from viz.draw.labels import display_tokens, quoted
 from viz.pages.roles.written_piece import unlike
 
 OTHER = "other"
@@ -23,7 +23,7 @@ OTHER = "other"
 MOST_CHARACTERS = 60
 
 _BUTTONS = "other-pieces"
-_GOES_ON = "·"  # as `labels.shown` marks a piece that goes on with a word
+_GOES_ON = "·"  # as `labels.display_tokens` marks a piece that goes on with a word
 _UNKNOWN = "<unk>"
 
 
@@ -106,8 +106,8 @@ def name_of(translator: Translator, piece: int) -> str:
 
 
 def shown_piece(piece: str) -> str:
-    """A piece by itself as `labels.shown` writes it among others."""
-    return shown([piece, WORD_START])[0]
+    """A piece by itself as `labels.display_tokens` writes it among others."""
+    return display_tokens([piece, WORD_START])[0]
 
 
 def clear_other() -> None:

@@ -12,7 +12,7 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.logits.alternatives import Choice, alternatives
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 
 WRITTEN = "written"
 """Name in the URL of the number of the piece, from 1; the views share it."""
@@ -36,7 +36,7 @@ def pick_written(
     Returns:
         The step, from 0, and what is wrong with the one that was asked for, or "".
     """
-    names = shown(trace.target_tokens)
+    names = display_tokens(trace.target_tokens)
     asked, problem = _asked(), ""
     if asked is not None and not 1 <= asked <= len(names):
         problem = (

@@ -25,7 +25,7 @@ from viz.app.mounts import attention_map, head_grid
 from viz.draw.caption import Origin, of_head
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
-from viz.draw.open_head import OpenMap, heads, open_map
+from viz.draw.open_head import OpenMap, heads_of_kind, open_map
 from viz.pages.training import logs, run_menu
 from viz.pages.training.measure_chart import measure_chart
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
@@ -157,7 +157,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             caption=origin.caption(),
         )
     with picture:
-        one = open_map(heads(traces[step], kind, words=False, special=True), layer, head)
+        one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
         _large(one, kind, drawn.languages, origin.caption(of_head(kind, layer, head)))
         name = _measure_name()
         st.altair_chart(

@@ -10,13 +10,15 @@ from transformer import AttentionTrace
 from transformer.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
-from viz.draw.open_head import heads, open_map
+from viz.draw.open_head import heads_of_kind, open_map
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import Screen, all_csv, csv, explorer_options, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
-    shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=False, special=True), 1, 2)
+    shown = open_map(
+        heads_of_kind(made_trace(5, 2, 3, 0), "cross", words=False, special=True), 1, 2
+    )
     frame = pd.read_csv(io.BytesIO(csv(shown)))
     assert len(frame) == 25
     # the screen counts from 1
@@ -30,7 +32,7 @@ def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
 
 def test_tokens_of_any_kind_survive_the_csv(translator) -> None:
     trace = translator.trace('He said: "no, not 1,5", NA and\tnull.', "Nein.")
-    shown = open_map(heads(trace, "encoder_self", words=True, special=True), 0, 0)
+    shown = open_map(heads_of_kind(trace, "encoder_self", words=True, special=True), 0, 0)
     frame = pd.read_csv(io.BytesIO(csv(shown)), keep_default_na=False)
     assert tuple(frame.key_token[: len(shown.labels.keys)]) == shown.labels.keys
 
@@ -56,7 +58,7 @@ def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0()
 
 def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
     layers = made_trace(5, 2, 1, 0)  # as a lens that does not tell heads apart leaves it
-    of = heads(layers, "cross", words=False, special=True, lens="alti")
+    of = heads_of_kind(layers, "cross", words=False, special=True, lens="alti")
     one = pd.read_csv(io.BytesIO(csv(open_map(of, 1, None))))
     every = pd.read_csv(io.BytesIO(all_csv(layers, "alti")))
     for frame in (one, every):
@@ -85,7 +87,9 @@ def test_the_report_shows_what_the_screen_shows() -> None:
         kind="cross", layer=None, head=2, kinds=("cross",), layers=(0, 1), sort="entropy",
         words=True, special=False, scale="by row", threshold=0.1, mode="one head", lens="norm",
     )  # fmt: skip
-    shown = open_map(heads(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2)
+    shown = open_map(
+        heads_of_kind(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2
+    )
     second = SecondMap(shown, Languages("English", "French"), ["other"])
     options = explorer_options(Screen(shown, step=3, over=((1, 2),), compared=second), controls)
     assert options == ExplorerOptions(

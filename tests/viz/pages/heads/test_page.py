@@ -19,8 +19,8 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.trace import Labels
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.labels import shown
-from viz.draw.open_head import heads
+from viz.draw.labels import display_tokens
+from viz.draw.open_head import heads_of_kind
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -55,7 +55,7 @@ def test_a_step_is_named_by_what_it_writes(serve, translator: Translator) -> Non
     pieces = translator.trace(SENTENCE, target=GIVEN[SENTENCE]).target_tokens
     assert app.slider(key="step").max == len(pieces)
     assert app.slider(key="step").value == 2
-    read, written = (f"“\u2068{token}\u2069”" for token in shown(pieces)[:2])
+    read, written = (f"“\u2068{token}\u2069”" for token in display_tokens(pieces)[:2])
     assert f"Step 2: the row that reads {read} and writes {written}." in texts(app)
 
 
@@ -77,7 +77,7 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     metrics = {metric.label: metric.value for metric in app.metric}
     assert metrics["Entropy"] == f"{expected.entropy:.2f} bit"
     assert metrics["Largest weight"] == f"{expected.largest:.2f}"
-    reads, writes = shown(trace.decoder_tokens), shown(trace.target_tokens)
+    reads, writes = display_tokens(trace.decoder_tokens), display_tokens(trace.target_tokens)
     (said,) = [text for text in texts(app) if "looks at" in text]
     assert f"reads “\u2068{reads[expected.query]}\u2069”" in said
     assert f"writes “\u2068{writes[expected.query]}\u2069”" in said
@@ -145,13 +145,15 @@ def test_the_largest_weight_is_named_by_tokens_of_the_map(
     app = serve(heads_page, **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
     (said,) = [line for line in texts(app) if " looks at " in line]
     kind: Kind = "decoder_self" if "kind" in url else "encoder_self"
-    of = heads(
+    of = heads_of_kind(
         translator.trace("The zookeeper sleeps."), kind,
         words="words" in url, special="special" not in url,
     )  # fmt: skip
     query, key = said.split(" looks at ")
-    assert any(f"“\u2068{token}\u2069”" in query for token in shown(of.axes.labels.queries))
-    assert any(f"“\u2068{token}\u2069”" == key for token in shown(of.axes.labels.keys))
+    assert any(
+        f"“\u2068{token}\u2069”" in query for token in display_tokens(of.axes.labels.queries)
+    )
+    assert any(f"“\u2068{token}\u2069”" == key for token in display_tokens(of.axes.labels.keys))
 
 
 @pytest.mark.parametrize(

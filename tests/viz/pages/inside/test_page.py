@@ -15,7 +15,7 @@ from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import rescale, saturation
 from viz.app import serving
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.pages.inside.charts import MEASURES, factors
 
 SENTENCE = "The dog sleeps in the garden."
@@ -54,7 +54,7 @@ def test_opens_on_the_paper_s_own_scale(serve) -> None:
 @pytest.mark.usefixtures("given_translations")
 def test_a_link_opens_what_its_sender_saw(serve, translator: Translator) -> None:
     trace = translator.trace(SENTENCE, target=GIVEN[SENTENCE])
-    third = shown(trace.decoder_tokens)[2]
+    third = display_tokens(trace.decoder_tokens)[2]
     app = serve(
         inside_page, text=SENTENCE, kind="decoder", layer="1", head="3", word=f"3 {third}",
         scale_of="none", temperature="2.0", every="true",
@@ -83,7 +83,7 @@ def test_the_row_that_looks_is_named_by_what_it_reads_and_writes(
     (component,) = app.get("bidi_component")
     meta, _ = decode(component.proto.bytes)
     english, read, written = (
-        f"“\u2068{shown(tokens)[2]}\u2069”"
+        f"“\u2068{display_tokens(tokens)[2]}\u2069”"
         for tokens in (trace.source_tokens, trace.decoder_tokens, trace.target_tokens)
     )
     name = f"the row that reads {read} and writes {written}"

@@ -16,7 +16,7 @@ from transformer import Translator
 from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.leaks import leak
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.removed_mask import measured
 
@@ -92,7 +92,7 @@ def test_every_mask_of_every_kind_is_drawn(opened, made, kind, name, which) -> N
     assert heading.startswith(name.capitalize())
     assert heading.endswith("as the model uses it" if own else "which the model does not use")
     for grid, labels in zip(grids(app)["grids"], masking.labels(made, kind), strict=True):
-        assert (grid["queries"], grid["keys"]) == tuple(shown(tokens) for tokens in labels)
+        assert (grid["queries"], grid["keys"]) == tuple(display_tokens(tokens) for tokens in labels)
 
 
 def test_the_titles_count_the_tokens_without_padding(opened, made) -> None:
@@ -104,9 +104,9 @@ def test_the_titles_count_the_tokens_without_padding(opened, made) -> None:
 def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     app = opened(kind="decoder", mask="both", **{"mask-sentence": "2", "mask-row": "3"})
     assert grids(app)["chosen"] == [1, 2]
-    tokens = shown(made.decoder_tokens[1])
+    tokens = display_tokens(made.decoder_tokens[1])
     why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
-    writes = shown(made.target_tokens[1])
+    writes = display_tokens(made.target_tokens[1])
     said = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
     assert len(said) == 3  # seen, later, padding
     assert [text for text in texts(app) if text in said] == said
@@ -166,7 +166,7 @@ def test_the_shift_is_that_of_the_batch(opened, made) -> None:
     for n, (reads, writes) in enumerate(zip(made.decoder_tokens, made.target_tokens, strict=True)):
         for side, tokens in ((0, reads), (1, writes)):
             column = frames[0][frames[0]["column"] == 3 * n + side]
-            assert column.sort_values("position")["token"].tolist() == shown(tokens)
+            assert column.sort_values("position")["token"].tolist() == display_tokens(tokens)
 
 
 @pytest.mark.parametrize(

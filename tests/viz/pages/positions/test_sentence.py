@@ -23,7 +23,7 @@ from transformer.translator import BUNDLED
 from viz.app import serving
 from viz.app.candidates import mark_changed_words
 from viz.draw.formatting import format_number
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence import STEPS
 from viz.pages.positions.word_order import PAIR
 
@@ -95,7 +95,7 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     trace = translator.trace(SENTENCE)
     tokens = trace.source_tokens
     order = list(positions.shuffled_order(len(tokens), 3))
-    read = [shown(tokens)[order.index(place)] for place in range(len(tokens))]
+    read = [display_tokens(tokens)[order.index(place)] for place in range(len(tokens))]
     assert " ".join(read) in texts(app)
     log_p = {
         name: float(positions.log_probs(translator.model, trace, edit).sum())

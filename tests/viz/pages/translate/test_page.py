@@ -21,7 +21,7 @@ from transformer.decoding import SearchTree
 from transformer.languages import OURS, Languages
 from viz.app import models, serving
 from viz.app.candidates import mark_changed_words
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.pages.translate import clicks as page_clicks
 from viz.pages.translate.word_picture import NOTHING, how_made
 
@@ -70,11 +70,11 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert app.selectbox(key="map_head").value == head
     # and names its rows as the links are read, of another layer by what they write
     meta, _ = drawn_map
-    assert meta["queries"] == shown(trace.labels("cross", settings.row).queries)
+    assert meta["queries"] == display_tokens(trace.labels("cross", settings.row).queries)
     assert settings.row in meta["rows"]
     app.selectbox(key="map_layer").set_value(str(2 - settings.layer)).run()
     meta, _ = drawn(app, "attention_map")
-    assert meta["queries"] == shown(trace.target_tokens)
+    assert meta["queries"] == display_tokens(trace.target_tokens)
     assert "writes" in meta["rows"]
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
@@ -232,7 +232,7 @@ def test_what_is_typed_is_scored_and_the_pictures_follow(
     assert [piece["raw"] for piece in editor["pieces"]] == pieces
     assert german(app) == typed
     trace = translator.trace(SENTENCE, typed)
-    assert messages["translate-map"]["queries"] == shown(trace.labels("cross").queries)
+    assert messages["translate-map"]["queries"] == display_tokens(trace.labels("cross").queries)
     assert "edited by hand" in " ".join(caption.value for caption in app.caption)  # over the tree
     # the search beside it can be asked for what none can do
     app.text_input(key="forbid").set_value("z.B.").run()
@@ -283,7 +283,7 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     messages: Any = clicks["messages"]
     for key, one in (("here", own), ("there", other)):
         labels = translator.trace_of(one).labels("cross")
-        assert messages[f"versus-map-{key}"]["queries"] == shown(labels.queries)
+        assert messages[f"versus-map-{key}"]["queries"] == display_tokens(labels.queries)
     assert "translate-map" not in messages  # it would be the left one once more
     app.button(key="versus-take").click().run()
     assert german(app) == other.text

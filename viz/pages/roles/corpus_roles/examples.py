@@ -14,7 +14,7 @@ from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
 from viz.app.serving import identity
-from viz.draw.labels import head_name, shown
+from viz.draw.labels import display_tokens, head_name
 from viz.draw.palette import COLOR
 from viz.pages.roles.corpus_roles.text import per_cent
 
@@ -64,7 +64,7 @@ def _trace(translator: Translator, example: Example) -> AttentionTrace:
 def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.Chart:
     """One head small: rows look, columns are looked at, the words on hover."""
     weights = axes.weights[layer, head]
-    queries, keys = (shown(tokens) for tokens in axes.labels)
+    queries, keys = (display_tokens(tokens) for tokens in axes.labels)
     rows, columns = (at.ravel() for at in np.indices(weights.shape))
     table = pd.DataFrame(
         {

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from viz.draw.formatting import format_probability
-from viz.draw.labels import shown
+from viz.draw.labels import display_tokens
 from viz.figures.colors import VIOLET
 from viz.pages.roles.other_piece import shown_piece
 
@@ -42,7 +42,7 @@ def predictions_html(found: LayerPredictions, tokens: Sequence[str], step: int) 
         step: the chosen one.
     """
     stays = stays_from(found.rank)
-    head = "".join(_heading(name, n == step) for n, name in enumerate(shown(tokens)))
+    head = "".join(_heading(name, n == step) for n, name in enumerate(display_tokens(tokens)))
     body = "".join(
         f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
         + "".join(_cell(found, layer, n, stays[n] == layer) for n in range(len(tokens)))

@@ -17,7 +17,7 @@ from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, head_name, quoted, shown
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_name, quoted
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
@@ -74,7 +74,7 @@ def _step(
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stays = stays_from(layers.rank)[step]
-    written = quoted(shown(trace.target_tokens)[step])
+    written = quoted(display_tokens(trace.target_tokens)[step])
     came = "this one was given" if given else "the search kept this one"
     st.text(
         f"{written} is the first piece from layer {stays + 1} on."

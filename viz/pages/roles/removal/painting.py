@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from viz.draw.labels import row_names, shown
+from viz.draw.labels import display_tokens, row_names
 from viz.pages.roles.removal.changes import Change, format_changes, with_row
 
 _ROW, _KEYS = "removal-row", "removal-keys"
@@ -30,7 +30,7 @@ def paint_rows(
     """
     axes = by_pieces(trace, place.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
-    tokens = shown(axes.labels.keys)
+    tokens = display_tokens(axes.labels.keys)
     if isinstance(row := st.session_state.get(_ROW), int):
         st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
     with st.container(key="painting", horizontal=True, vertical_alignment="bottom", gap="small"):

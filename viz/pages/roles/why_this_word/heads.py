@@ -19,7 +19,7 @@ from viz.app.charts import altair_chart
 from viz.app.head_picker import in_link, open_head
 from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
-from viz.draw.labels import SCREEN_NAMES, head_name, quoted, shown
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
 from viz.pages.roles.removal.controls import open_without
 from viz.pages.roles.why_this_word.charts import SELECTED, heads_chart, pieces_chart, strongest
 
@@ -93,7 +93,11 @@ def show_open_head(
         more["weight"] = trace.weights(kind)[layer, head, step, : len(values)]
     altair_chart(
         pieces_chart(
-            shown(tokens), values, "gradient × value, nats", places=strongest(values), more=more
+            display_tokens(tokens),
+            values,
+            "gradient × value, nats",
+            places=strongest(values),
+            more=more,
         ),
         key="why-open",
         alt="Gradient × value of each key of the open head.",

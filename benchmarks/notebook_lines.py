@@ -11,7 +11,7 @@ import torch
 from benchmarks import bertviz, notebook_models
 from benchmarks.notebook_models import PAIR, SENTENCE, SOURCE, TARGET, Made
 from transformer import AttentionTrace, HeadlightError
-from viz.notebook import Shown, explore
+from viz.notebook import HtmlFrame, explore
 from viz.report import report
 
 ENCODER_DECODER = (
@@ -159,7 +159,7 @@ def check(line: Line, names: dict[str, Any]) -> None:
         HeadlightError: if one gives nothing to see.
     """
     value = ours(line.ours, names)
-    shown = value._repr_html_() if isinstance(value, Shown) else ""
+    shown = value._repr_html_() if isinstance(value, HtmlFrame) else ""
     if not (shown if line.ours.startswith("explore") else _written(value)):
         raise HeadlightError(f"{line.ours} shows nothing.")
     if line.theirs is None:

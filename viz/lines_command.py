@@ -23,7 +23,7 @@ from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
 from viz.lines_report import LinesPage
-from viz.packed_sentence import Packed, packed
+from viz.sentence_record import SentenceRecord, pack_sentence
 from viz.trace_files import DEFAULT_FORMATS, TraceFiles
 
 STANDARD_INPUT = "-"
@@ -55,7 +55,7 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     pairs = _pairs(arguments.lines, arguments.targets, translator.most_letters)
     page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):
-        if isinstance(result, Packed):
+        if isinstance(result, SentenceRecord):
             page.add(result)
             continue
         sentence = f"Line {number:,} {BLANK}" if result is None else str(result)
@@ -98,7 +98,7 @@ class _Lines:
 
     def results(
         self, pairs: Iterator[Pair], progress: Callable[[int], None]
-    ) -> Iterator[tuple[int, Result[Packed]]]:
+    ) -> Iterator[tuple[int, Result[SentenceRecord]]]:
         """Number and result of each line, in order."""
         first = 1
         while chunk := list(islice(pairs, CHUNK)):
@@ -108,7 +108,7 @@ class _Lines:
 
     def _searched(
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
-    ) -> Iterator[Result[Packed]]:
+    ) -> Iterator[Result[SentenceRecord]]:
         settings = SearchSettings(beam_size=self.beam, n_best=1)
         search = LineSearch(self.translator, settings, self._found, self.threads, progress)
         for results in search.results((text for text, _ in chunk), first):
@@ -116,7 +116,7 @@ class _Lines:
 
     def _forced(
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
-    ) -> Iterator[Result[Packed]]:
+    ) -> Iterator[Result[SentenceRecord]]:
         with ThreadPoolExecutor(self.threads) as pool:
             futures = [
                 pool.submit(contextvars.copy_context().run, partial(self._given, number, *pair))
@@ -129,12 +129,12 @@ class _Lines:
             finally:  # who stops is not kept waiting for the rest
                 pool.shutdown(cancel_futures=True)
 
-    def _found(self, line: Line, found: list[Hypothesis]) -> Packed:
+    def _found(self, line: Line, found: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.of(found[0], self.translator.target_tokenizer)
         translation = Translation(line.text, (best,), notices=(), seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation))
 
-    def _given(self, number: int, text: str, target: str | None) -> Result[Packed]:
+    def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
         if not text.strip():
             return None
         try:
@@ -142,9 +142,9 @@ class _Lines:
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 
-    def _packed(self, number: int, trace: AttentionTrace) -> Packed:
+    def _packed(self, number: int, trace: AttentionTrace) -> SentenceRecord:
         shown = lensed(self.options.lens, self.translator, trace)
-        made = packed(
+        made = pack_sentence(
             number, shown, self.options, Origin.of(self.translator, trace.source, trace.target)
         )
         if self.files:

@@ -18,10 +18,10 @@ from transformer.reading import MIB
 from transformer.trace import AttentionTrace
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
-from viz.draw.lines import Listed, Side, encode_lines
+from viz.draw.lines import ListedSentence, Side, encode_lines
 from viz.draw.open_head import outlined
-from viz.packed_sentence import Packed, packed
 from viz.page_style import PageTheme, page_style, require_theme
+from viz.sentence_record import SentenceRecord, pack_sentence
 
 if TYPE_CHECKING:
     from viz.draw.caption import Origin
@@ -87,7 +87,7 @@ class LinesPage:
             raise InputError("There is no layer to show: name at least one.")
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._listed: list[Listed] = []
+        self._listed: list[ListedSentence] = []
         self._blocks: dict[str, str] = {}
         self._opens: Kind = "cross"
         self._sides: tuple[Side, ...] = ()
@@ -97,7 +97,7 @@ class LinesPage:
     def __len__(self) -> int:
         return len(self._listed)
 
-    def add(self, sentence: Packed) -> None:
+    def add(self, sentence: SentenceRecord) -> None:
         """Add one sentence; numbers rise.
 
         Raises:
@@ -224,7 +224,7 @@ def lines_report(
     page = LinesPage(options)
     for number, trace in enumerate(traces, start=1):
         own_origin = origin and replace(origin, source=trace.source, target=trace.target)
-        page.add(packed(number, trace, page.options, own_origin))
+        page.add(pack_sentence(number, trace, page.options, own_origin))
     return page.html(title=title, theme=theme, made_by=origin.made_by if origin else "")
 
 

@@ -57,7 +57,7 @@ new ResizeObserver(() => {{
 
 
 @dataclass(frozen=True)
-class Shown:
+class HtmlFrame:
     """A page in a frame of its own, so that its styles and the notebook's never meet.
 
     Args:
@@ -90,7 +90,7 @@ def explore(
     theme: PageTheme = "auto",
     lens: AnyLens = "weights",
     translator: Translator | None = None,
-) -> Shown:
+) -> HtmlFrame:
     """All heads of a trace, one of them open, as the last value of a notebook's cell.
 
     The trace may be our own or anybody's: `AttentionTrace.from_arrays`, `from_huggingface`.
@@ -131,7 +131,7 @@ def explore(
         sort=sort,
         lens=lens,
     )
-    return Shown(report(_through(lens, translator, trace), options, theme=theme))
+    return HtmlFrame(report(_through(lens, translator, trace), options, theme=theme))
 
 
 def _triple(selected: object) -> tuple[Any, Any, Any]:
@@ -183,7 +183,7 @@ def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
     # no `<` of a token can close the script
     text = json.dumps(spec).replace("<", "\\u003c")
     page = _CHART.format(vega=_vega(), spec=text)
-    return {"text/html": Shown(page, "Chart", "30rem")._repr_html_()}
+    return {"text/html": HtmlFrame(page, "Chart", "30rem")._repr_html_()}
 
 
 @cache

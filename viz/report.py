@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import encode_apart
+from viz.draw.explorer import encode_page
 from viz.draw.explorer_notes import is_alone, named_texts
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.formatting import format_number
@@ -76,7 +76,7 @@ def report(
     """
     require_theme(theme)
     options = options or ExplorerOptions()
-    encoded = encode_apart(trace, options, origin)
+    encoded = encode_page(trace, options, origin)
     notes = [*trace.notes, *([encoded.note] if encoded.note else [])]
     return _PAGE.format(
         title=escape(_heading(options) if title is None else title),

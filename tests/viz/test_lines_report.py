@@ -21,7 +21,7 @@ from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
 from viz.lines_report import MOST_SAID, LinesPage, lines_report
-from viz.packed_sentence import packed
+from viz.sentence_record import pack_sentence
 
 
 def summary_of(page):
@@ -155,7 +155,7 @@ def test_notes_of_traces_and_lines_that_are_left_out_are_said_with_their_numbers
     traces = [replace(trace, notes=("Rows sum to <2>.",)) for trace in many(3)]
     page = LinesPage()
     for number, trace in enumerate([*traces, *many(1)], start=11):
-        page.add(packed(number, trace))
+        page.add(pack_sentence(number, trace))
     text = page.html(left_out=[f"Line {n} is blank." for n in range(20)])
     assert "<li>#11, #12, #13: Rows sum to &lt;2&gt;.</li>" in text
     assert text.count("is blank.") == MOST_SAID - 1
@@ -213,7 +213,7 @@ def test_sentences_are_counted_in_the_page_and_in_what_is_saved_of_it(count, sai
 
 
 def test_a_page_too_large_for_a_browser_is_refused_at_the_sentence_that_makes_it_so():
-    sentences = [packed(number, trace) for number, trace in enumerate(many(3), start=1)]
+    sentences = [pack_sentence(number, trace) for number, trace in enumerate(many(3), start=1)]
     page = LinesPage(most_bytes=sum(one.bytes for one in sentences) - 1)
     page.add(sentences[0])
     page.add(sentences[1])

@@ -19,7 +19,7 @@ from transformer.analysis.lenses.lensed import lensed
 from transformer.languages import Languages
 from viz import notebook
 from viz.__main__ import main
-from viz.draw.caption import Origin, of_head
+from viz.draw.caption import Origin, head_caption
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.lens_words import LENS_NAMES
@@ -166,7 +166,7 @@ def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     beside, between = (header(arrays[f"compared.{n}"]) for n in range(2))
     assert (beside["rows"], beside["caption"]) == ("French: what the row writes", ["another model"])
     assert between["rows"] == f"{trace.languages.name('target')}: what the row writes"
-    own = origin.caption(of_head("cross", 1, None))
+    own = origin.caption(head_caption("cross", 1, None))
     assert between["caption"] == ["First:", *own, "Second:", "another model"]
 
 

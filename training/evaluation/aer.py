@@ -118,9 +118,9 @@ def _alignments(
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)
             for layer, of_layer in enumerate(values):
-                for head, of_head in enumerate(of_layer):
+                for head, head_caption in enumerate(of_layer):
                     for row in ROWS:
-                        shares = alignment.word_shares(of_head, *words, row)
+                        shares = alignment.word_shares(head_caption, *words, row)
                         yield (
                             Map(layer, head if heads else None, row, name),
                             {rule: _links(alignment.strongest(shares, rule)) for rule in LINKS},

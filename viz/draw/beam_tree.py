@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.languages import OURS, Languages
-from viz.draw.labels import at_head, display_tokens
+from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode
 
 State: TypeAlias = Literal["kept", "finished", "dropped", "forced"]
@@ -89,7 +89,7 @@ def encode_tree(
         "note": f"{NOTE} {FORCED}" if forced else NOTE,
         "best": best,
         "chosen": chosen,
-        "language": at_head(languages.name("target")),
+        "language": capitalised(languages.name("target")),
         "texts": texts,
         "labels": display_tokens(texts),
         "states": STATES,

@@ -47,7 +47,7 @@ class Origin:
         """Sentences to stand under a picture.
 
         Args:
-            what: which part of the model it shows, such as `of_head` says it.
+            what: which part of the model it shows, such as `head_caption` says it.
         """
         return [self.pair, *what, f"{self.made_by}."]
 
@@ -74,17 +74,17 @@ def model_name(translator: Translator) -> str:
     return "bundled" if folder == (ASSETS / "model").resolve() else folder.name
 
 
-def of_head(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:
+def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:
     """`cross-attention, layer 3, head 5, lens: weights.`; None stands for a mean."""
     which = ["mean of all layers" if layer is None else f"layer {layer + 1}"]
     if not tells_heads(lens):
         which.append(f"{ALL_HEADS} together")
     else:
         which.append("mean of its heads" if head is None else f"head {head + 1}")
-    return ", ".join([KIND_TITLES[kind], *which, through(lens)])
+    return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens)])
 
 
-def through(lens: AnyLens) -> str:
+def lens_caption(lens: AnyLens) -> str:
     """`lens: weights.`, at the end of what a caption says."""
     return f"lens: {LENS_NAMES[lens]}."
 

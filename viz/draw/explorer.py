@@ -18,13 +18,12 @@ from transformer.kinds import KIND_TITLES, Kind
 from transformer.languages import Languages
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
-from viz.draw.caption import of_head, through
-from viz.draw.explorer_notes import is_alone, ribbon_note, rounding_note, row_note
+from viz.draw.caption import head_caption, lens_caption
+from viz.draw.explorer_notes import is_alone, map_note, ribbon_note, rounding_note
 from viz.draw.explorer_options import ExplorerOptions, shown_parts
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
-from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
-from viz.draw.lens_words import row_note as lens_note
+from viz.draw.lens_words import ALL_HEADS, amount, row_note, tells_heads, title_end
 from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads_of_kind, open_map, outlined
 from viz.draw.packed_heads import Packing, packing_of
 from viz.draw.pair_parts import pair_parts
@@ -41,7 +40,7 @@ _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedPage:
     """What a page carries.
 
     Args:
@@ -68,12 +67,12 @@ def encode_explorer(
     Raises:
         InputError: if there is no such head, or no token is left to show.
     """
-    return _Explorer(trace, options, origin).inside()
+    return _Explorer(trace, options, origin).message_with_weights()
 
 
-def encode_apart(
+def encode_page(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
-) -> Encoded:
+) -> EncodedPage:
     """The same for a page of its own, on which the heads of a larger trace lie apart.
 
     Raises:
@@ -81,8 +80,8 @@ def encode_apart(
     """
     explorer = _Explorer(trace, options, origin)
     if sum(heads.axes.weights.nbytes for heads in explorer.cropped.values()) <= INSIDE_BYTES:
-        return Encoded(explorer.inside())
-    return explorer.apart()
+        return EncodedPage(explorer.message_with_weights())
+    return explorer.with_heads_apart()
 
 
 class _Words(TypedDict):
@@ -110,22 +109,22 @@ class _Explorer:
         if options.step is not None:
             self.cropped = {k: crop_to_step(heads, options.step) for k, heads in self.heads.items()}
 
-    def inside(self) -> str:
+    def message_with_weights(self) -> str:
         """The message with all weights in it."""
         weights = {f"{kind}.weights": heads.axes.weights for kind, heads in self.cropped.items()}
         return self.message(weights, Packing())
 
-    def apart(self) -> Encoded:
+    def with_heads_apart(self) -> EncodedPage:
         """The message without weights, and those of each head that can be opened."""
-        places = dict.fromkeys(self.places())
+        places = dict.fromkeys(self.openable_heads())
         weights = [self.cropped[kind].axes.weights[n, head] for kind, n, head in places]
         packing = packing_of(weights)
         names = (".".join(map(str, place)) for place in places)
         packed = dict(zip(names, packing.texts(weights), strict=True))
         note = rounding_note(packing, sum(one.nbytes for one in weights))
-        return Encoded(self.message({}, packing), packed, note)
+        return EncodedPage(self.message({}, packing), packed, note)
 
-    def places(self) -> Iterator[Head]:
+    def openable_heads(self) -> Iterator[Head]:
         """Every head that can be opened; those that are open first in front."""
         options, kind = self.options, self.shown.kind
         layer, head = outlined(options.lens, options.layer, options.head)
@@ -201,7 +200,7 @@ class _Explorer:
         caption = (
             ()
             if origin is None
-            else origin.caption(f"{KIND_TITLES[kind]}, {through(options.lens)}")
+            else origin.caption(f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}")
         )
         labels = heads.axes.labels
         blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
@@ -217,7 +216,7 @@ class _Explorer:
             scale=options.scale,
             threshold=options.threshold,
             amount=amount(options.lens),
-            note=row_note(heads, trace, special=options.special),
+            note=map_note(heads, trace, special=options.special),
             caption=caption,
         )
         ribbons = encode_ribbons(
@@ -252,7 +251,7 @@ class _Explorer:
                 scale=options.scale,
                 threshold=options.threshold,
                 amount=amount(second.lens),
-                note=lens_note(second.lens, kind, special=options.special),
+                note=row_note(second.lens, kind, special=options.special),
                 caption=caption,
             )
         ]
@@ -278,7 +277,7 @@ class _Explorer:
         if (origin := self.origin) is None:
             return []
         options = self.options
-        own = of_head(self.shown.kind, options.layer, options.head, options.lens)
+        own = head_caption(self.shown.kind, options.layer, options.head, options.lens)
         return ["First:", *origin.caption(own), "Second:", *second]
 
     def words_of(self, kind: Kind) -> _Words:

@@ -9,8 +9,8 @@ import numpy as np
 from transformer import special_tokens
 from transformer.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.labels import at_head
-from viz.draw.lens_words import row_note as lens_note
+from viz.draw.labels import capitalised
+from viz.draw.lens_words import row_note
 from viz.draw.open_head import Heads
 from viz.draw.packed_heads import Packing
 from viz.draw.ribbons import FAINTEST
@@ -18,15 +18,15 @@ from viz.draw.ribbons import FAINTEST
 _OF_ONE = 1e-3  # a row that sums to 1 does so up to this, as a model in half precision computes it
 
 
-def row_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
+def map_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
     """The sentence under a map that says what a row is; it claims no sum that is not there."""
     if heads.lens != "weights":
-        return lens_note(heads.lens, heads.kind, special=special)
+        return row_note(heads.lens, heads.kind, special=special)
     if not special and trace.special != special_tokens.OURS:
         return "Each row is one word that looks; what special tokens absorb is left out of its sum."
     if special and not _sums_to_one(heads, trace):
         return "Each row is one position that looks; not every row sums to 1."
-    return lens_note(heads.lens, heads.kind, special=special)
+    return row_note(heads.lens, heads.kind, special=special)
 
 
 def _sums_to_one(heads: Heads, trace: AttentionTrace) -> bool:
@@ -76,7 +76,7 @@ def named_texts(trace: AttentionTrace) -> list[NamedText]:
     alone = is_alone(trace)
     return [
         NamedText(
-            "Text" if alone else at_head(languages.name(side)),
+            "Text" if alone else capitalised(languages.name(side)),
             text,
             code_of_name(languages.name(side)),
         )

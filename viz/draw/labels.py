@@ -42,7 +42,7 @@ def axis_titles(
         by_read: whether a decoder row is named by what it reads, which is not usual in `cross`.
         alone: whether there is but one sentence, as in an encoder or a decoder by itself.
     """
-    source, target = (at_head(languages.name(side)) for side in get_args(Side))
+    source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"
     if alone and kind != "cross":
         return AxisTitles("The token that looks", "Where it looks")
@@ -91,7 +91,7 @@ def row_names(
     return [f"the row that {name}" for name in names]
 
 
-def at_head(text: str) -> str:
+def capitalised(text: str) -> str:
     """A text with a capital letter, as at the head of a sentence."""
     return text[:1].upper() + text[1:]
 

@@ -38,7 +38,7 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedSentence:
     """A sentence as the list has it.
 
     Args:
@@ -59,7 +59,7 @@ class Listed:
 
 
 def encode_lines(
-    sentences: Sequence[Listed],
+    sentences: Sequence[ListedSentence],
     heads: Mapping[Kind, Sequence[HeadSummary]],
     *,
     sides: Sequence[Side],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from transformer.config import PAD
 from transformer.tokenizer import SPECIAL
-from viz.draw.labels import at_head, display_tokens, row_names
+from viz.draw.labels import capitalised, display_tokens, row_names
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode
@@ -85,7 +85,9 @@ def encode_masks(
                 "title": grid.title,
                 "queries": display_tokens(grid.labels.queries),
                 "keys": display_tokens(grid.labels.keys),
-                "names": [at_head(name) for name in grid.names or row_names(grid.labels.queries)],
+                "names": [
+                    capitalised(name) for name in grid.names or row_names(grid.labels.queries)
+                ],
                 "faded": [token == PADDING for token in grid.labels.queries],
             }
             for grid in grids

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from viz.draw.labels import at_head, quoted
+from viz.draw.labels import capitalised, quoted
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.masking import MaskReason
@@ -30,7 +30,7 @@ def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> 
         keys: as the screen shows them.
         whys: what hides each key.
     """
-    row = at_head(name)
+    row = capitalised(name)
     seen = [key for key, why in zip(keys, whys, strict=True) if why == "seen"]
     sentences = [f"{row} may see {_listed(seen)}."]
     for why, group in groupby(zip(keys, whys, strict=True), key=lambda pair: pair[1]):

@@ -11,7 +11,7 @@ import numpy as np
 from transformer.config import EOS
 from transformer.languages import OURS, Languages, Side
 from transformer.tokenizer import WORD_START
-from viz.draw.labels import at_head
+from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode
 
@@ -75,7 +75,7 @@ def encode_links(
         "color": COLOR["cross"],
         "source": list(source),
         "target": list(target),
-        "languages": [at_head(languages.name(side)) for side in get_args(Side)],
+        "languages": [capitalised(languages.name(side)) for side in get_args(Side)],
     }
     ends = np.array([(pair.source, pair.target) for pair in pairs], dtype=np.uint32)
     strengths = np.array([pair.strength for pair in pairs], dtype=np.float32)

@@ -12,7 +12,7 @@ from tests.viz.draw.message import decode
 from tests.viz.draw.test_packed_heads import unpacked
 from transformer import AttentionTrace, InputError, Kind
 from viz.draw import explorer, packed_heads
-from viz.draw.explorer import encode_apart, encode_explorer
+from viz.draw.explorer import encode_explorer, encode_page
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.packed_heads import Packing
 
@@ -149,7 +149,7 @@ def test_only_what_can_be_opened_is_in_a_page(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     trace = made_trace(6, 3, 2, 0)
     kinds: tuple[Kind, ...] = ("cross", "encoder_self")
-    encoded = encode_apart(
+    encoded = encode_page(
         trace, ExplorerOptions("cross", 1, 1, kinds=kinds, layers=(0, 2), over=((1, 0),))
     )
     assert [*encoded.heads][:2] == ["cross.1.1", "cross.1.0"]  # open first, so read first
@@ -166,7 +166,7 @@ def test_rounding_is_told(monkeypatch):
     monkeypatch.setattr(explorer, "INSIDE_BYTES", 0)
     monkeypatch.setattr(packed_heads, "EXACT_BYTES", 0)
     trace = made_trace(6, 1, 2, 0)
-    encoded = encode_apart(trace, ExplorerOptions())
+    encoded = encode_page(trace, ExplorerOptions())
     assert encoded.note
     assert "rounded to steps of 0.000015, 16 bits each" in encoded.note
     meta, _, _ = read(encoded.message)

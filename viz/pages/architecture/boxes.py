@@ -15,7 +15,7 @@ from transformer.languages import OURS, Languages, Side
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
-from viz.draw.labels import at_head
+from viz.draw.labels import capitalised
 from viz.pages.architecture import box_words
 
 Stack = Literal["encoder", "decoder"]
@@ -178,7 +178,7 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
     return (
         *_foot(
             "encoder",
-            at_head(source),
+            capitalised(source),
             box_words.of_vocabulary(config),
             config,
         ),
@@ -196,7 +196,7 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
         _norm("encoder", "feed_forward", "feed forward"),
         *_foot(
             "decoder",
-            f"{at_head(target)}, shifted right",
+            f"{capitalised(target)}, shifted right",
             "The translation one step late: each position reads what was written before it and is "
             "to write the next piece (§3.1).",
             config,

@@ -19,7 +19,7 @@ from viz.app.memory import memo_per_trace
 from viz.app.mounts import architecture, attention_map, tensor_strip
 from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox
-from viz.draw.caption import of_head
+from viz.draw.caption import head_caption
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
@@ -162,7 +162,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             writes=axes.writes,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
             key="arch-map",
-            caption=origin_of(trace).caption(of_head(box.kind, layer, None)),
+            caption=origin_of(trace).caption(head_caption(box.kind, layer, None)),
         )
     else:
         tensor_strip(

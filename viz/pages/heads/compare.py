@@ -14,7 +14,7 @@ from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
-from viz.draw.caption import Origin, of_head
+from viz.draw.caption import Origin, head_caption
 from viz.draw.open_head import Heads, OpenMap, heads_of_kind, open_map
 from viz.pages.heads.controls import Controls, pick_head
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
@@ -124,5 +124,5 @@ def _second(
     heads = heads_of_kind(
         trace, controls.kind, words=controls.words, special=controls.special, lens=lens
     )
-    caption = origin.caption(of_head(controls.kind, layer, head, lens))
+    caption = origin.caption(head_caption(controls.kind, layer, head, lens))
     return Second(open_map(heads, layer, head), caption, heads, trace.languages)

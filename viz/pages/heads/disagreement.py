@@ -10,7 +10,7 @@ import streamlit as st
 from transformer.analysis.distance import row_distances
 from transformer.analysis.heads.measures import first_counted_row
 from transformer.analysis.lenses.disagreement import head_distances
-from viz.draw.labels import at_head, row_names
+from viz.draw.labels import capitalised, row_names
 from viz.draw.lens_words import tells_heads
 from viz.draw.open_head import Heads, mean, short_name
 from viz.pages.heads.controls import Controls, choose_head
@@ -69,4 +69,4 @@ def _rows(controls: Controls, first: Heads, second: Heads) -> None:
     st.markdown("**By row** of the open map")
     with st.container(key="disagreeing-rows", gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
-            st.text(f"{at_head(names[row])}: {distances[row]:.2f}")
+            st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

@@ -10,7 +10,7 @@ from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.config import BOS
 from transformer.tokenizer import SPECIAL
 from viz.draw.formatting import format_number
-from viz.draw.labels import at_head, display_tokens, quoted, row_names
+from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.lens_words import amount
 from viz.draw.open_head import Heads, OpenMap, mean
 from viz.pages.heads.controls import Controls
@@ -41,7 +41,7 @@ def show_numbers(controls: Controls, heads: Heads, opened: OpenMap) -> None:
             name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
             verb = "looks at" if heads.lens == "weights" else "gives it to"
-            st.text(f"{at_head(name)} {verb} {key}")
+            st.text(f"{capitalised(name)} {verb} {key}")
         if heads.kind != "cross":
             st.metric(
                 "Offset",

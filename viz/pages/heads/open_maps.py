@@ -15,7 +15,7 @@ from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.app.mounts import attention_map, ribbons
 from viz.app.origin import origin_of
-from viz.draw.caption import of_head
+from viz.draw.caption import head_caption
 from viz.draw.explorer_options import SecondMap
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
@@ -115,7 +115,7 @@ def show_compared(
 
 def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
     return origin_of(trace).caption(
-        of_head(controls.kind, controls.layer, controls.head, controls.lens)
+        head_caption(controls.kind, controls.layer, controls.head, controls.lens)
     )
 
 

@@ -17,7 +17,7 @@ from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import head_grid
 from viz.app.origin import origin_of
-from viz.draw.caption import through
+from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import SecondMap
 from viz.draw.head_grid import GridPart
 from viz.draw.head_order import LAYER_ORDER, head_order
@@ -139,7 +139,7 @@ def _grid(
         order=head_order(parts, controls.layers, controls.sort),
         step=step,
         key="grid",
-        caption=origin_of(trace).caption(f"{every_head}, {through(controls.lens)}"),
+        caption=origin_of(trace).caption(f"{every_head}, {lens_caption(controls.lens)}"),
     )
 
 

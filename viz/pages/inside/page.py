@@ -25,7 +25,7 @@ from viz.app.head_picker import HEAD, in_link, pick, pick_kind
 from viz.app.memory import memo, memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
-from viz.draw.caption import of_head
+from viz.draw.caption import head_caption
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
@@ -208,7 +208,7 @@ def _picture(
         factor=times(chosen.scale, chosen.temperature),
         key="inside",
         caption=origin_of(trace).caption(
-            of_head(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
+            head_caption(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
         ),
     )
 

@@ -19,7 +19,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mask_grids
 from viz.app.origin import batch_caption
-from viz.draw.labels import SCREEN_NAMES, at_head, display_tokens, row_names
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import MaskGrid, Row
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
@@ -70,7 +70,7 @@ def _which_mask(languages: Languages) -> dict[Kind, str]:
         "decoder_self": "A position of the decoder may not see what it has still to write, so it "
         "has the causal mask. Padding stands on the right, where that mask hides it from every "
         "real token.",
-        "cross": f"{at_head(languages.one('target', 'token'))} is neither before nor after "
+        "cross": f"{capitalised(languages.one('target', 'token'))} is neither before nor after "
         f"{languages.one('source', 'one')}, so there is no causal mask between the languages, and "
         "“both” is the padding mask of the source.",
     }

@@ -12,7 +12,7 @@ from transformer.analysis.paper.leaks import Leak, leak
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number
-from viz.draw.labels import at_head
+from viz.draw.labels import capitalised
 from viz.pages.masks.charts import loss_chart, share_chart
 
 SAME, SMALL = 0.0005, 0.05
@@ -156,7 +156,7 @@ def _unchanged(masked: Leak, unmasked: Leak) -> str:
     rest = "to the last digit" if most == 0 else f"but for rounding, {most:.0e} nats at most"
     have = "has" if kept.sum() == 1 else "have"
     return (
-        f"{at_head(_sentences(kept))} {have} no padding: nothing can leak in, and the loss is "
+        f"{capitalised(_sentences(kept))} {have} no padding: nothing can leak in, and the loss is "
         f"the same {rest}."
     )
 

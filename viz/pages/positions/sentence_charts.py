@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from transformer.languages import Languages
-from viz.draw.labels import at_head, display_tokens
+from viz.draw.labels import capitalised, display_tokens
 from viz.figures.axes import legend_below
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
@@ -116,7 +116,7 @@ def pieces_chart(
         .encode(
             x=alt.X(
                 "place:O",
-                title=f"{at_head(languages.name('target'))}: the piece being written",
+                title=f"{capitalised(languages.name('target'))}: the piece being written",
                 axis=alt.Axis(
                     labelExpr=labels,
                     labelAngle=-45,

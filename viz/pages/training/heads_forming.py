@@ -22,7 +22,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid
-from viz.draw.caption import Origin, of_head
+from viz.draw.caption import Origin, head_caption
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
@@ -158,7 +158,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         )
     with picture:
         one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
-        _large(one, kind, drawn.languages, origin.caption(of_head(kind, layer, head)))
+        _large(one, kind, drawn.languages, origin.caption(head_caption(kind, layer, head)))
         name = _measure_name()
         st.altair_chart(
             measure_chart(

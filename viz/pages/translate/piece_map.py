@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from viz.app.head_picker import UrlNames, pick
 from viz.app.mounts import attention_map
-from viz.draw.caption import Origin, of_head
+from viz.draw.caption import Origin, head_caption
 from viz.draw.labels import head_name
 
 if TYPE_CHECKING:
@@ -71,6 +71,6 @@ def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: s
         key=key,
         note=note(languages, by_read=by_read),
         caption=Origin.of(translator, trace.source, trace.target).caption(
-            of_head("cross", layer, head)
+            head_caption("cross", layer, head)
         ),
     )

@@ -23,7 +23,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head
 from viz.app.mounts import attention_map, head_grid
 from viz.app.origin import origin_of
-from viz.draw.caption import of_head
+from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
@@ -180,7 +180,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         beside_difference=True,
         on_paint=on_paint if controls.how == "rows" else None,
         key="roles-map",
-        caption=origin_of(effect.before).caption(of_head(kind, layer, head), f"{which}."),
+        caption=origin_of(effect.before).caption(head_caption(kind, layer, head), f"{which}."),
     )
 
 

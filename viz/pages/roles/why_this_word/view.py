@@ -20,7 +20,7 @@ from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number, format_probability
-from viz.draw.labels import at_head, display_tokens, quoted
+from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
@@ -109,7 +109,7 @@ def _sources(
 ) -> None:
     """Each piece of the source: to first order, and really erased."""
     language = translator.languages.name("source")
-    st.subheader(f"{at_head(language)} pieces", anchor=False)
+    st.subheader(f"{capitalised(language)} pieces", anchor=False)
     tokens, first = display_tokens(trace.source_tokens), found.by_source
     erased, why_not = _erased(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)

@@ -10,11 +10,11 @@ from transformer.analysis.corpus.head_summary import SentenceHeads, measure_head
 from transformer.kinds import Kind
 from transformer.languages import code_of_name
 from transformer.trace import AttentionTrace
-from viz.draw.explorer import encode_apart
+from viz.draw.explorer import encode_page
 from viz.draw.explorer_notes import is_alone
 from viz.draw.explorer_options import ExplorerOptions, shown_parts
-from viz.draw.labels import at_head
-from viz.draw.lines import Listed, Side
+from viz.draw.labels import capitalised
+from viz.draw.lines import ListedSentence, Side
 from viz.draw.open_head import heads_of_kind
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class SentenceRecord:
     """One sentence as the page holds it; the trace itself need not be kept.
 
     Args:
@@ -35,7 +35,7 @@ class Packed:
         notes: on its weights.
     """
 
-    listed: Listed
+    listed: ListedSentence
     blocks: Mapping[str, str]
     heads: Mapping[Kind, SentenceHeads]
     opens: Kind
@@ -48,12 +48,12 @@ class Packed:
         return sum(map(len, self.blocks.values()))
 
 
-def packed(
+def pack_sentence(
     number: int,
     trace: AttentionTrace,
     options: ExplorerOptions | None = None,
     origin: Origin | None = None,
-) -> Packed:
+) -> SentenceRecord:
     """Make of a trace what the page holds of it.
 
     Args:
@@ -68,7 +68,7 @@ def packed(
     options = options or ExplorerOptions()
     shown = shown_parts(options, trace)
     by_kind = {kind: _measured_heads(trace, kind, options) for kind in shown.kinds}
-    listed = Listed(
+    listed = ListedSentence(
         number=number,
         source=trace.source,
         target=trace.target,
@@ -76,17 +76,17 @@ def packed(
         length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
         unlike=sum(heads.unlike for heads in by_kind.values()) / len(by_kind),
     )
-    encoded = encode_apart(trace, options, origin)
+    encoded = encode_page(trace, options, origin)
     blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
     notes = (*trace.notes, *([encoded.note] if encoded.note else []))
-    return Packed(listed, blocks, by_kind, shown.kind, _sides(trace), notes)
+    return SentenceRecord(listed, blocks, by_kind, shown.kind, _sides(trace), notes)
 
 
 def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
     """That of an encoder or a decoder alone has neither side nor name."""
     names = [trace.languages.name(side) for side in ("source", "target")]
     return tuple(
-        Side("Text" if is_alone(trace) else at_head(name), code_of_name(name)) for name in names
+        Side("Text" if is_alone(trace) else capitalised(name), code_of_name(name)) for name in names
     )
 
 

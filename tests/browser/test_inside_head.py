@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.still import PAPER, SVG, Still, rgb, words_of
 from transformer.analysis.paper.arithmetic import Arithmetic
-from viz.draw.inside_head import Step, encode_inside
+from viz.draw.inside_head import WalkStep, encode_inside
 from viz.draw.palette import COLOR, difference_table
 
 pytestmark = pytest.mark.browser
@@ -43,9 +43,11 @@ def numbers() -> Arithmetic:
 
 def content(step: int = 0, query: str = "Hunde") -> bytes:
     steps = [
-        Step(name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}")
+        WalkStep(
+            name, ("msub", (("mi", "e"), ("mn", str(n)))), f"shape {n}", f"says {n}", f"code {n}"
+        )
         for n, name in enumerate(NAMES)
-    ]  # fmt: skip
+    ]
     return encode_inside(
         numbers(), KEYS, query, "cross",
         title="L1 H2 · cross", steps=steps, step=step, head=1, factor="÷ √dₖ",

@@ -18,7 +18,7 @@ from viz.app.mount import mount
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import Scale, encode_map, squares_of
 from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
-from viz.draw.inside_head import Step, encode_inside, step_of
+from viz.draw.inside_head import WalkStep, encode_inside, step_of
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks, row_of
 from viz.draw.ribbons import encode_ribbons
 from viz.draw.tensor_strip import encode_strip
@@ -158,7 +158,7 @@ def inside_head(
     kind: Kind,
     *,
     title: str,
-    steps: Sequence[Step],
+    steps: Sequence[WalkStep],
     step: int,
     on_step: Callable[[int], None],
     head: int,

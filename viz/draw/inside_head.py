@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkStep:
     """One step of the arithmetic, as it is told above the picture.
 
     Args:
@@ -45,7 +45,7 @@ def encode_inside(
     kind: Kind,
     *,
     title: str,
-    steps: Sequence[Step],
+    steps: Sequence[WalkStep],
     step: int,
     head: int,
     factor: str,

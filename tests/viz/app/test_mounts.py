@@ -22,7 +22,7 @@ from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.app import mount, mounts
 from viz.draw.architecture import DrawnBox
-from viz.draw.inside_head import Step
+from viz.draw.inside_head import WalkStep
 from viz.draw.mask_grids import MaskGrid, Row
 
 ROOT = Path(mounts.__file__).parents[2]
@@ -38,7 +38,7 @@ WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
 ONE: Any = np.zeros(1, np.float32)
 NOTHING = object()  # the browser sends nothing
 NUMBERS = Arithmetic(**{field.name: ONE for field in dataclasses.fields(Arithmetic)})
-STEPS = [Step(name, ("mi", "q"), "", "", "") for name in ("All", "x", "q, k, v")]
+STEPS = [WalkStep(name, ("mi", "q"), "", "", "") for name in ("All", "x", "q, k, v")]
 
 
 def test_a_picture_is_mounted_by_address_and_its_data_are_bytes():

@@ -10,13 +10,13 @@ import pytest
 
 from tests.viz.draw.message import colors_of, decode
 from transformer.analysis.paper.arithmetic import Arithmetic
-from viz.draw.inside_head import Step, encode_inside, step_of
+from viz.draw.inside_head import WalkStep, encode_inside, step_of
 from viz.draw.palette import COLOR, difference_table
 
 KEYS = ("▁Two", "▁dog", "s")
 STEPS = [
-    Step("All", ("mi", "q"), "3", "All of it.", "a.py:1  x"),
-    Step("x", ("mrow", ()), "", "", ""),
+    WalkStep("All", ("mi", "q"), "3", "All of it.", "a.py:1  x"),
+    WalkStep("x", ("mrow", ()), "", "", ""),
 ]
 SHAPES = {
     "x": (6,), "q": (2,), "k": (3, 2), "v": (3, 4), "products": (3, 2), "dots": (3,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from transformer import TransformerConfig
 from transformer.kinds import KINDS
 from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
-from viz.pages.inside.steps import steps
+from viz.pages.inside.walk import walk_steps
 
 CHILDREN = {"msub": 2, "msup": 2, "msubsup": 3, "mfrac": 2, "msqrt": 1, "munder": 2}
 
@@ -30,7 +30,9 @@ def test_every_equation_of_every_step_is_well_formed() -> None:
     for kind in KINDS:
         for scale in ("÷ √d_k", "none", "× √d_k"):
             for temperature in (1, 0.5):
-                for step in steps(TransformerConfig.demo(), kind, "the row", 7, scale, temperature):
+                for step in walk_steps(
+                    TransformerConfig.demo(), kind, "the row", 7, scale, temperature
+                ):
                     well_formed(step.equation)
 
 

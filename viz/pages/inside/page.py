@@ -29,7 +29,7 @@ from viz.draw.caption import head_caption
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
-from viz.pages.inside.steps import shown_scale, steps, times
+from viz.pages.inside.walk import shown_scale, times, walk_steps
 
 STEP, WORD = "at", "word"
 """Names in the URL: the step of the walk, and the position that looks."""
@@ -199,7 +199,7 @@ def _picture(
         f"{row} looks",
         chosen.kind,
         title=_name(chosen),
-        steps=steps(
+        steps=walk_steps(
             config, chosen.kind, row, len(axes.labels.keys), chosen.scale, chosen.temperature
         ),
         step=_step(),

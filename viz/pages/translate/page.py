@@ -10,10 +10,10 @@ from transformer.decoding import BeamSearch
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.pages.translate import clicks
+from viz.pages.translate.alternatives import show_alternatives
 from viz.pages.translate.editor import show_editor
 from viz.pages.translate.others import show_others
 from viz.pages.translate.piece_map import draw_map, pick_map
-from viz.pages.translate.steps import show_steps
 from viz.pages.translate.tree import show_tree
 from viz.pages.translate.versus import show_both_maps, show_versus
 from viz.pages.translate.word_picture import show_words
@@ -47,7 +47,7 @@ def show() -> None:
             place = pick_map(trace, found.translator.alignment)
             draw_map(found.translator, trace, place, "translate-map")
     with beside:
-        show_steps(found, trace)
+        show_alternatives(found, trace)
         show_others(found)
         _explain()
 

@@ -6,7 +6,7 @@
  */
 
 /**
- * @typedef {object} Step one step of the arithmetic, as it is told above the picture
+ * @typedef {object} WalkStep one step of the arithmetic, as it is told above the picture
  * @property {string} name short, for its button
  * @property {MathNode} equation
  * @property {string} shape with this model's and this sentence's numbers
@@ -32,7 +32,7 @@
  * @property {number} head from 0
  * @property {string} factor by which q · k is scaled, in words
  * @property {number} step to begin with; 0 shows all
- * @property {Step[]} steps
+ * @property {WalkStep[]} steps
  * @property {Record<ArrayName, Float32Array>} arrays
  * @property {Record<ArrayName, number[]>} shapes
  * @property {Partial<Record<ArrayName, number>>} ends of those drawn in colours: the size from

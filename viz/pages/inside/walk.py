@@ -7,16 +7,16 @@ from transformer.analysis.paper.scaling import Scale
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.explanations import source_line
-from viz.draw.inside_head import Step
+from viz.draw.inside_head import WalkStep
 from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
 
 _D_K = sub("d", "k")
 _ATTEND = MultiHeadAttention.attend
 
 
-def steps(
+def walk_steps(
     config: TransformerConfig, kind: Kind, looks: str, keys: int, scale: Scale, temperature: float
-) -> list[Step]:
+) -> list[WalkStep]:
     """The whole as one picture, and then nine steps.
 
     Args:
@@ -50,21 +50,21 @@ def steps(
         else ""
     )
     return [
-        Step(
+        WalkStep(
             "All",
             row("softmax", "(", _scaled(row("Q", sup("K", "T")), scale, temperature), ")", "V"),
             f"{keys} keys, each {d_k} wide, to {d_model} numbers in the stream",
             "One row, from the residual stream and back into it; each value is a hover away.",
             source_line(_ATTEND, "def attend"),
         ),
-        Step(
+        WalkStep(
             "x",
             row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
             f"The residual stream at {looks}: all that the layers before have made of it.",
             source_line(layer.forward, call),
         ),
-        Step(
+        WalkStep(
             "q, k, v",
             row(
                 q, "=", "x", sup("W", "Q"), *bias("Q"), ",", " ",
@@ -75,21 +75,21 @@ def steps(
             f"Three projections {with_bias}; {from_where}.",
             source_line(_ATTEND, "self.W_Q(x)"),
         ),
-        Step(
+        WalkStep(
             "q · k",
             row(q, "·", k, "=", sum_over("c"), sub("q", "c"), sub("k", "j", "c")),
             f"{keys} × {d_k} products, {keys} sums",
             "Component by component, then summed: large where query and key point the same way.",
             source_line(attention_scores, "k.transpose"),
         ),
-        Step(
+        WalkStep(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {_times(scale, d_k, temperature)}",
             _about_scale(scale, temperature),
             source_line(attention_scores, "math.sqrt"),
         ),
-        Step(
+        WalkStep(
             "mask",
             row(s, "=", "−", "∞", text_in(" where hidden")),
             f"{keys} booleans",
@@ -98,7 +98,7 @@ def steps(
             else "Only padding is hidden, and a single sentence has none.",
             source_line(attention_scores, "masked_fill"),
         ),
-        Step(
+        WalkStep(
             "softmax",
             row(
                 alpha, "=",
@@ -108,14 +108,14 @@ def steps(
             "Weights from 0 to 1: what is hidden gets exactly 0.",
             source_line(_ATTEND, "scores.softmax"),
         ),
-        Step(
+        WalkStep(
             "Σ α v",
             row("z", "=", sum_over("j"), alpha, v),
             f"{keys} × {d_v} to {d_v}",
             "Each value vector counts as much as its weight says; the sum is what the head found.",
             source_line(_ATTEND, "pattern.to(v.dtype) @ v"),
         ),
-        Step(
+        WalkStep(
             "Wᴼ",
             row(
                 "Concat", "(", sub("z", "1"), ",", "…", ",", sub("z", "h"), ")", sup("W", "O"), "=",
@@ -126,7 +126,7 @@ def steps(
             "the bars are the lengths of the parts.",
             source_line(_ATTEND, "self.W_O(z"),
         ),
-        Step(
+        WalkStep(
             "+ x",
             row(
                 "LayerNorm", "(", "x", "+", sum_over("i"), sub("z", "i"), sub_sup("W", "i", "O"),

@@ -13,14 +13,14 @@ from transformer.attention import attention_scores
 from transformer.kinds import KINDS
 from viz.app.explanations import source_line
 from viz.draw.mathml import Node
-from viz.pages.inside.steps import shown_scale, steps, times
+from viz.pages.inside.walk import shown_scale, times, walk_steps
 
 ROOT = Path(__file__).parents[4]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
 
 
 def told(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
-    return {step.name: step for step in steps(CONFIG, kind, "the row", 11, scale, temperature)}
+    return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale, temperature)}
 
 
 def letters(equation: Node) -> str:
@@ -122,7 +122,9 @@ def test_the_scale_over_its_column() -> None:
 def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:
     biased = {
         step.name: step
-        for step in steps(replace(CONFIG, attention_bias=True), "cross", "the row", 11, "none", 1.0)
+        for step in walk_steps(
+            replace(CONFIG, attention_bias=True), "cross", "the row", 11, "none", 1.0
+        )
     }
     assert letters(biased["q, k, v"].equation).count("b") == 3
     assert letters(biased["+ x"].equation).endswith("+bO)")

@@ -16,7 +16,7 @@ from viz.pages.translate import clicks
 from viz.pages.translate.shown import scored
 
 
-def show_steps(found: Found, trace: AttentionTrace) -> None:
+def show_alternatives(found: Found, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the next best ones beside it."""
     st.subheader("What else could have stood there", anchor=False)
     known = scored(found)

@@ -14,10 +14,10 @@ test("every head has one place, no two overlap, and all lie on the page", () => 
     assert.equal(new Set(cells.map(({ id }) => id)).size, 3 * 3 * 8);
     for (const one of cells) {
       assert.ok(one.x >= 0 && one.y >= 0, String(width));
-      assert.ok(one.x + one.wide <= wide && one.y + one.high <= height, String(width));
+      assert.ok(one.x + one.width <= wide && one.y + one.height <= height, String(width));
       assert.ok(cells.every((other) => other === one
-        || other.x >= one.x + one.wide || other.x + other.wide <= one.x
-        || other.y >= one.y + one.high || other.y + other.high <= one.y), String(width));
+        || other.x >= one.x + one.width || other.x + other.width <= one.x
+        || other.y >= one.y + one.height || other.y + other.height <= one.y), String(width));
     }
   }
 });
@@ -33,7 +33,7 @@ test("an order of its own is read line by line", () => {
 /** @param {any} more @param {number} ratio */
 function tile(more, ratio) {
   const part = gridPart("cross", 1, 1, 4, 4, more);
-  const cell = { ...cellOf(part, 0, 0), x: 0, y: 0, wide: 2, high: 2 };
+  const cell = { ...cellOf(part, 0, 0), x: 0, y: 0, width: 2, height: 2 };
   return tileOf(cell, "light", ratio);
 }
 
@@ -66,10 +66,10 @@ test("a head that is switched off is crossed out from corner to corner, and no o
   const plain = gridMarks(plan, theme, 1);
   const known = new Set(plain.map((mark) => JSON.stringify(mark)));
   const marks = gridMarks(plan, theme, 1, new Set(["cross 2 1"]));
-  const [{ x, y, wide, high }] = plan.cells.filter(({ id }) => id === "cross 2 1");
+  const [{ x, y, width, height }] = plan.cells.filter(({ id }) => id === "cross 2 1");
   const added = marks.filter((mark) => !known.has(JSON.stringify(mark)));
   const paths = added.flatMap((mark) => (mark.type === "path" ? [mark] : []));
-  const corners = `M${x} ${y}L${x + wide} ${y + high}M${x + wide} ${y}L${x} ${y + high}`;
+  const corners = `M${x} ${y}L${x + width} ${y + height}M${x + width} ${y}L${x} ${y + height}`;
   assert.deepEqual(paths.map(({ d, stroke }) => [d, stroke]),
     [[corners, theme.paper], [corners, theme.ink]]);
   assert.equal(marks.length, plain.length + 4);
@@ -86,7 +86,7 @@ test("what was switched is said once, by name or by number", () => {
 
 test("arrows go straight on before askew and never leave their row", () => {
   const [from, right, askew, below] = [[0, 0], [40, 0], [40, 15], [0, 60]].map(([x, y]) =>
-    ({ x, y, wide: 10, high: 10 }));
+    ({ x, y, width: 10, height: 10 }));
   const cells = [from, right, askew, below];
   assert.equal(nearest(cells, from, [1, 0]), right);
   assert.equal(nearest(cells, from, [0, 1]), below);

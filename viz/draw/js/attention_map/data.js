@@ -12,7 +12,7 @@
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {string[] | null} rowNames what the decoder reads and writes at each query
- * @property {import("./scale.js").ScaleName} scale
+ * @property {import("../core/scale.js").ScaleName} scale
  * @property {number} threshold weights of less are not drawn
  * @property {string} [amount] what a square holds, where it is no weight
  * @property {boolean} signed the weights are a difference of two maps

@@ -8,7 +8,7 @@ import { clipped, picture, rect, text } from "../core/scene.js";
 import { isolate } from "../core/text.js";
 import { barMarks } from "./bars.js";
 import { AVERAGE } from "./plan.js";
-import { leveller } from "./scale.js";
+import { leveller } from "../core/scale.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
 

@@ -9,7 +9,7 @@ import { difference, number, quote, within } from "../core/text.js";
 import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
 import { hitMap, originOf, planMap } from "./plan.js";
-import { HIGH, legend } from "./scale.js";
+import { HIGH, legend } from "../core/scale.js";
 import { extended, squaresOf } from "./stroke.js";
 
 /** @typedef {import("./data.js").MapData} MapData */

@@ -2,15 +2,15 @@
 
 import { button, make } from "../core/dom.js";
 
-/** Layer and head from 0. @typedef {[layer: number, head: number]} Place */
+/** Layer and head from 0. @typedef {[layer: number, head: number]} LayerHead */
 
 export class OverMenu {
-  /** @param {(over: Place[]) => void} change hears of all that lie over the open head */
+  /** @param {(over: LayerHead[]) => void} change hears of all that lie over the open head */
   constructor(change) {
-    /** @type {Place[]} */
+    /** @type {LayerHead[]} */
     this.over = [];
     this.select = make("select");
-    this.add = button("Add", () => change([...this.over, placeOf(this.select.value)]));
+    this.add = button("Add", () => change([...this.over, layerHeadOf(this.select.value)]));
     this.clear = button("Remove all", () => change([]));
     this.label = make("span");
     this.root = make("div", { class: "hl hl-explorer-over" },
@@ -19,9 +19,9 @@ export class OverMenu {
 
   /**
    * @param {object} state
-   * @param {Place[]} state.every heads of this kind, in order
-   * @param {Place | null} state.open null is a mean
-   * @param {Place[]} state.over
+   * @param {LayerHead[]} state.every heads of this kind, in order
+   * @param {LayerHead | null} state.open null is a mean
+   * @param {LayerHead[]} state.over
    * @param {number} state.most heads that have a colour, the open one among them
    * @param {(layer: number, head: number) => string} state.nameOf
    * @param {boolean} state.together whether a map is of all heads of a layer
@@ -40,7 +40,7 @@ export class OverMenu {
     }).flat());
     // the next one stays chosen, so that several are laid over with one key
     const next = rest.find((place) => String(place) === before.replace(".", ","))
-      ?? rest.find(([layer, head]) => isAfter([layer, head], placeOf(before)));
+      ?? rest.find(([layer, head]) => isAfter([layer, head], layerHeadOf(before)));
     if (next) this.select.value = next.join(".");
     this.add.disabled = over.length + 1 >= most || !rest.length;
     this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
@@ -49,20 +49,20 @@ export class OverMenu {
   }
 }
 
-/** @param {string} value @returns {Place} */
-function placeOf(value) {
+/** @param {string} value @returns {LayerHead} */
+function layerHeadOf(value) {
   const [layer, head] = value.split(".").map(Number);
   return [layer, head];
 }
 
-/** @param {Place} one @param {Place} other */
+/** @param {LayerHead} one @param {LayerHead} other */
 const isAfter = ([layer, head], [otherLayer, otherHead]) =>
   layer > otherLayer || (layer === otherLayer && head > otherHead);
 
 /**
- * @param {Place[]} places
+ * @param {LayerHead[]} places
  * @param {boolean} together a list without groups
- * @returns {[layer: number | null, places: Place[]][]}
+ * @returns {[layer: number | null, places: LayerHead[]][]}
  */
 function byLayer(places, together) {
   if (together) return [[null, places]];

@@ -34,7 +34,7 @@ export class Explorer extends View {
     this.pairs; // the control
     /** @type {import("./pair.js").PairPart | null} */
     this.pair = null; // null is both texts
-    /** @type {Record<string, import("./over.js").Place[]> | null} */
+    /** @type {Record<string, import("./over.js").LayerHead[]> | null} */
     this.over = null; // by kind, those whose ribbons lie over the open head's
     /** @type {Opened} */
     this.selected;
@@ -97,7 +97,7 @@ export class Explorer extends View {
     this.options.onSelect?.(head);
   }
 
-  /** @param {import("./over.js").Place[]} over what lies over the open head from now on */
+  /** @param {import("./over.js").LayerHead[]} over what lies over the open head from now on */
   lay(over) {
     this.over = { ...this.over, [this.selected[0]]: over };
     this.drawHead();
@@ -134,7 +134,7 @@ export class Explorer extends View {
     return over.filter((place) => String(place) !== String(this.outlined()?.slice(1)));
   }
 
-  /** The heads of the open kind that the grid shows. @returns {import("./over.js").Place[]} */
+  /** The heads of the open kind that the grid shows. @returns {import("./over.js").LayerHead[]} */
   every() {
     const { grid: { order, parts }, together } = this.data;
     const [kind] = this.selected;

@@ -27,7 +27,7 @@ export function gridDrawing(plan, theme, selected, notes, measure, crossed) {
     ({ text: note, x: 0, y: plan.height + 24 + line * LINE, size: NOTE, quiet: true }));
   const cell = plan.cells.find(({ id }) => id === ident(selected));
   const outline = cell ? [rect({
-    x: cell.x - 2.25, y: cell.y - 2.25, width: cell.wide + 4.5, height: cell.high + 4.5,
+    x: cell.x - 2.25, y: cell.y - 2.25, width: cell.width + 4.5, height: cell.height + 4.5,
     stroke: theme.ink, line: STROKE,
   })] : [];
   return {

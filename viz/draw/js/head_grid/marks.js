@@ -24,15 +24,13 @@ const NONE = new Set();
  */
 export const gridMarks = (plan, theme, ratio, crossed = NONE) => [
   ...plan.cells.map((cell) => picture({
-    x: cell.x, y: cell.y, width: cell.wide, height: cell.high, exact: true, title: labelOf(cell),
+    x: cell.x, y: cell.y, width: cell.width, height: cell.height, exact: true, title: labelOf(cell),
     raster: tileOf(cell, theme.name, ratio),
   })),
   ...plan.cells.filter(({ id }) => crossed.has(id)).flatMap((cell) => crossMarks(cell, theme)),
   ...plan.dots.map(({ x, y, radius, color }) => circle({ x, y, radius, fill: color })),
-  ...plan.frames.map(({ x, y, wide, high }) =>
-    rect({ x, y, width: wide, height: high, stroke: theme.line })),
-  ...plan.bars.map(({ x, y, wide, high }) =>
-    rect({ x, y, width: wide, height: high, fill: theme.ink })),
+  ...plan.frames.map((frame) => rect({ ...frame, stroke: theme.line })),
+  ...plan.bars.map((bar) => rect({ ...bar, fill: theme.ink })),
   ...wordMarks(plan.texts, theme),
 ];
 
@@ -42,14 +40,14 @@ export const gridMarks = (plan, theme, ratio, crossed = NONE) => [
  * @param {Theme} theme
  * @returns {Mark[]}
  */
-function crossMarks({ x, y, wide, high }, theme) {
-  const [right, low] = [x + wide, y + high];
+function crossMarks({ x, y, width, height }, theme) {
+  const [right, low] = [x + width, y + height];
   const d = `M${x} ${y}L${right} ${low}M${right} ${y}L${x} ${low}`;
   return [
-    rect({ x, y, width: wide, height: high, fill: theme.paper, opacity: VEIL }),
+    rect({ x, y, width, height, fill: theme.paper, opacity: VEIL }),
     path({ d, stroke: theme.paper, line: 4 }),
     path({ d, stroke: theme.ink, line: 2 }),
-    rect({ x: x + 0.5, y: y + 0.5, width: wide - 1, height: high - 1, stroke: theme.quiet }),
+    rect({ x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1, stroke: theme.quiet }),
   ];
 }
 
@@ -69,7 +67,7 @@ export const wordMarks = (texts, theme) => texts.map(({ bold, quiet, align, ...w
  * @param {number} ratio
  */
 export const isFolded = ({ cells }, ratio) => cells.some((cell) =>
-  cell.part.columns > pixelsOf(cell.wide, ratio) || cell.part.rows > pixelsOf(cell.high, ratio));
+  cell.part.columns > pixelsOf(cell.width, ratio) || cell.part.rows > pixelsOf(cell.height, ratio));
 
 /** @param {number} side @param {number} ratio */
 const pixelsOf = (side, ratio) => Math.max(1, Math.round(side * ratio));
@@ -83,7 +81,7 @@ const pixelsOf = (side, ratio) => Math.max(1, Math.round(side * ratio));
  */
 export function tileOf(cell, theme, ratio) {
   const { part } = cell;
-  const raster = blank(pixelsOf(cell.wide, ratio), pixelsOf(cell.high, ratio));
+  const raster = blank(pixelsOf(cell.width, ratio), pixelsOf(cell.height, ratio));
   const [weights, colors] = [weightsOf(cell), part.palette[theme]];
   const [xs, ys] = [spans(raster.width, part.columns), spans(raster.height, part.rows)];
   const last = part.last ?? part.rows - 1;

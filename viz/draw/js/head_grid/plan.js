@@ -22,7 +22,7 @@ const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 /** @typedef {import("./data.js").Cell} Cell */
 /** @typedef {import("../core/theme.js").Measure} Measure */
 
-/** @typedef {{x: number, y: number, wide: number, high: number}} Place */
+/** @typedef {{x: number, y: number, width: number, height: number}} Place */
 /** @typedef {Cell & Place} Placed a small map in its place */
 
 /**
@@ -115,7 +115,7 @@ function layBlocks(plan, parts, width, measure) {
  */
 function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
   const { part } = rows[0][0];
-  const high = heightOf(part, side);
+  const height = heightOf(part, side);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
   const left = x + before;
@@ -126,11 +126,11 @@ function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
   }
   let y = top + TITLE + NAME;
   const laid = rows.map((heads) => {
-    plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + high / 2 + 4, "end"));
+    plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + height / 2 + 4, "end"));
     const cells = heads.map((one) =>
-      ({ ...one, x: left + one.head * (side + GAP), y, wide: side, high }));
+      ({ ...one, x: left + one.head * (side + GAP), y, width: side, height }));
     cells.forEach((cell) => captions(plan, cell, role, cell.value));
-    y += high + under + GAP;
+    y += height + under + GAP;
     return cells;
   });
   plan.cells.push(...laid.flat());
@@ -166,7 +166,7 @@ function layFlow(plan, parts, order, width, measure) {
     const top = y + NAME;
     const cells = row.map((one, column) => {
       const x = EDGE_ROOM + column * (side + FLOW_GAP);
-      const cell = { ...one, x, y: top, wide: side, high: heightOf(one.part, side) };
+      const cell = { ...one, x, y: top, width: side, height: heightOf(one.part, side) };
       plan.dots.push({ x: x + 4, y: top - 10, radius: 3.5, color: one.part.color });
       plan.texts.push({ ...small(one.name, x + 11, top - 6, "start"), size: LETTERS.largest });
       plan.texts.push({ ...small(one.value, x + side, top - 6, "end"), size: LETTERS.largest });
@@ -175,7 +175,7 @@ function layFlow(plan, parts, order, width, measure) {
       return cell;
     });
     plan.cells.push(...cells);
-    y = top + Math.max(...cells.map(({ high }) => high)) + (role ? CAPTION : 0) + FLOW_GAP;
+    y = top + Math.max(...cells.map(({ height }) => height)) + (role ? CAPTION : 0) + FLOW_GAP;
     return cells;
   });
   plan.groups.push({ name: "in order", rows });
@@ -197,13 +197,13 @@ const heightOf = ({ queries, keys }, side) =>
  * @param {number} letters size of the role's, 0 for no role
  * @param {string} value
  */
-function captions(plan, { x, y, wide, high, role }, letters, value) {
+function captions(plan, { x, y, width, height, role }, letters, value) {
   /** @type {[string, number][]} */
   const lines = [[value, LETTERS.largest]];
   if (letters) lines.unshift([role, letters]);
   lines.forEach(([text, size], line) => {
-    const base = y + high + 13 + line * CAPTION;
-    plan.texts.push({ ...small(text, x + wide / 2, base, "middle"), size });
+    const base = y + height + 13 + line * CAPTION;
+    plan.texts.push({ ...small(text, x + width / 2, base, "middle"), size });
   });
 }
 
@@ -226,11 +226,11 @@ function roleLetters(heads, room, measure) {
  * @param {GridPlan} plan
  * @param {Placed} cell
  */
-function markStep({ bars, frames }, { x, y, wide, high, part }) {
+function markStep({ bars, frames }, { x, y, width, height, part }) {
   if (part.last == null) return;
-  frames.push({ x: x - 0.5, y: y - 0.5, wide: wide + 1, high: high + 1 });
-  const middle = Math.round(y + ((part.last + 0.5) / part.rows) * high - 0.5);
-  for (const at of [x - 3, x + wide]) bars.push({ x: at, y: middle, wide: 3, high: 1 });
+  frames.push({ x: x - 0.5, y: y - 0.5, width: width + 1, height: height + 1 });
+  const middle = Math.round(y + ((part.last + 0.5) / part.rows) * height - 0.5);
+  for (const at of [x - 3, x + width]) bars.push({ x: at, y: middle, width: 3, height: 1 });
 }
 
 /**

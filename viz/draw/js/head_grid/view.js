@@ -111,8 +111,8 @@ export class HeadGrid extends View {
 
   /** A grid cell over each map; those that stay are the same elements as before. */
   place() {
-    const { cells, groups, height } = this.plan;
-    this.grid.style.height = `${height}px`;
+    const { cells, groups } = this.plan;
+    this.grid.style.height = `${this.plan.height}px`;
     const order = JSON.stringify(groups.map(({ rows }) =>
       rows.map((row) => row.map(({ id }) => id))));
     if (order !== this.order) this.build(groups);
@@ -122,9 +122,9 @@ export class HeadGrid extends View {
       const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
       this.cells.set(node, cell);
       node.setAttribute("aria-description", describe(cell));
-      const { x, y, wide, high } = cell;
+      const { x, y, width, height } = cell;
       Object.assign(node.style,
-        { left: `${x}px`, top: `${y}px`, width: `${wide}px`, height: `${high}px` });
+        { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
     }
     this.nameCells();
   }
@@ -227,10 +227,10 @@ export class HeadGrid extends View {
     const cell = node && this.cells.get(node);
     this.tip.hidden = !cell;
     if (!cell) return;
-    const { x, y, wide, high, value } = cell;
+    const { x, y, width, height, value } = cell;
     const off = this.crossed.has(cell.id) ? " · switched off" : "";
     this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []));
-    placeTip(this.tip, this.box, { left: x, top: y, right: x + wide, bottom: y + high });
+    placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });
   }
 }
 
@@ -260,7 +260,7 @@ export function nearest(cells, from, [right, down]) {
   let least = Infinity;
   for (const cell of cells) {
     const [dx, dy] = [cell.x - from.x, cell.y - from.y];
-    if (right && Math.abs(dy) >= from.high) continue;
+    if (right && Math.abs(dy) >= from.height) continue;
     const ahead = dx * right + dy * down;
     const far = ahead + 2 * Math.abs(dx * down + dy * right);
     if (ahead > 0 && far < least) [best, least] = [cell, far];

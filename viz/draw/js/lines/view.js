@@ -5,7 +5,7 @@ import { paint, sized } from "../core/canvas.js";
 import { button, make, tableOf } from "../core/dom.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { figure, number, within } from "../core/text.js";
-import { HIGH, legend } from "../attention_map/scale.js";
+import { HIGH, legend } from "../core/scale.js";
 import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
@@ -135,9 +135,9 @@ export class HeadSummary extends PictureView {
 
   legendItems() {
     const [{ palette }] = this.data.parts;
-    const scale = /** @type {import("../attention_map/data.js").MapData} */ (
-      { scale: "square root", threshold: 0, signed: false, amount: "weight" });
-    return legend(scale, palette[this.theme.name]);
+    /** @type {import("../core/scale.js").Scaling} */
+    const scaling = { scale: "square root", threshold: 0, signed: false, amount: "weight" };
+    return legend(scaling, palette[this.theme.name]);
   }
 
   /** @param {Visible} visible */

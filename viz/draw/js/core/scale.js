@@ -1,13 +1,22 @@
 // From a weight to its colour, and the legend that says how. Numbers never come this way.
 
-import { cssColor } from "../core/raster.js";
-import { rect } from "../core/scene.js";
-import { within } from "../core/text.js";
+import { cssColor } from "./raster.js";
+import { rect } from "./scene.js";
+import { within } from "./text.js";
 
 const WIDE = 112; // of the legend's bar, CSS pixels, in steps of two
 export const HIGH = 10;
 
 /** @typedef {"linear" | "square root" | "by row"} ScaleName */
+
+/**
+ * How weights are coloured.
+ * @typedef {object} Scaling
+ * @property {ScaleName} scale
+ * @property {number} threshold weights of less are not drawn
+ * @property {boolean} signed they are differences of two weights
+ * @property {string} [amount] what one is, in a word
+ */
 
 /**
  * @typedef {object} Scale
@@ -29,7 +38,7 @@ const SCALES = {
 };
 
 /**
- * @param {import("./data.js").MapData} data
+ * @param {Scaling & {weights: Float32Array, queries: string[], keys: string[]}} data
  * @returns {(weight: number, row: number) => number} the colour's place in the table of 256
  */
 export function leveller({ weights, queries, keys, scale, signed }) {
@@ -47,9 +56,9 @@ export function leveller({ weights, queries, keys, scale, signed }) {
 
 /**
  * What the legend says: texts, and bars of colours.
- * @param {import("./data.js").MapData} data
- * @param {import("../core/raster.js").Colors} colors
- * @returns {(string | import("../core/save.js").Sample)[]}
+ * @param {Scaling} scaling
+ * @param {import("./raster.js").Colors} colors
+ * @returns {(string | import("./save.js").Sample)[]}
  */
 export function legend({ scale, threshold, signed, amount = "weight" }, colors) {
   const { most, says } = SCALES[scale];

@@ -21,7 +21,7 @@ from tests.browser.app_page import (
     url,
 )
 from transformer import Translator
-from viz.app.serving import EXAMPLES
+from viz.app.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

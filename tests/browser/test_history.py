@@ -14,7 +14,8 @@ import pytest
 
 from tests.browser.app_page import PATIENCE, enter, until, url
 from tests.browser.servers import APP, served
-from viz.app.serving import CHECKPOINT_VARIABLE, EXAMPLES
+from viz.app.model_folders import CHECKPOINT_VARIABLE
+from viz.app.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, WebSocketRoute
@@ -38,9 +39,9 @@ import time
 from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from viz.app import first_page, garbage, serving
+from viz.app import first_page, garbage, cached_results
 
-run, search = ScriptRunner._run_script, serving.search
+run, search = ScriptRunner._run_script, cached_results.search
 
 def run_late(self, rerun_data):
     time.sleep(0.5 * ({LATE!r} in rerun_data.query_string))
@@ -50,7 +51,7 @@ def search_slowly(translator, text, *settings):
     time.sleep(text == {SLOW!r})
     return search(translator, text, *settings)
 
-ScriptRunner._run_script, serving.search = run_late, search_slowly
+ScriptRunner._run_script, cached_results.search = run_late, search_slowly
 app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
 """
 # the address that the last run named as the one on the screen, and nothing is going on

@@ -20,7 +20,7 @@ from tests.browser.app_page import (
 )
 from tests.browser.servers import APP, served
 from transformer import Translator
-from viz.app.serving import CHECKPOINT_VARIABLE
+from viz.app.model_folders import CHECKPOINT_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -38,7 +38,7 @@ import functools
 import time
 import streamlit as st
 from transformer.decoding import BeamSearch
-from viz.app import first_page, garbage, serving
+from viz.app import first_page, garbage, cached_results
 
 def slowed(function, seconds):
     @functools.wraps(function)
@@ -48,7 +48,7 @@ def slowed(function, seconds):
     return slow
 
 BeamSearch.step = slowed(BeamSearch.step, 0.1)
-serving.score = slowed(serving.score, 0.25)
+cached_results.score = slowed(cached_results.score, 0.25)
 app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
 """
 # what a reader sees of the German line and where the editor stands, each time that it changes

@@ -9,7 +9,7 @@ import pytest
 
 from transformer import CheckpointError, Translator, domain
 from transformer.decoding import Hypothesis
-from viz.app.serving import EXAMPLES
+from viz.app.source_box import EXAMPLES
 
 
 @pytest.fixture(scope="module")

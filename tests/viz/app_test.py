@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from transformer import AttentionTrace, Translation, Translator
-from viz.app import serving
+from viz.app import cached_results, model_folders
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +25,7 @@ def serve(trained_folder: Path, monkeypatch):
     st.cache_resource.clear()
 
     def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
-        monkeypatch.setenv(serving.CHECKPOINT_VARIABLE, str(checkpoint))
+        monkeypatch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
         if page is None:
             app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         else:
@@ -63,7 +63,7 @@ def given_translations(monkeypatch: pytest.MonkeyPatch) -> None:
             traces[source] = translator.trace(source, target=GIVEN[source])
         return traces[source]
 
-    monkeypatch.setattr(serving, "trace", trace)
+    monkeypatch.setattr(cached_results, "trace", trace)
 
 
 def heads_page() -> None:

@@ -49,7 +49,7 @@ SHARED: dict[str, dict[str, str]] = {
 """By page: the names in the address that stand for a choice which several pages share."""
 
 _PAGE, _CHOSEN, _LEFT = "address.page", "address.chosen", "address.left"
-_ASKED = "address.asked"
+_RAW = "address.raw"
 
 Query = dict[str, list[str]]
 
@@ -62,12 +62,12 @@ def prepare(page: str) -> None:
     """
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
-    st.session_state[_ASKED] = ctx.query_string  # which changes as the widgets are read
-    asked = _read(ctx.query_string)
+    st.session_state[_RAW] = ctx.query_string  # which changes as the widgets are read
+    query = _read(ctx.query_string)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     followed = before != page and not ctx.is_history_navigation
-    wanted = clean(_arrive(before, page, asked) if followed else asked)
+    wanted = clean(_arrive(before, page, query) if followed else query)
     if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
         return
     with ctx.session_state.query_params() as in_address:
@@ -76,9 +76,9 @@ def prepare(page: str) -> None:
         in_address._send_query_param_msg()
 
 
-def asked(name: str) -> str | None:
+def raw_value(name: str) -> str | None:
     """The value under a name in the address as it came, before anything was cleaned."""
-    query = st.session_state.get(_ASKED)
+    query = st.session_state.get(_RAW)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
     values = _read(query).get(name)
@@ -87,7 +87,7 @@ def asked(name: str) -> str | None:
 
 def is_cut(name: str) -> bool:
     """Whether the address came with a longer text than a field of `MAX_CHARACTERS` takes."""
-    return len(asked(name) or "") > MAX_CHARACTERS
+    return len(raw_value(name) or "") > MAX_CHARACTERS
 
 
 def say_if_cut(name: str, text: str) -> None:
@@ -97,7 +97,7 @@ def say_if_cut(name: str, text: str) -> None:
         text: what stands there.
     """
     state, said_of = st.session_state, f"address.cut.{name}"
-    if is_cut(name) and text == (asked(name) or "")[:MAX_CHARACTERS]:
+    if is_cut(name) and text == (raw_value(name) or "")[:MAX_CHARACTERS]:
         state[said_of] = text
     if state.get(said_of) == text:
         st.text(f"The link has a longer text, which was cut to {MAX_CHARACTERS} characters.")
@@ -116,7 +116,7 @@ def name_shown(place: DeltaGenerator, url_path: str) -> None:
     assert ctx is not None  # a run has one
     restored = ctx.is_history_navigation
     # the script keeps what Back has opened, even where a widget would write it in another way
-    query = st.session_state[_ASKED] if restored else ctx.query_string
+    query = st.session_state[_RAW] if restored else ctx.query_string
     # the time, so that it changes with each run
     place.html(
         f'<i data-address="{escape(f"/{url_path}?{query}")}" data-restored="{restored}" '
@@ -124,22 +124,22 @@ def name_shown(place: DeltaGenerator, url_path: str) -> None:
     )
 
 
-def clean(asked: Mapping[str, list[str]]) -> Query:
+def clean(query: Mapping[str, list[str]]) -> Query:
     """The same without numbers that no widget can hold."""
     kept = {
         name: [value for value in values if name in FREE_TEXTS or not _is_no_number(value)]
-        for name, values in asked.items()
+        for name, values in query.items()
     }
     return {name: values for name, values in kept.items() if values}
 
 
 def _read(query: str) -> Query:
     """The values of an address by their names; one that has both names means the new one."""
-    asked = parse_qs(query, keep_blank_values=True)
+    values_by_name = parse_qs(query, keep_blank_values=True)
     for earlier, name in RENAMED.items():
-        if (values := asked.pop(earlier, None)) is not None:
-            asked.setdefault(name, values)
-    return asked
+        if (values := values_by_name.pop(earlier, None)) is not None:
+            values_by_name.setdefault(name, values)
+    return values_by_name
 
 
 def _is_no_number(value: str) -> bool:
@@ -151,7 +151,7 @@ def _is_no_number(value: str) -> bool:
     return not (math.isfinite(number) and abs(number) <= LARGEST)
 
 
-def _arrive(before: str, page: str, asked: Query) -> Query:
+def _arrive(before: str, page: str, query: Query) -> Query:
     """What a page that a link opened is to read.
 
     That is what the link says, then what the last page had chosen, then what this one had when it
@@ -161,19 +161,19 @@ def _arrive(before: str, page: str, asked: Query) -> Query:
     wanted = {RENAMED.get(n, n): st.query_params.get_all(n) for n in st.query_params}
     by_page: dict[str, Query] = state.setdefault(_LEFT, {})
     # Streamlit has taken out what was bound on the last page
-    by_page[before] = {name: asked[name] for name in asked if name not in wanted}
+    by_page[before] = {name: query[name] for name in query if name not in wanted}
     chosen: dict[str, str] = state.setdefault(_CHOSEN, {})
     for name, choice in SHARED.get(before, {}).items():
         if name in state:
             chosen[choice] = state[name]
-        elif name in asked:
-            chosen[choice] = asked[name][0]
+        elif name in query:
+            chosen[choice] = query[name][0]
     for name, values in by_page.get(page, {}).items():
         if name not in state:
             wanted.setdefault(name, values)
     for name, choice in SHARED.get(page, {}).items():
-        if name in asked or choice in chosen:
+        if name in query or choice in chosen:
             # a link's own word comes last
-            wanted[name] = asked.get(name, [chosen.get(choice, "")])[-1:]
+            wanted[name] = query.get(name, [chosen.get(choice, "")])[-1:]
             state.pop(name, None)
     return wanted

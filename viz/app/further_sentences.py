@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.languages import OURS
-from viz.app import address, sentence_bar, serving
+from viz.app import address, cached_results, sentence_bar
 from viz.app.address import MAX_CHARACTERS
 
 MORE = "more"
@@ -55,8 +55,10 @@ def traces() -> list[AttentionTrace]:
     all_traces = [first]
     for number, line in lines[:MAX_SENTENCES]:
         try:
-            translation = serving.translate(translator, line, st.session_state[sentence_bar.BEAM])
-            all_traces.append(serving.trace(translator, translation))
+            translation = cached_results.translate(
+                translator, line, st.session_state[sentence_bar.BEAM]
+            )
+            all_traces.append(cached_results.trace(translator, translation))
         except HeadlightError as error:
             st.text(f"Line {number}: {error}")
     return all_traces

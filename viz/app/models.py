@@ -68,7 +68,7 @@ def problem(offered: Offered) -> str:
     """A sentence on a model that is asked for and not there, or ""; before the menu is drawn."""
     state = st.session_state
     missing = next(
-        (one for one in (address.asked(MODEL), state.get(MODEL)) if one not in offered.folders),
+        (one for one in (address.raw_value(MODEL), state.get(MODEL)) if one not in offered.folders),
         None,
     )
     if MODEL in state and state[MODEL] not in offered.folders:

@@ -21,7 +21,7 @@ class OtherModel(NamedTuple):
 
     Args:
         name: in the menu.
-        text: the bar's, as this model is to be asked.
+        text: the bar's, as this model is to read it.
         same_target: whether both translate it into one language, as far as they say.
     """
 
@@ -44,9 +44,9 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
     folders = {
         name: folder
         for name, folder in model_folders.offered().folders.items()
-        if name != found.asked.model and models.reads_same_language(ours, folder)
+        if name != found.requested.model and models.reads_same_language(ours, folder)
     }
-    asked = address.asked(key)
+    linked = address.raw_value(key)
     if not folders:
         st.text(
             f"This server has no other model that reads {ours.languages.source or 'this language'}"
@@ -55,7 +55,7 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
         )
         return None
     name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
-    if said := _problem(key, asked, name, list(folders), found.asked.model):
+    if said := _problem(key, linked, name, list(folders), found.requested.model):
         st.text(said)
     translator = models.load(folders[name])
     text = text_for(translator.languages, found.used.text, ours.languages)
@@ -66,16 +66,16 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
     return OtherModel(name, translator, text, targets[0] == targets[1])
 
 
-def _problem(key: str, asked: str | None, shown: str, names: Sequence[str], bar: str) -> str:
+def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], bar: str) -> str:
     """A sentence on a model in the link that cannot be compared, until another one is chosen."""
     state, said_of = st.session_state, f"other_model.{key}"
-    if asked is not None and asked not in names:
-        if asked == bar:
-            why = f"The model {quoted(asked)} translates in the bar already"
-        elif asked in model_folders.offered().folders:
-            why = f"The model {quoted(asked)} reads another language"
+    if linked is not None and linked not in names:
+        if linked == bar:
+            why = f"The model {quoted(linked)} translates in the bar already"
+        elif linked in model_folders.offered().folders:
+            why = f"The model {quoted(linked)} reads another language"
         else:
-            why = f"There is no model {quoted(one_line(asked))} on this server"
+            why = f"There is no model {quoted(one_line(linked))} on this server"
         state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
     of, said = state.get(said_of, ("", ""))
     return said if of == shown else ""

@@ -14,24 +14,25 @@ from transformer.decoding import BEAM_SIZE
 from transformer.languages import OURS, Languages
 from transformer.search_settings import SearchSettings
 from viz.app import (
+    cached_results,
     model_folders,
     models,
-    serving,
+    request_translation,
+    search_fields,
+    search_link,
+    search_request,
     source_box,
-    steered,
-    steering,
-    steering_fields,
 )
-from viz.app.steering import Asked
+from viz.app.search_request import SearchRequest
 from viz.app.translation_line import TranslationLine
 
-TEXT, BEAM = steering.TEXT, steering.BEAM
+TEXT, BEAM = search_request.TEXT, search_request.BEAM
 """Names in the URL."""
 
 MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
 
-_ASKED = "sentence_bar.asked"
+_LINKED = "sentence_bar.linked"
 _FOUND = "sentence_bar.found"
 _IN_LINK = "sentence_bar.in_link"
 _PAGE = "sentence_bar.page"
@@ -47,15 +48,15 @@ class Found(NamedTuple):
     """What a run found for the bar.
 
     Args:
-        asked: what was to be found.
+        requested: what was to be found.
         used: the same without what could not be done.
         notices: plain sentences on what a reader should know.
     """
 
     translator: Translator
     translation: Translation
-    asked: Asked
-    used: Asked
+    requested: SearchRequest
+    used: SearchRequest
     notices: tuple[str, ...]
 
 
@@ -81,7 +82,7 @@ def show(page: str) -> None:
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_FOUND] = None
     offered = model_folders.offered()
-    wrong = " ".join(filter(None, [*steering.problems_of_link(), models.problem(offered)]))
+    wrong = " ".join(filter(None, [*search_link.problems_of_link(), models.problem(offered)]))
     with st.container(key="sentence-bar", gap="small"):
         inputs = st.container(
             key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
@@ -91,15 +92,17 @@ def show(page: str) -> None:
             sentence = st.container()
             name = models.menu(offered)
         loaded = _load(offered.folders[name], loading)
-        steering.release_outdated()
+        search_request.release_outdated()
         with inputs:
-            asked = _inputs(sentence, loaded.languages, name)
+            request = _inputs(sentence, loaded.languages, name)
         translator = loaded.translator
-        steering.see(asked, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong)
+        search_request.note(
+            request, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong
+        )
         # a block that came before the fields would be drawn anew for a run that ends with the next
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):
-            _answer(loaded, asked, offered.problem)
+            _answer(loaded, request, offered.problem)
             if page != EDITS:
                 show_notices()
         if not st.session_state[_IN_LINK]:
@@ -129,7 +132,7 @@ def show_notices() -> None:
 def settings() -> SearchSettings:
     """The settings of this run's search, under which it can be compared with another one."""
     result = found()
-    return SearchSettings() if result is None else steered.settings_of(result.used)
+    return SearchSettings() if result is None else request_translation.settings_of(result.used)
 
 
 def translated() -> tuple[Translator, Translation] | None:
@@ -145,7 +148,7 @@ def trace() -> AttentionTrace | None:
             st.text("Without a translation there is nothing to draw.")
         return None
     try:
-        return serving.trace(*result)
+        return cached_results.trace(*result)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
@@ -153,11 +156,11 @@ def trace() -> AttentionTrace | None:
 
 
 def _carry_to_page(page: str) -> None:
-    asked = st.session_state.setdefault(_ASKED, st.query_params.to_dict())
+    linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     if before != page:
-        steering.carry(asked)
+        search_link.carry(linked)
 
 
 def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
@@ -171,10 +174,10 @@ def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
     return _Loaded(translator, translator.languages, "")
 
 
-def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Asked:
+def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> SearchRequest:
     # sentences that would make the URL too long for a reload stay out of it
     text = st.session_state.get(TEXT)
-    typed_texts = f"{text or ''}{st.session_state.get(steering.EDITED, '')}"
+    typed_texts = f"{text or ''}{st.session_state.get(search_request.EDITED, '')}"
     in_link = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
     if in_link and not st.session_state.get(_IN_LINK, True):
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
@@ -183,21 +186,21 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Asked
         typed = source_box.show(languages, in_link=in_link)
     beam_size = st.selectbox(
         "Beam",
-        steering.BEAMS,
-        index=steering.BEAMS.index(BEAM_SIZE),
+        search_request.BEAMS,
+        index=search_request.BEAMS.index(BEAM_SIZE),
         key=BEAM,
         bind="query-params",
         width=120,
     )
-    alpha, forbid = steering_fields.settings()
-    prefix, edited = steering_fields.unseen(in_link)
-    return Asked(typed, beam_size, alpha, prefix, forbid, edited, model)
+    alpha, forbid = search_fields.settings()
+    prefix, edited = search_fields.hidden_fields(in_link)
+    return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
 
 
-def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
+def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> None:
     """The line below: a translation, or the one sentence that says why there is none."""
     # the end of the last translation stays in sight until the new one is found
-    label = source_box.label(loaded.languages, "target", asked.text)
+    label = source_box.label(loaded.languages, "target", request.text)
     line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
     if loaded.translator is None:
         line.say(loaded.problem)
@@ -205,14 +208,17 @@ def _answer(loaded: _Loaded, asked: Asked, problem_of_models: str) -> None:
     try:
         # comes after half a second; what stood here stays until then (by style/)
         with st.spinner("Translating…"):
-            translation, used, problem = steered.translate(
-                loaded.translator, asked, line.write_part
+            translation, used, problem = request_translation.translate_request(
+                loaded.translator, request, line.write_part
             )
     except HeadlightError as error:
         line.say(str(error))
         return
     of_server = (problem_of_models, models.limit_problem())
-    notices = (*filter(None, [problem, *steering.notices(), *of_server]), *translation.notices)
-    st.session_state[_FOUND] = Found(loaded.translator, translation, asked, used, notices)
+    notices = (
+        *filter(None, [problem, *search_request.notices(), *of_server]),
+        *translation.notices,
+    )
+    st.session_state[_FOUND] = Found(loaded.translator, translation, request, used, notices)
     st.session_state[_BEFORE] = translation.text
     line.write(translation, used)

@@ -7,8 +7,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from transformer.languages import Languages, Side, name_of, without_code
-from viz.app import serving
-from viz.app.steering import TEXT
+from viz.app.search_request import TEXT
+
+EXAMPLES = (
+    "Two black dogs are running through the snow.",
+    "A woman in a red coat is reading a newspaper on a bench.",
+    "The children are playing football because the sun is shining.",
+    "The man who lost his keys is waiting in front of the house.",
+    "I did not know that she had bought the old book yesterday.",
+    "A young man with a blue helmet is riding his bicycle down the street "
+    "while two girls are watching him.",
+)
+"""Of the menu beside the box, for a model that reads English; the first is there at the start."""
 
 LANGUAGE = "language"
 """Key of the menu of target languages; the code that is chosen stands in the text."""
@@ -49,7 +59,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
         The text as it was typed.
     """
     english = languages.source == "English"
-    default = serving.EXAMPLES[0] if english else ""
+    default = EXAMPLES[0] if english else ""
     _fit_example(languages, default)
     typed = st.text_area(
         label(languages, "source"),
@@ -62,7 +72,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
     if languages.codes:
         _language_menu(languages, typed or "")
     if english:
-        st.menu_button("Examples", serving.EXAMPLES, key="example", on_click=_take_example)
+        st.menu_button("Examples", EXAMPLES, key="example", on_click=_take_example)
     return typed or ""
 
 
@@ -73,7 +83,7 @@ def _fit_example(languages: Languages, default: str) -> None:
     state[_SOURCE] = languages.source
     if before == languages.source or (ctx is not None and ctx.is_history_navigation):
         return
-    if state.get(TEXT) in (*serving.EXAMPLES, ""):
+    if state.get(TEXT) in (*EXAMPLES, ""):
         state[TEXT] = default
 
 

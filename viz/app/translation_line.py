@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Translation
 from transformer.languages import code_of_name
 from transformer.translation import Partial
-from viz.app import steering
-from viz.app.steering import Asked
+from viz.app import search_request
+from viz.app.search_request import SearchRequest
 from viz.draw.formatting import format_number
 
 CALM, STEP = 0.15, 0.05
@@ -50,7 +50,7 @@ class TranslationLine:
         )
         self._write("".join(html), "searching", is_html=True)
 
-    def write(self, translation: Translation, used: Asked) -> None:
+    def write(self, translation: Translation, used: SearchRequest) -> None:
         """What is found, with its figures."""
         pieces = len(translation.best.pieces)
         figures = [
@@ -67,7 +67,7 @@ class TranslationLine:
                 key="release",
                 type="tertiary",
                 help="Back to the translation that the model finds by itself",
-                on_click=steering.release,
+                on_click=search_request.release,
             )
 
     def say(self, problem: str) -> None:

@@ -14,8 +14,8 @@ from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
 from viz.app.address import FREE_TEXTS, MAX_CHARACTERS, clean
+from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.app.navigation import TITLES
-from viz.app.serving import CHECKPOINT_VARIABLE
 
 APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The dog sleeps in the garden."

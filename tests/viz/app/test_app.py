@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import heads_page, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
-from viz.app import serving
+from viz.app import cached_results, source_box
 
 NO_PICTURE = "Without a translation there is nothing to draw."
 TOO_LONG = "The text is too long for a link: reloading the page loses it."
@@ -23,8 +23,8 @@ def candidates(app: AppTest) -> int:
 
 def test_opens_with_a_sentence_translated(serve, translator: Translator) -> None:
     app = serve()
-    assert app.text_area(key="text").value == serving.EXAMPLES[0]
-    assert translator.translate(serving.EXAMPLES[0]).text in texts(app)
+    assert app.text_area(key="text").value == source_box.EXAMPLES[0]
+    assert translator.translate(source_box.EXAMPLES[0]).text in texts(app)
     assert NO_PICTURE not in texts(app)
 
 
@@ -114,7 +114,7 @@ def test_a_bad_checkpoint_gets_one_sentence(
     label, said, rest = texts(app)
     assert (label, rest) == ("German", NO_PICTURE)
     assert says in said
-    assert app.text_area(key="text").value == serving.EXAMPLES[0]  # the bar is alive
+    assert app.text_area(key="text").value == source_box.EXAMPLES[0]  # the bar is alive
     if kind == "missing":
         shutil.copytree(trained_folder, folder)
         assert NO_PICTURE not in texts(app.run())
@@ -123,7 +123,7 @@ def test_a_bad_checkpoint_gets_one_sentence(
 def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
     serve, monkeypatch
 ) -> None:
-    monkeypatch.setattr(serving, "MAX_PIECES", 5)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 5)
     monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("it is translated"))
     app = serve(text=SENTENCE)
     said = "The text has 11 pieces, and the app draws up to 5 a side: shorten it."

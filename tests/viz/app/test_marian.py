@@ -12,8 +12,8 @@ from streamlit.util import calc_hash
 
 from tests.transformer.marian import marian_folder
 from transformer import Translator
+from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.app.navigation import TITLES
-from viz.app.serving import CHECKPOINT_VARIABLE
 from viz.draw.labels import quoted
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.page import PARAMETERS

@@ -18,7 +18,7 @@ from tests.transformer.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import CheckpointError, Translator
 from transformer.errors import one_line
-from viz.app import models, serving
+from viz.app import models, source_box
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, offered
 from viz.draw.labels import quoted
 
@@ -112,7 +112,7 @@ def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest])
     box(app).set_value("").run()
     choose(app, "fr-fi")
     choose(app, "en-fr")
-    assert box(app).value == serving.EXAMPLES[0]
+    assert box(app).value == source_box.EXAMPLES[0]
 
 
 def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]) -> None:

@@ -12,11 +12,11 @@ from benchmarks.sentences import SENTENCES, check
 from benchmarks.sentences.facts import Marked
 from benchmarks.sentences.report import agrees, compare
 from benchmarks.sentences.views import VIEWS
-from viz.app import serving
+from viz.app.model_folders import CHECKPOINT_VARIABLE
 
 
 def test_the_pages_say_what_the_model_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(serving.CHECKPOINT_VARIABLE, raising=False)
+    monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
     views = [
         view
         for view in VIEWS

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
 from transformer.languages import Languages
-from viz.app import address, sentence_bar, serving
+from viz.app import address, cached_results, sentence_bar, source_box
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
@@ -77,7 +77,7 @@ def _another_sentence(controls: Controls) -> Second:
     languages = translator.languages
     text = st.text_input(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
-        serving.EXAMPLES[1] if languages.source == "English" else "",
+        source_box.EXAMPLES[1] if languages.source == "English" else "",
         key=OTHER_TEXT,
         max_chars=MAX_CHARACTERS,
         live="250ms",
@@ -85,9 +85,11 @@ def _another_sentence(controls: Controls) -> Second:
         autocomplete="off",
     )
     address.say_if_cut(OTHER_TEXT, text or "")
-    translation = serving.translate(translator, text or "", st.session_state[sentence_bar.BEAM])
+    translation = cached_results.translate(
+        translator, text or "", st.session_state[sentence_bar.BEAM]
+    )
     st.text(translation.text)
-    other = serving.trace(translator, translation)
+    other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
     return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
 
@@ -102,12 +104,12 @@ def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
     layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
     if picked.same_target:
         # the same translation, so that both look at the same words
-        other = serving.trace_of_pair(translator, picked.text, trace.target)
+        other = cached_results.trace_of_pair(translator, picked.text, trace.target)
     else:
         beam_size = st.session_state[sentence_bar.BEAM]
-        translation = serving.translate(translator, picked.text, beam_size)
+        translation = cached_results.translate(translator, picked.text, beam_size)
         st.text(translation.text)
-        other = serving.trace(translator, translation)
+        other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
     origin = Origin.of(translator, other.source, other.target)
     return _second(controls, seen, controls.lens, layer, head, origin)

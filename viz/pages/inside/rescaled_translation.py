@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.hooks import Hook
-from viz.app import sentence_bar, serving
+from viz.app import cached_results, sentence_bar
 from viz.app.candidates import show_candidate
 from viz.draw.formatting import format_number
 
@@ -24,7 +24,7 @@ def rescaled_translation(
         name: of the edits, in words; the same words always mean the same edits.
     """
     try:
-        found = serving.translate_edited(
+        found = cached_results.translate_edited(
             translator, translation.source, sentence_bar.settings(), edits, name
         )
     except HeadlightError as error:  # beside an edited translation, settings that none has tried

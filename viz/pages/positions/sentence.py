@@ -19,7 +19,7 @@ from transformer.analysis.paper.positions import (
     shuffled_order,
 )
 from transformer.embedding import Embedding
-from viz.app import sentence_bar, serving
+from viz.app import cached_results, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
@@ -189,7 +189,7 @@ def _measured(
     of_old: Mapping[str, float],
 ) -> str:
     """What the edits did to this sentence; the translation in the bar may be written by hand."""
-    own = serving.search(translator, translation.source, sentence_bar.settings())
+    own = cached_results.search(translator, translation.source, sentence_bar.settings())
     changed = [
         name
         for name, edit in edits.items()
@@ -220,7 +220,7 @@ def _candidate(
 
 
 def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:
-    return serving.translate_edited(
+    return cached_results.translate_edited(
         translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
     )
 

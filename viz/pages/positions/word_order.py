@@ -7,7 +7,7 @@ import streamlit as st
 from transformer import Translation, Translator
 from transformer.analysis.paper.positions import Edit
 from transformer.search_settings import SearchSettings
-from viz.app import sentence_bar, serving
+from viz.app import cached_results, sentence_bar
 from viz.draw.labels import quoted
 
 PAIR = ("The dog bites the man.", "The man bites the dog.")
@@ -23,7 +23,7 @@ def show_pair(translator: Translator) -> None:
     beam_size = st.session_state[sentence_bar.BEAM]
     without = []
     for text in PAIR:
-        found = serving.translate(translator, text, beam_size)
+        found = cached_results.translate(translator, text, beam_size)
         edited = _without_positions(translator, text, beam_size)
         without.append(edited.text)
         st.text(
@@ -42,7 +42,9 @@ def show_pair(translator: Translator) -> None:
 
 def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:
     settings = SearchSettings(beam_size=beam_size)
-    return serving.translate_edited(translator, text, settings, _REMOVED.hooks(), repr(_REMOVED))
+    return cached_results.translate_edited(
+        translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
+    )
 
 
 def _put_into_bar(text: str) -> None:

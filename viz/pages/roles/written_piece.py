@@ -37,16 +37,16 @@ def pick_written(
         The step, from 0, and what is wrong with the one that was asked for, or "".
     """
     names = display_tokens(trace.target_tokens)
-    asked, problem = _asked(), ""
-    if asked is not None and not 1 <= asked <= len(names):
+    requested, problem = _requested_number(), ""
+    if requested is not None and not 1 <= requested <= len(names):
         problem = (
-            f"The translation has {len(names)} pieces and no piece {asked}: this is piece "
+            f"The translation has {len(names)} pieces and no piece {requested}: this is piece "
             f"{first + 1}."
         )
-        asked = None
-    st.session_state[WRITTEN] = asked or first + 1
+        requested = None
+    st.session_state[WRITTEN] = requested or first + 1
     # nobody chose this number: with another sentence it is another one
-    st.session_state[_BY_DEFAULT] = first + 1 if asked is None else None
+    st.session_state[_BY_DEFAULT] = first + 1 if requested is None else None
     with st.container(key="written-controls", horizontal=True, gap="small"):
 
         def typed() -> None:
@@ -67,7 +67,7 @@ def pick_written(
     return step, problem
 
 
-def _asked() -> int | None:
+def _requested_number() -> int | None:
     """The number that the reader or the link has chosen, whether there is such a piece or not."""
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
     try:

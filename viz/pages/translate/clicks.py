@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer.config import EOS
 from transformer.tokenizer import SPECIAL, Tokenizer
-from viz.app import steering
+from viz.app import search_request
 
 LATE = (
     "That place belonged to a sentence that has changed since: click it again where it stands now."
@@ -26,9 +26,9 @@ def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
     """
     *before, last = pieces
     if last == SPECIAL[EOS]:
-        steering.edit(tokenizer.decode(tokenizer.ids_of(before)))
+        search_request.edit(tokenizer.decode(tokenizer.ids_of(before)))
     else:
-        steering.force(pieces)
+        search_request.force(pieces)
 
 
 def say_late() -> None:

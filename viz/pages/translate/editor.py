@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import HeadlightError
-from viz.app import steering
+from viz.app import search_request
 from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import translation_editor
 from viz.draw.translation_editor import Edited, EditorPiece, Forced
@@ -17,8 +17,8 @@ _REVISION = "translate.revision"
 
 def show_editor(found: Found) -> None:
     """Draw the translation of the bar to be edited in place, and what undoes that."""
-    asked, tokenizer = found.asked, found.translator.target_tokenizer
-    refused = bool(asked.edited) and not found.used.edited
+    request, tokenizer = found.requested, found.translator.target_tokenizer
+    refused = bool(request.edited) and not found.used.edited
     try:
         pieces = [] if refused else _pieces(found)
     except HeadlightError:  # too long for the maps, which say so
@@ -27,7 +27,7 @@ def show_editor(found: Found) -> None:
     def changed(change: Edited | Forced | None) -> None:
         if isinstance(change, Edited):
             st.session_state[_REVISION] = change.revision
-            steering.edit(change.text)
+            search_request.edit(change.text)
         elif change is None:
             clicks.say_late()
         else:
@@ -36,12 +36,12 @@ def show_editor(found: Found) -> None:
             clicks.force(tokenizer, [*prefix, other])
 
     translation_editor(
-        asked.edited.strip() and asked.edited if asked.edited else found.translation.text,
+        request.edited.strip() and request.edited if request.edited else found.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),
-        forced=0 if asked.edited else min(len(found.translation.prefix), len(pieces)),
-        by_hand=bool(asked.edited),
-        languages=found.translator.languages.of_text(asked.text),
+        forced=0 if request.edited else min(len(found.translation.prefix), len(pieces)),
+        by_hand=bool(request.edited),
+        languages=found.translator.languages.of_text(request.text),
         on_change=changed,
         key="translate-editor",
     )
@@ -65,23 +65,23 @@ def _buttons(found: Found) -> None:
             key="undo",
             icon=":material/undo:",
             type="tertiary",
-            disabled=not steering.can_undo(),
-            on_click=steering.undo,
+            disabled=not search_request.can_undo(),
+            on_click=search_request.undo,
         )
         st.button(
             "Redo",
             key="redo",
             icon=":material/redo:",
             type="tertiary",
-            disabled=not steering.history().undone,
-            on_click=steering.redo,
+            disabled=not search_request.history().undone,
+            on_click=search_request.redo,
         )
         if found.used.edited:
             st.button(
                 "Let the model go on from here",
                 key="go-on",
                 type="tertiary",
-                on_click=steering.force,
+                on_click=search_request.force,
                 args=(_prefix_of(found),),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )

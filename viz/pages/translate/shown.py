@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transformer.score import Scored
-from viz.app import serving
+from viz.app import cached_results
 from viz.app.sentence_bar import Found
 
 
@@ -15,4 +15,4 @@ def scored(found: Found) -> Scored:
     """
     used = found.used
     target = used.edited or tuple(piece.text for piece in found.translation.best.pieces)
-    return serving.score(found.translator, used.text, target, used.alpha)
+    return cached_results.score(found.translator, used.text, target, used.alpha)

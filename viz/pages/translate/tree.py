@@ -6,7 +6,8 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
-from viz.app import serving, steered
+from viz.app import cached_results
+from viz.app.request_translation import settings_of
 from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import beam_tree
 from viz.draw.beam_tree import DrawnNode
@@ -55,8 +56,8 @@ def show_tree(found: Found) -> None:
 def _searched(found: Found) -> Translation:
     if not found.used.edited:
         return found.translation
-    settings = steered.settings_of(found.used)
-    return serving.search(found.translator, found.used.text, settings)
+    settings = settings_of(found.used)
+    return cached_results.search(found.translator, found.used.text, settings)
 
 
 def drawn_nodes(

@@ -10,12 +10,13 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.search_settings import SearchSettings
-from viz.app import address, serving, steered, steering
+from viz.app import address, cached_results, search_request
 from viz.app.address import MAX_CHARACTERS
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.other_model import pick_other
+from viz.app.request_translation import settings_of
+from viz.app.search_request import SearchRequest
 from viz.app.sentence_bar import Found
-from viz.app.steering import Asked
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
 from viz.pages.translate.piece_map import Place, draw_map
@@ -45,7 +46,7 @@ class Other(NamedTuple):
 
     Args:
         translator: that finds it, called `model` in the menu of models.
-        text: as this model is asked.
+        text: as this model is to read it.
     """
 
     translator: Translator
@@ -62,14 +63,14 @@ def show_versus(found: Found) -> tuple[Other, Translation] | None:
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
-            asked = _asked(found)
+            decoding = _pick_decoding(found)
         except HeadlightError as error:
             st.text(str(error))
             return None
-    if asked is None:
+    if decoding is None:
         return None
     try:
-        other = serving.search(asked.translator, asked.text, asked.settings)
+        other = cached_results.search(decoding.translator, decoding.text, decoding.settings)
     except HeadlightError as error:
         st.text(str(error))
         return None
@@ -87,7 +88,7 @@ def show_versus(found: Found) -> tuple[Other, Translation] | None:
         show_candidate(
             other.text,
             ours.text,
-            f"{_other_in_words(found, asked)} · {figures(other.best)}{same}",
+            f"{_other_in_words(found, decoding)} · {figures(other.best)}{same}",
             title="The other decoding",
         )
         st.button(
@@ -95,17 +96,17 @@ def show_versus(found: Found) -> tuple[Other, Translation] | None:
             key="versus-take",
             type="tertiary",
             on_click=_take,
-            args=(found.asked, asked.model, other),
+            args=(found.requested, decoding.model, other),
             help="Makes it the translation, on all pages; Undo takes it back",
         )
     st.caption(
         f"{MARKS} Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p "
         f"alone compares them."
     )
-    return (asked, other) if st.session_state.get(MAPS) else None
+    return (decoding, other) if st.session_state.get(MAPS) else None
 
 
-def _asked(found: Found) -> Other | None:
+def _pick_decoding(found: Found) -> Other | None:
     """Draw the menus; what the other search is asked for, or None where there is none.
 
     Raises:
@@ -120,27 +121,27 @@ def _asked(found: Found) -> Other | None:
     )
     if what == NOTHING:
         return None
-    settings = steered.settings_of(found.used)
-    other = Other(found.translator, found.asked.model, found.used.text, settings)
+    settings = settings_of(found.used)
+    other = Other(found.translator, found.requested.model, found.used.text, settings)
     if what == OTHER_MODEL:
         if (picked := pick_other(found, MODEL)) is None:
             return None
         # its pieces are others, and so are the words of another language
-        prefix = steering.as_text(found.used.pieces) if picked.same_target else ""
+        prefix = search_request.as_text(found.used.pieces) if picked.same_target else ""
         forbidden = settings.forbidden if picked.same_target else ()
         settings = replace(settings, prefix=prefix, forbidden=forbidden)
         other = Other(picked.translator, picked.name, picked.text, settings)
     elif what == GREEDY:
         settings = replace(settings, beam_size=1)
     elif what == OTHER_BEAM:
-        beams = steering.BEAMS
+        beams = search_request.BEAMS
         beam_size = st.selectbox(
             "Beam", beams, len(beams) - 1, key=BEAM, bind="query-params", width=120
         )
         settings = replace(settings, beam_size=beam_size)
     elif what == OTHER_ALPHA:
         alpha = st.number_input(
-            "α", *steering.ALPHAS, 1.0, 0.1, "%.1f", key=ALPHA, bind="query-params", width=170
+            "α", *search_request.ALPHAS, 1.0, 0.1, "%.1f", key=ALPHA, bind="query-params", width=170
         )
         settings = replace(settings, alpha=alpha)
     else:
@@ -175,17 +176,17 @@ def _other_in_words(found: Found, other: Other) -> str:
 def _settings_in_words(settings: SearchSettings) -> str:
     beam = "greedy search" if settings.beam_size == 1 else f"beam {settings.beam_size}"
     prefix = settings.prefix
-    text = prefix if isinstance(prefix, str) else steering.as_text(prefix)
+    text = prefix if isinstance(prefix, str) else search_request.as_text(prefix)
     # the caption becomes HTML
     begins = f" · begins with {escape(quoted(text))}" if text.strip() else ""
     return f"{beam} · α {settings.alpha:g}{begins}"
 
 
-def _take(asked: Asked, model: str, other: Translation) -> None:
+def _take(request: SearchRequest, model: str, other: Translation) -> None:
     settings = other.settings
-    steering.ask(
-        asked._replace(
-            text=other.source if model != asked.model else asked.text,
+    search_request.set_request(
+        request._replace(
+            text=other.source if model != request.model else request.text,
             beam_size=settings.beam_size,
             alpha=settings.alpha,
             prefix=" ".join(piece.text for piece in other.prefix),
@@ -203,18 +204,18 @@ def show_both_maps(found: Found, compared: tuple[Other, Translation], place: Pla
         compared: as `show_versus` returns it.
         place: which map.
     """
-    asked, other = compared
+    decoding, other = compared
     columns = st.columns(2, gap="large")
     there = place
-    if asked.translator is not found.translator:  # whose layers and heads are others
-        there = Place(asked.translator.alignment.layer, asked.translator.alignment.head)
+    if decoding.translator is not found.translator:  # whose layers and heads are others
+        there = Place(decoding.translator.alignment.layer, decoding.translator.alignment.head)
     for column, translator, translation, drawn, key in (
         (columns[0], found.translator, found.translation, place, "versus-map-here"),
-        (columns[1], asked.translator, other, there, "versus-map-there"),
+        (columns[1], decoding.translator, other, there, "versus-map-there"),
     ):
         with column:
             try:
-                trace = serving.trace(translator, translation)
+                trace = cached_results.trace(translator, translation)
             except HeadlightError as error:
                 st.text(str(error))
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.viz.app_test import heads_page, texts
 from transformer import InputError
-from viz.app import serving
+from viz.app import cached_results
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -25,6 +25,6 @@ def test_a_pair_that_another_model_has_too_many_pieces_for_says_so(serve, monkey
         assert (text, bool(target)) == (SENTENCE, True)
         raise InputError("The translation has 1,682 pieces.")
 
-    monkeypatch.setattr(serving, "trace_of_pair", refuse)
+    monkeypatch.setattr(cached_results, "trace_of_pair", refuse)
     app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another model"})
     assert "The translation has 1,682 pieces." in texts(app)

@@ -14,7 +14,7 @@ from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import rescale, saturation
-from viz.app import serving
+from viz.app import cached_results
 from viz.draw.labels import display_tokens
 from viz.pages.inside.charts import MEASURES, factors
 
@@ -198,7 +198,7 @@ def test_a_shorter_sentence_has_no_word_of_the_longer_one(serve, translator: Tra
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> None:
     """A model that ends the sentence at once: the decoder reads `<s>` alone, and has no mask."""
-    trace_of = serving.trace
+    trace_of = cached_results.trace
 
     def ended(translator: Translator, translation: Translation) -> AttentionTrace:
         whole = trace_of(translator, translation)
@@ -211,7 +211,7 @@ def test_a_translation_of_one_piece_is_drawn(serve, monkeypatch, kind: str) -> N
             log_probs=whole.log_probs[:1],
         )
 
-    monkeypatch.setattr(serving, "trace", ended)
+    monkeypatch.setattr(cached_results, "trace", ended)
     app = serve(inside_page, text=SENTENCE, kind=kind)
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 2

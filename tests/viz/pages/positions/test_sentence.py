@@ -20,7 +20,7 @@ from transformer import Translation, Translator
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import Edit
 from transformer.translator import BUNDLED
-from viz.app import serving
+from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
@@ -145,14 +145,14 @@ def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> Non
 
 
 def test_a_model_that_tells_them_apart_is_not_said_not_to(opened, monkeypatch) -> None:
-    as_ever = serving.translate_edited
+    as_ever = cached_results.translate_edited
     for_each = iter(range(99))
 
     def differs(*arguments):
         return replace(as_ever(*arguments), source=str(next(for_each)))
 
     monkeypatch.setattr(Translation, "text", property(lambda self: self.source))
-    monkeypatch.setattr(serving, "translate_edited", differs)
+    monkeypatch.setattr(cached_results, "translate_edited", differs)
     assert any("still finds two different" in text for text in texts(opened("Without")))
 
 

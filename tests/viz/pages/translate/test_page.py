@@ -19,7 +19,7 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.decoding import SearchTree
 from transformer.languages import OURS, Languages
-from viz.app import models, serving
+from viz.app import cached_results, models
 from viz.app.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
 from viz.pages.translate import clicks as page_clicks
@@ -111,7 +111,7 @@ def test_where_nothing_was_written_there_is_nothing_to_link(
     end = replace(translator.trace(SENTENCE), target="")
     rows = slice(-1, None)
     empty = replace(end, target_pieces=end.target_pieces[rows], cross=end.cross[:, :, rows])
-    monkeypatch.setattr(serving, "trace", lambda *_: empty)
+    monkeypatch.setattr(cached_results, "trace", lambda *_: empty)
     app = serve(translate_page, text=SENTENCE)
     assert not app.exception
     assert NOTHING in [caption.value for caption in app.caption]

@@ -11,9 +11,9 @@ from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.head_report import Example, HeadFigures
 from viz.app import sentence_bar
+from viz.app.cached_results import identity
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
-from viz.app.serving import identity
 from viz.draw.labels import display_tokens, head_name
 from viz.draw.palette import COLOR
 from viz.pages.roles.corpus_roles.text import per_cent

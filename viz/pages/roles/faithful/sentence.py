@@ -20,9 +20,9 @@ from transformer.analysis.corpus.faithfulness import (
 )
 from transformer.analysis.lenses import NAMES, LensName
 from transformer.analysis.rank_correlation import mean_agreement
+from viz.app.cached_results import SearchBudget
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo_per_trace
-from viz.app.serving import Budget
 from viz.draw.lens_words import LENS_NAMES
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def erase_by_lenses(
     Raises:
         InputError: if the sentence has fewer than two words, or too many.
     """
-    targets, model, budget = measured_pieces(trace), translator.model, Budget()
+    targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")
     each = _remembered(trace, "each word", lambda: drops_without_each_word(model, trace))

@@ -41,7 +41,7 @@ MOST_SEED = 9_999
 FIRST = "Comprehensiveness: how much log P of a piece falls with the first words erased"
 OTHERS = "Sufficiency: how much log P of a piece falls with all others erased"
 
-_ASKED = "faithful.asked"
+_ERASED_SENTENCE = "faithful.erased_sentence"
 
 
 def show() -> None:
@@ -59,13 +59,13 @@ def show() -> None:
         ) or ERASE  # fmt: skip
         kind, layer = (None, None) if test == ERASE else _whose(translator)
         seed = 0 if test == UNIFORM else _seed()
-        asked = test == ERASE and _asked(translator, trace)
+        erases = test == ERASE and _wants_erasing(translator, trace)
     yours, corpus = st.columns(2, gap="medium")
     with yours:
         st.subheader("On the sentence in the bar", anchor=False)
         try:
             if kind is None:
-                _erase(translator, trace, seed, asked=asked)
+                _erase(translator, trace, seed, erases=erases)
             else:
                 _replace(translator, trace, test, kind, layer, seed)
         except HeadlightError as error:
@@ -104,17 +104,17 @@ def _seed() -> int:
     return int(st.number_input("Seed", 0, MOST_SEED, 0, key=SEED, bind="query-params", width=160))
 
 
-def _asked(translator: Translator, trace: AttentionTrace) -> bool:
-    """Erasing takes seconds, so it waits for its button; each sentence asks anew."""
+def _wants_erasing(translator: Translator, trace: AttentionTrace) -> bool:
+    """Erasing takes seconds, so it waits for its button, anew for each sentence."""
     sentence = (translator.checksum, trace.source, trace.target)
     if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
-        st.session_state[_ASKED] = sentence
-    return bool(st.session_state.get(_ASKED) == sentence)
+        st.session_state[_ERASED_SENTENCE] = sentence
+    return bool(st.session_state.get(_ERASED_SENTENCE) == sentence)
 
 
-def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, asked: bool) -> None:
+def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, erases: bool) -> None:
     measured_pieces(trace)  # says what cannot be tested before it is asked for
-    if not asked:
+    if not erases:
         st.text(
             "For each written piece the words that a lens ranks first are erased from the source, "
             "then all others, and so for random words. This takes some seconds: press the button "

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
-from viz.app import address, sentence_bar, serving
+from viz.app import address, cached_results, sentence_bar
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import pick_head
 from viz.pages.roles.removal.changes import Change, How, format_changes
@@ -133,8 +133,10 @@ def second_sentence(
     if not (text or "").strip():
         return None, ""
     try:
-        translation = serving.translate(translator, text, st.session_state[sentence_bar.BEAM])
-        return serving.trace(translator, translation), ""
+        translation = cached_results.translate(
+            translator, text, st.session_state[sentence_bar.BEAM]
+        )
+        return cached_results.trace(translator, translation), ""
     except HeadlightError as error:
         return None, f"Second sentence: {error}"
 

@@ -10,7 +10,7 @@ from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.search_settings import SearchArguments, SearchSettings
-from viz.app import serving
+from viz.app import cached_results
 from viz.app.memory import memo
 from viz.pages.roles.removal.changes import Change, format_changes, removal_of
 
@@ -40,7 +40,7 @@ def effect_of(
     patches = any(change.how in ("z", "weights") for change in changes)
     key = (
         "heads taken away",
-        serving.identity(translator),
+        cached_results.identity(translator),
         _state_of_means(translator) if any(change.how == "mean" for change in changes) else None,
         (trace.source, trace.target, len(trace.target_pieces)),
         (donor.source, donor.target) if donor and patches else None,
@@ -82,6 +82,6 @@ def _computed(
             translator,
             trace,
             removals,
-            should_stop=serving.Budget(),
+            should_stop=cached_results.SearchBudget(),
             **cast(SearchArguments, vars(settings)),
         )

@@ -166,7 +166,7 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
         asked.append(args[2])
         return as_ever(*args, **more)
 
-    monkeypatch.setattr(faithful_sentence, "Budget", Short)
+    monkeypatch.setattr(faithful_sentence, "SearchBudget", Short)
     monkeypatch.setattr(faithful_sentence, "lens_faithfulness", counted)
     app = opened(ERASE, text="The old cat sleeps under the table.")
     app.button(key="faithful-erase").click().run()

@@ -19,7 +19,7 @@ from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
-from viz.app import serving
+from viz.app import cached_results
 from viz.pages.roles.layer_by_layer import view as layers
 from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, shares_of_words
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from
@@ -159,7 +159,7 @@ def test_a_step_that_is_not_there_is_one_sentence(opened, trace) -> None:
 
 def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
-    monkeypatch.setattr(serving, "trace", lambda *_: trace)
+    monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
     (heading,) = [one.value for one in opened(written=str(step)).subheader if "Step" in one.value]
     assert re.findall(r"(.)\$", heading) == ["\\"]  # two bare ones are a formula

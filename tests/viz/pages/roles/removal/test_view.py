@@ -31,8 +31,8 @@ from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
 from transformer.search_settings import SearchSettings
 from viz.app.candidates import mark_changed_words
-from viz.app.steered import settings_of
-from viz.app.steering import Asked
+from viz.app.request_translation import settings_of
+from viz.app.search_request import SearchRequest
 from viz.pages.roles.removal.changes import parse_changes
 from viz.pages.roles.removal.effect import effect_of
 from viz.pages.roles.removal.view import most_changed
@@ -183,7 +183,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     assert again.multiselect(key="removal-keys").value == [1, 2]
     # what waits for the next square holds no weights
     changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
-    settings = settings_of(Asked(SENTENCE))
+    settings = settings_of(SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
     remembered = effect_of(translator, translation, trace, None, changes, settings).after
     held = ref(remembered.cross)

@@ -21,7 +21,7 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
-from viz.app import serving
+from viz.app import cached_results
 from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles.other_piece import name_of, piece_of
 from viz.pages.roles.why_this_word import view as why
@@ -212,7 +212,7 @@ def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
     opened, translator, monkeypatch
 ) -> None:
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
-    monkeypatch.setattr(serving, "trace", lambda *_: trace)
+    monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
     app = opened(written=str(step))
     (heading,) = [one.value for one in app.subheader if one.value.startswith("Why")]

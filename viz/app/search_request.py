@@ -1,4 +1,4 @@
-"""What a person asks of the search: one state, which stands in the address and can be undone.
+"""The request to the search: one state, which stands in the address and can be undone.
 
 The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
 forbidden, and a translation that was edited by hand.
@@ -7,7 +7,7 @@ forbidden, and a translation that was edited by hand.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -16,7 +16,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from transformer.tokenizer import WORD_START
-from viz.app import address
 from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History
 from viz.draw.labels import quoted
@@ -24,20 +23,20 @@ from viz.draw.labels import quoted
 TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
 EDITED = "edited"
 NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, MODEL)
-"""Of the fields of `Asked` in the URL, in their order."""
+"""Of the fields of `SearchRequest` in the URL, in their order."""
 
 BEAMS = (1, 2, 4, 8)
 ALPHAS = (0.0, 2.0)
 """The smallest and the largest; 0 is no penalty, and at 1 the score is about log p per piece."""
 
-_QUOTE = 40  # characters of a prefix that are quoted
+_QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
 
-_SEEN, _RELEASED = "steering.seen", "steering.released"
-_HISTORY, _WRONG = "steering.history", "steering.wrong"
+_SEEN, _RELEASED = "search_request.seen", "search_request.released"
+_HISTORY, _WRONG = "search_request.history", "search_request.wrong"
 
 
-class Asked(NamedTuple):
-    """What is asked of the search.
+class SearchRequest(NamedTuple):
+    """What a person asks of the search.
 
     Args:
         text: to be translated, as it was typed.
@@ -80,7 +79,7 @@ class Asked(NamedTuple):
     @property
     def quoted_prefix(self) -> str:
         """The prefix as a person reads it, in a few letters."""
-        return quoted(_shortened(as_text(self.pieces)))
+        return quoted(shorten(as_text(self.pieces)))
 
 
 def as_text(pieces: Sequence[str]) -> str:
@@ -88,7 +87,8 @@ def as_text(pieces: Sequence[str]) -> str:
     return "".join(pieces).replace(WORD_START, " ").strip()
 
 
-def _shortened(text: str) -> str:
+def shorten(text: str) -> str:
+    """A text with its end left out where it is too long to be quoted."""
     return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
 
 
@@ -108,25 +108,25 @@ def release() -> None:
     st.session_state[PREFIX] = st.session_state[EDITED] = ""
 
 
-def ask(asked: Asked) -> None:
-    """Let the next run ask all of this."""
-    st.session_state.update(zip(NAMES, asked, strict=True))
-    st.session_state[_SEEN] = asked  # nothing of it belongs to what was there before
+def set_request(request: SearchRequest) -> None:
+    """Let the next run make this request."""
+    st.session_state.update(zip(NAMES, request, strict=True))
+    st.session_state[_SEEN] = request  # nothing of it belongs to what was there before
     for said in (_RELEASED, _WRONG):
         st.session_state.pop(said, None)
 
 
 def undo() -> None:
-    """Let the next run ask what was asked before."""
+    """Let the next run make the request before."""
     found = history()
-    if (asked := found.now if _is_unnoted() else found.undo()) is not None:
-        ask(asked)
+    if (request := found.now if _is_unnoted() else found.undo()) is not None:
+        set_request(request)
 
 
 def redo() -> None:
-    """Let the next run ask what was undone last."""
-    if (asked := history().redo()) is not None:
-        ask(asked)
+    """Let the next run make the request that was undone last."""
+    if (request := history().redo()) is not None:
+        set_request(request)
 
 
 def can_undo() -> bool:
@@ -135,69 +135,15 @@ def can_undo() -> bool:
 
 
 def _is_unnoted() -> bool:
-    """Whether what is asked now was too long for the history."""
+    """Whether the request of this run was too long for the history."""
     now = history().now
     return now is not None and now != st.session_state.get(_SEEN)
 
 
-def history() -> History[Asked]:
+def history() -> History[SearchRequest]:
     """The history of this reader."""
-    found: History[Asked] = st.session_state.setdefault(_HISTORY, History())
+    found: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
     return found
-
-
-def carry(linked: Mapping[str, str]) -> None:
-    """Carry everything to another page, however early the click on it.
-
-    The browser carries it in the address, but only once the bar of the first page has reached it.
-
-    Args:
-        linked: what the link that opened the session asked for.
-    """
-    for name in NAMES:
-        if name in st.query_params:
-            continue
-        if name in st.session_state:
-            st.session_state[name] = st.session_state[name]  # puts it into the address as well
-        elif name in linked and not problem_of(name, linked[name]):
-            value = _READ[name](linked[name])
-            st.session_state[name], st.query_params[name] = value, str(value)
-
-
-def problem_of(name: str, value: str) -> str:
-    """What is wrong with a value in a link, as a sentence; or ""."""
-    if name == BEAM and value not in map(str, BEAMS):
-        beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
-        return f"There is no beam of {_shortened(value)}: it is {beams}, and here {BEAM_SIZE}."
-    if name == ALPHA and not _is_alpha(value):
-        least, most = ALPHAS
-        return (
-            f"{_shortened(value)} is no α of the length penalty: it is a number from {least:g} to "
-            f"{most:g}, and here {PAPERS_ALPHA:g}."
-        )
-    return ""
-
-
-def problems_of_link() -> list[str]:
-    """What is wrong with the address; before the fields are drawn, which ignore it."""
-    asked = {name: address.asked(name) for name in NAMES}
-    problems = [problem_of(name, value) for name, value in asked.items() if value is not None]
-    if address.is_cut(FORBID):
-        problems.append(
-            f"The link has more forbidden words than fit: they were cut to "
-            f"{address.MAX_CHARACTERS} characters."
-        )
-    return [problem for problem in problems if problem]
-
-
-def _is_alpha(value: str) -> bool:
-    try:
-        return ALPHAS[0] <= float(value) <= ALPHAS[1]  # which nan is not
-    except ValueError:
-        return False
-
-
-_READ: dict[str, Callable[[str], object]] = {**dict.fromkeys(NAMES, str), BEAM: int, ALPHA: float}
 
 
 def release_outdated() -> None:
@@ -206,7 +152,7 @@ def release_outdated() -> None:
     After the menu of models, before the other fields.
     """
     state = st.session_state
-    seen: Asked | None = state.get(_SEEN)
+    seen: SearchRequest | None = state.get(_SEEN)
     ctx = get_script_run_ctx()
     if seen is None:
         return
@@ -230,30 +176,30 @@ def release_outdated() -> None:
         state[_RELEASED] = said, now
 
 
-def see(asked: Asked, most_letters: int, wrong: str = "") -> None:
-    """Note what this run asks.
+def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
+    """Note the request of this run.
 
     Args:
         most_letters: of a text that is kept to be undone; nobody can use a longer one.
-        wrong: what is wrong with the link, which stands until something else is asked.
+        wrong: what is wrong with the link, which stands until another request.
     """
     state = st.session_state
-    seen: Asked | None = state.get(_SEEN)
+    seen: SearchRequest | None = state.get(_SEEN)
     typed = ""
-    if seen is not None and asked.text != seen.text:
+    if seen is not None and request.text != seen.text:
         typed = TEXT
-    elif seen is not None and asked != seen:
-        if asked.model == seen.model:  # else it is said of this model
+    elif seen is not None and request != seen:
+        if request.model == seen.model:  # else it is said of this model
             state.pop(_RELEASED, None)
-        typed = EDITED if asked.edited and asked.edited != seen.edited else ""
-    if wrong or asked != seen:
+        typed = EDITED if request.edited and request.edited != seen.edited else ""
+    if wrong or request != seen:
         state[_WRONG] = wrong
-    if max(len(asked.text), len(asked.edited)) <= most_letters:
-        history().see(asked, time.monotonic(), typed)
-    state[_SEEN] = asked
+    if max(len(request.text), len(request.edited)) <= most_letters:
+        history().see(request, time.monotonic(), typed)
+    state[_SEEN] = request
 
 
 def notices() -> list[str]:
-    """Plain sentences on what became of what was asked."""
+    """Plain sentences on what became of the request."""
     said = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
     return [sentence for sentence in said if sentence]

@@ -1,4 +1,4 @@
-"""The fields of what is asked of the search beside sentence and beam, bound to the address."""
+"""The fields of a request to the search beside sentence and beam, bound to the URL."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import streamlit as st
 
 from transformer.decoding import ALPHA
 from viz.app.address import MAX_CHARACTERS
-from viz.app.steering import ALPHA as ALPHA_NAME
-from viz.app.steering import ALPHAS, EDITED, FORBID, PREFIX
+from viz.app.search_request import ALPHA as ALPHA_NAME
+from viz.app.search_request import ALPHAS, EDITED, FORBID, PREFIX
 
 
 def settings() -> tuple[float, str]:
@@ -37,7 +37,7 @@ def settings() -> tuple[float, str]:
     return alpha, forbid or ""
 
 
-def unseen(in_link: bool) -> tuple[str, str]:
+def hidden_fields(in_link: bool) -> tuple[str, str]:
     """The prefix and the translation edited by hand, which a click on a picture or the editor sets.
 
     Args:

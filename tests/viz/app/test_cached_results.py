@@ -10,7 +10,7 @@ from transformer.decoding import Hypothesis
 from transformer.domain import Domain
 from transformer.languages import Languages
 from transformer.search_settings import SearchSettings
-from viz.app import serving
+from viz.app import cached_results
 
 
 @pytest.fixture(autouse=True)
@@ -28,20 +28,20 @@ def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> N
         return translate(text, beam_size=beam_size)
 
     monkeypatch.setattr(translator, "translate", count)
-    first = serving.translate(translator, "The dog sleeps.", 4)
-    assert serving.translate(translator, "The dog sleeps.", 4) == first
+    first = cached_results.translate(translator, "The dog sleeps.", 4)
+    assert cached_results.translate(translator, "The dog sleeps.", 4) == first
     assert asked == [("The dog sleeps.", 4)]
-    serving.translate(translator, "The dog sleeps.", 1)  # another beam is another search
+    cached_results.translate(translator, "The dog sleeps.", 1)  # another beam is another search
     assert asked == [("The dog sleeps.", 4), ("The dog sleeps.", 1)]
 
 
 def test_another_model_translates_anew(translator: Translator, monkeypatch) -> None:
-    first = serving.translate(translator, "The dog sings.", 4)
+    first = cached_results.translate(translator, "The dog sings.", 4)
     other = replace(first, notices=("another model",))
     monkeypatch.setattr(translator, "translate", lambda *_, **__: other)
-    assert serving.translate(translator, "The dog sings.", 4) == first
+    assert cached_results.translate(translator, "The dog sings.", 4) == first
     monkeypatch.setattr(translator, "checksum", "another")
-    assert serving.translate(translator, "The dog sings.", 4) == other
+    assert cached_results.translate(translator, "The dog sings.", 4) == other
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,15 @@ def test_what_no_checksum_has_makes_another_model(
     translator: Translator, monkeypatch, name: str, value: object
 ) -> None:
     def results() -> list[object]:
-        found = serving.translate(translator, "The dog sings.", 4)
+        found = cached_results.translate(translator, "The dog sings.", 4)
         return [
             found,
-            serving.translate_edited(translator, "The dog sings.", SearchSettings(), {}, "none"),
-            serving.score(translator, "The dog sings.", "Der Hund singt.", 0.6),
-            serving.trace(translator, found),
-            serving.trace_of_pair(translator, "The dog sings.", "Der Hund singt."),
+            cached_results.translate_edited(
+                translator, "The dog sings.", SearchSettings(), {}, "none"
+            ),
+            cached_results.score(translator, "The dog sings.", "Der Hund singt.", 0.6),
+            cached_results.trace(translator, found),
+            cached_results.trace_of_pair(translator, "The dog sings.", "Der Hund singt."),
         ]
 
     before = results()
@@ -67,29 +69,29 @@ def test_what_no_checksum_has_makes_another_model(
 
 
 def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
-    translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
-    trace = serving.trace(translator, translation)
+    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    trace = cached_results.trace(translator, translation)
     assert trace.target == translation.text
     assert trace.source_tokens[-1] == "</s>"
     # the same pieces, as SentencePiece reads both in NFKC
     for text in ("Der Hund…", "Der Hund..."):
-        given = serving.score(translator, "The dog.", text, 0.6).translation
-        assert serving.trace(translator, given).target == text
+        given = cached_results.score(translator, "The dog.", text, 0.6).translation
+        assert cached_results.trace(translator, given).target == text
 
 
 def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
-    translation = serving.translate(translator, "The dog sleeps in the garden.", 4)
-    source = len(serving.trace(translator, translation).source_tokens)
+    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    source = len(cached_results.trace(translator, translation).source_tokens)
     target = len(translation.best.pieces)
-    monkeypatch.setattr(serving, "MAX_PIECES", max(source, target))
-    serving.trace(translator, translation)  # as long as it may be
-    monkeypatch.setattr(serving, "MAX_PIECES", source - 1)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", max(source, target))
+    cached_results.trace(translator, translation)  # as long as it may be
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
     with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws up to"):
-        serving.trace(translator, translation)
+        cached_results.trace(translator, translation)
     best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
-    monkeypatch.setattr(serving, "MAX_PIECES", 19)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 19)
     with pytest.raises(InputError, match="this translation has 20"):
-        serving.trace(translator, replace(translation, candidates=(best,)))
+        cached_results.trace(translator, replace(translation, candidates=(best,)))
 
 
 def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
@@ -98,17 +100,17 @@ def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
     texts = "The dog sleeps.", "Der Hund schläft im Garten."
     source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
     assert target > source
-    monkeypatch.setattr(serving, "MAX_PIECES", target)
-    trace = serving.trace_of_pair(translator, *texts)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", target)
+    trace = cached_results.trace_of_pair(translator, *texts)
     assert (trace.target, trace.cross.shape[2:]) == (texts[1], (target, source))
-    assert serving.trace_of_pair(translator, *texts) is trace
+    assert cached_results.trace_of_pair(translator, *texts) is trace
     monkeypatch.setattr(translator, "trace", pytest.fail)  # refused before it is computed
-    monkeypatch.setattr(serving, "MAX_PIECES", target - 1)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", target - 1)
     with pytest.raises(InputError, match=rf"The translation has {target} pieces, and the app"):
-        serving.trace_of_pair(translator, *texts)
-    monkeypatch.setattr(serving, "MAX_PIECES", source - 1)
+        cached_results.trace_of_pair(translator, *texts)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
     with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
-        serving.trace_of_pair(translator, *texts)
+        cached_results.trace_of_pair(translator, *texts)
 
 
 @pytest.mark.parametrize("pieces", [101, 103, 1_101, 16_001])
@@ -117,39 +119,39 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
 ) -> None:
     asked = []
     monkeypatch.setattr(translator, "translate", lambda text, **_: asked.append(text))
-    monkeypatch.setattr(serving, "MAX_PIECES", 102)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
     text = ". " * (pieces // 2)
     assert len(translator.tokenizer.encode(text)) == pieces - 1
     for translate in (
-        lambda: serving.translate(translator, text, 4),
-        lambda: serving.translate_edited(translator, text, SearchSettings(), {}, "none"),
+        lambda: cached_results.translate(translator, text, 4),
+        lambda: cached_results.translate_edited(translator, text, SearchSettings(), {}, "none"),
     ):
-        if pieces <= serving.MAX_PIECES:
+        if pieces <= cached_results.MAX_PIECES:
             translate()
             continue
         with pytest.raises(InputError, match=rf"has {pieces:,} pieces, and the app draws up"):
             translate()
-    assert len(asked) == (2 if pieces <= serving.MAX_PIECES else 0)
+    assert len(asked) == (2 if pieces <= cached_results.MAX_PIECES else 0)
 
 
 def test_a_text_of_any_length_is_refused_before_it_is_cut(
     translator: Translator, monkeypatch
 ) -> None:
-    monkeypatch.setattr(serving, "MAX_PIECES", 102)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
     monkeypatch.setattr(translator.tokenizer, "encode", lambda _: pytest.fail("it is cut"))
     with pytest.raises(InputError, match=r"has more than 16,384 characters: shorten it"):
-        serving.translate(translator, "." * (translator.most_letters + 1), 4)
+        cached_results.translate(translator, "." * (translator.most_letters + 1), 4)
 
 
 def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
-    monkeypatch.setattr(serving, "SEARCH_SECONDS", 0.0)
-    found = serving.translate(translator, "The dog sleeps in the garden.", 4)
+    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 0.0)
+    found = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
     assert found.stopped
     (notice,) = found.notices
     assert notice.startswith("The search was stopped before its end, after 1 piece:")
-    monkeypatch.setattr(serving, "SEARCH_SECONDS", 60.0)
-    assert serving.translate(translator, "The dog sleeps in the garden.", 4) is found
-    assert not serving.translate(translator, "The dog sings.", 4).stopped
+    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 60.0)
+    assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is found
+    assert not cached_results.translate(translator, "The dog sings.", 4).stopped
 
 
 def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
@@ -165,8 +167,8 @@ def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
             raise Unwanted
 
     with monkeypatch.context() as left:
-        left.setattr(serving, "end_if_unwanted", end)
+        left.setattr(cached_results, "end_if_unwanted", end)
         with pytest.raises(Unwanted):
-            serving.translate(translator, "The dog sleeps.", 4)
+            cached_results.translate(translator, "The dog sleeps.", 4)
     assert len(steps) == 2
-    assert serving.translate(translator, "The dog sleeps.", 4).text
+    assert cached_results.translate(translator, "The dog sleeps.", 4).text

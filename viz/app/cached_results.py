@@ -14,27 +14,16 @@ from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.translation import Partial
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
-from viz.app.model_folders import CHECKPOINT_VARIABLE as CHECKPOINT_VARIABLE
 
-EXAMPLES = (
-    "Two black dogs are running through the snow.",
-    "A woman in a red coat is reading a newspaper on a bench.",
-    "The children are playing football because the sun is shining.",
-    "The man who lost his keys is waiting in front of the house.",
-    "I did not know that she had bought the old book yesterday.",
-    "A young man with a blue helmet is riding his bicycle down the street "
-    "while two girls are watching him.",
-)
 MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
-
 
 SEARCH_SECONDS = 8.0
 """Processor time that a search may take: measured at N = 3, 20 words take 0.2 s, 80 words 0.6, and
 500 pieces of nonsense with a beam of 8 would take half a minute."""
 
 
-class Budget:
+class SearchBudget:
     """Whether a search has used the processor time that it may; asked after each of its steps."""
 
     def __init__(self) -> None:
@@ -85,8 +74,8 @@ def search(
 
     def compute() -> Translation:
         if on_part is None:
-            return translator.translate(text, **arguments, should_stop=Budget())
-        for part in translator.stream(text, **arguments, should_stop=Budget()):
+            return translator.translate(text, **arguments, should_stop=SearchBudget())
+        for part in translator.stream(text, **arguments, should_stop=SearchBudget()):
             if part.translation is not None:
                 return part.translation
             on_part(part)
@@ -138,7 +127,7 @@ def translate_edited(
 
     def compute() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, **arguments, should_stop=Budget())
+            return translator.translate(text, **arguments, should_stop=SearchBudget())
 
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(("edited translation", identity(translator), text, settings, name), compute)

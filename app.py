@@ -39,11 +39,11 @@ def main() -> None:
         position="top",
     )
     path = page.url_path or "translate"
-    address.prepare(path)
+    page_changed = address.prepare(path)
     heading = st.container(key="page-name")
     with models.kept_for_run():
         try:
-            sentence_bar.show(path)
+            sentence_bar.show(path, page_changed=page_changed)
             navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
             page.run()
         finally:

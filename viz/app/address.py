@@ -31,7 +31,7 @@ MAX_CHARACTERS = 600
 """Of each text that shares the address with the sentence in the bar: a server refuses a request
 line of more than 16 kB."""
 
-RENAMED = {"german": "edited"}
+OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
 LARGEST = 2.0**53
@@ -48,17 +48,20 @@ SHARED: dict[str, dict[str, str]] = {
 }
 """By page: the names in the address that stand for a choice which several pages share."""
 
-_PAGE, _CHOSEN, _LEFT = "address.page", "address.chosen", "address.left"
-_RAW = "address.raw"
+_PAGE, _RAW = "address.page", "address.raw"
+_SHARED_CHOICES, _QUERY_BY_PAGE = "address.shared_choices", "address.query_by_page"
 
 Query = dict[str, list[str]]
 
 
-def prepare(page: str) -> None:
+def prepare(page: str) -> bool:
     """Put what the widgets of a page are to read into the address; the first thing of a run.
 
     Args:
         page: its path.
+
+    Returns:
+        Whether the last run was on another page.
     """
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
@@ -66,14 +69,16 @@ def prepare(page: str) -> None:
     query = _read(ctx.query_string)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
-    followed = before != page and not ctx.is_history_navigation
-    wanted = clean(_arrive(before, page, query) if followed else query)
+    page_changed = before != page
+    followed = page_changed and not ctx.is_history_navigation
+    wanted = clean(_query_of_new_page(before, page, query) if followed else query)
     if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
-        return
+        return page_changed
     with ctx.session_state.query_params() as in_address:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
         in_address.set_initial_query_params_from_current()
         in_address._send_query_param_msg()
+    return page_changed
 
 
 def raw_value(name: str) -> str | None:
@@ -136,7 +141,7 @@ def clean(query: Mapping[str, list[str]]) -> Query:
 def _read(query: str) -> Query:
     """The values of an address by their names; one that has both names means the new one."""
     values_by_name = parse_qs(query, keep_blank_values=True)
-    for earlier, name in RENAMED.items():
+    for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
             values_by_name.setdefault(name, values)
     return values_by_name
@@ -151,29 +156,29 @@ def _is_no_number(value: str) -> bool:
     return not (math.isfinite(number) and abs(number) <= LARGEST)
 
 
-def _arrive(before: str, page: str, query: Query) -> Query:
+def _query_of_new_page(before: str, page: str, query: Query) -> Query:
     """What a page that a link opened is to read.
 
     That is what the link says, then what the last page had chosen, then what this one had when it
     was left.
     """
     state = st.session_state
-    wanted = {RENAMED.get(n, n): st.query_params.get_all(n) for n in st.query_params}
-    by_page: dict[str, Query] = state.setdefault(_LEFT, {})
+    wanted = {OLD_NAMES.get(n, n): st.query_params.get_all(n) for n in st.query_params}
+    query_by_page: dict[str, Query] = state.setdefault(_QUERY_BY_PAGE, {})
     # Streamlit has taken out what was bound on the last page
-    by_page[before] = {name: query[name] for name in query if name not in wanted}
-    chosen: dict[str, str] = state.setdefault(_CHOSEN, {})
+    query_by_page[before] = {name: query[name] for name in query if name not in wanted}
+    shared: dict[str, str] = state.setdefault(_SHARED_CHOICES, {})
     for name, choice in SHARED.get(before, {}).items():
         if name in state:
-            chosen[choice] = state[name]
+            shared[choice] = state[name]
         elif name in query:
-            chosen[choice] = query[name][0]
-    for name, values in by_page.get(page, {}).items():
+            shared[choice] = query[name][0]
+    for name, values in query_by_page.get(page, {}).items():
         if name not in state:
             wanted.setdefault(name, values)
     for name, choice in SHARED.get(page, {}).items():
-        if name in query or choice in chosen:
+        if name in query or choice in shared:
             # a link's own word comes last
-            wanted[name] = query.get(name, [chosen.get(choice, "")])[-1:]
+            wanted[name] = query.get(name, [shared.get(choice, "")])[-1:]
             state.pop(name, None)
     return wanted

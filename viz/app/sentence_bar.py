@@ -35,11 +35,10 @@ MAX_LINK_CHARACTERS = 8_000
 _LINKED = "sentence_bar.linked"
 _FOUND = "sentence_bar.found"
 _IN_LINK = "sentence_bar.in_link"
-_PAGE = "sentence_bar.page"
 _BEFORE = "sentence_bar.before"
 _LANGUAGES = "sentence_bar.languages"
 
-EDITS = "translate"
+EDITOR_PAGE = "translate"
 """The page where the translation is edited: it has the notices below, so that nothing moves the
 line in which somebody types."""
 
@@ -72,13 +71,16 @@ class _Loaded(NamedTuple):
     problem: str
 
 
-def show(page: str) -> None:
+def show(page: str, *, page_changed: bool = False) -> None:
     """Draw the bar, translate what stands in it, and store the result for the page below.
 
     Args:
-        page: what tells the page below from the others.
+        page: path of the page below.
+        page_changed: whether the last run was on another page.
     """
-    _carry_to_page(page)
+    linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
+    if page_changed:
+        search_link.carry(linked)
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_FOUND] = None
     offered = model_folders.offered()
@@ -103,7 +105,7 @@ def show(page: str) -> None:
         # letter, and its line be empty for a moment
         with st.container(key="answer", gap=None):
             _answer(loaded, request, offered.problem)
-            if page != EDITS:
+            if page != EDITOR_PAGE:
                 show_notices()
         if not st.session_state[_IN_LINK]:
             with st.container(key="no-link"):
@@ -153,14 +155,6 @@ def trace() -> AttentionTrace | None:
         with st.container(key="no-picture"):
             st.text(str(error))
         return None
-
-
-def _carry_to_page(page: str) -> None:
-    linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
-    before = st.session_state.get(_PAGE, page)
-    st.session_state[_PAGE] = page
-    if before != page:
-        search_link.carry(linked)
 
 
 def _load(folder: Path, place: DeltaGenerator) -> _Loaded:

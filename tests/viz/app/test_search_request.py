@@ -18,7 +18,8 @@ def bar() -> None:
 
     from viz.app import search_request, sentence_bar
 
-    sentence_bar.show(st.session_state.get("at", "heads"))
+    visited = st.session_state.get("visited")
+    sentence_bar.show(visited or "heads", page_changed=visited is not None)
     st.button("undo", on_click=search_request.undo)
     st.button("redo", on_click=search_request.redo)
 
@@ -69,7 +70,7 @@ def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translato
     assert texts(app)[2] == (
         f"edited by hand · log p −{-known.log_prob:.2f} · {len(known.pieces)} pieces"
     )
-    app.session_state["at"] = "masks"
+    app.session_state["visited"] = "masks"
     app.query_params.clear()  # the browser has not heard of it yet
     app.run()
     assert (german(app), in_url(app, "edited")) == (hand, hand)

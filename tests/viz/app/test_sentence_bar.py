@@ -18,13 +18,14 @@ def bar() -> None:
 
     from viz.app import sentence_bar
 
-    sentence_bar.show(st.session_state.get("at", "heads"))
+    visited = st.session_state.get("visited")
+    sentence_bar.show(visited or "heads", page_changed=visited is not None)
 
 
 def visit(app: AppTest, page: str) -> None:
     """Walk to a page; the browser, which has not heard of the bar yet, leaves its values behind."""
     app.query_params.clear()
-    app.session_state["at"] = page
+    app.session_state["visited"] = page
     app.run()
 
 

@@ -127,9 +127,12 @@ class Maps:
 
     def center(self, query, key):
         """A square's middle on the canvas, in CSS pixels."""
+        return self.centers([(query, key)])[0]
+
+    def centers(self, squares):
         origin = self.painted()["origin"]
-        side = origin["square"]
-        return origin["x"] + (key + 0.5) * side, origin["y"] + (query + 0.5) * side
+        x, y, side = origin["x"], origin["y"], origin["square"]
+        return [(x + (key + 0.5) * side, y + (query + 0.5) * side) for query, key in squares]
 
     def color(self, query, key):
         """What the middle of a square of the large map looks like."""
@@ -146,7 +149,7 @@ class Maps:
                     return [...context.getImageData(x, y, 1, 1).data];
                 });
             }""",
-            [self.center(*square) for square in squares],
+            self.centers(squares),
         )
         return {at: tuple(color) for at, color in zip(squares, found, strict=True)}
 

@@ -6,6 +6,7 @@ rasters with the places where they were put, the last one as `picture` too. `win
 words of all canvases, in order.
 """
 
+import functools
 import re
 
 import numpy as np
@@ -74,19 +75,28 @@ def levels(colors):
     Returns:
         The places, and the name of the table: a kind or `difference`.
     """
+    colors = np.asarray(colors, dtype=int)
+    opaque, packed = colors[..., 3] == 255, _packed(colors)
+    for name, (known, places) in _tables().items():
+        at = np.minimum(np.searchsorted(known, packed), len(known) - 1)
+        if (known[at] == packed)[opaque].all():
+            return np.where(opaque, places[at], 0), name
+    raise AssertionError("a colour of no table")
+
+
+@functools.cache
+def _tables() -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
+    """The colours of each table as sorted numbers, and the first place of each in it."""
     tables: dict[tuple[str, str], np.ndarray] = {
         (kind, theme): table(kind, theme) for kind in COLOR for theme in ENDS
     }
     tables |= {("difference", theme): difference_table(theme) for theme in ENDS}
-    colors = np.asarray(colors, dtype=int)
-    opaque = colors[..., 3] == 255
-    found = {}
-    for name, entries in tables.items():
-        far = np.abs(colors[..., None, :3] - entries.astype(int)).sum(-1)  # […, entry]
-        found[name] = (far.min(-1)[opaque].sum(), np.where(opaque, far.argmin(-1), 0))
-    best = min(found, key=lambda name: found[name][0])
-    assert found[best][0] == 0, "a colour of no table"
-    return found[best][1], best
+    return {name: np.unique(_packed(one), return_index=True) for name, one in tables.items()}
+
+
+def _packed(colors):
+    """Each colour as one number."""
+    return np.asarray(colors, dtype=int)[..., :3] @ (1 << 16, 1 << 8, 1)
 
 
 def level_of(weights):

@@ -27,7 +27,8 @@ SERVING = [
 def forkserver() -> ForkServerContext:
     """Starts processes that have the slow imports behind them, and compute on one thread."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*TRAINING, *SERVING])
+    modules = ["tests.collector_off", *TRAINING, *SERVING, "tests.collector_on"]
+    context.set_forkserver_preload(modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
         ensure_running()

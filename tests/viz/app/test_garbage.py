@@ -19,6 +19,7 @@ def _serve(answer: Connection) -> None:
     """The number of objects that are searched before the app is served, and while it is."""
     from app import app
 
+    gc.unfreeze()  # as it would be without the fork server
     counts = [len(gc.get_objects())]
 
     async def serve() -> None:

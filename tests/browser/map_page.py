@@ -33,15 +33,13 @@ from transformer.languages import OURS
 from viz.app.mounts import attention_map
 
 st.set_page_config(layout="wide")
-kind = st.query_params.get("kind", "cross")
-labels = LABELS[kind]
-weights = planted(labels, kind)
+labels = LABELS["cross"]
+weights = planted(labels, "cross")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 _, right = st.columns(2)
 with right:
     attention_map(
-        weights[1, 2], labels, kind, title="L2 H3", languages=OURS, key="map",
-        reads=READ if kind == "cross" else None,
+        weights[1, 2], labels, "cross", title="L2 H3", languages=OURS, key="map", reads=READ
     )
 st.text(f"runs {st.session_state.runs}")
 """
@@ -98,8 +96,8 @@ class Maps:
         self.map = page.locator(".hl-scroll")
         self.tip = page.locator(".hl-frame .hl-tip")
 
-    def open(self, address, query=""):
-        self.page.goto(f"{address}?{query}")
+    def open(self, address):
+        self.page.goto(address)
         self.map.wait_for(timeout=30_000)
         self.settle()
         return self
@@ -187,10 +185,11 @@ def new_maps(browser, serve_script):
     opened = []
     address = serve_script(SCRIPT)
 
-    def open_page(query="", **options):
-        page = browser.new_page(**{"viewport": {"width": 1440, "height": 900}, **options})
+    def open_page(color_scheme="light"):
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(20_000)
-        opened.append(Maps(page).open(address, query))
+        page.emulate_media(color_scheme=color_scheme)
+        opened.append(Maps(page).open(address))
         return opened[-1]
 
     yield open_page

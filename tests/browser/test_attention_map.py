@@ -27,9 +27,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("kind", list(LABELS))
-def test_a_planted_weight_is_drawn_under_its_words(new_maps, kind):
+def test_a_planted_weight_is_drawn_under_its_words(new_maps, bare_map, kind):
     labels = LABELS[kind]
-    maps = new_maps(f"kind={kind}")
+    maps = new_maps() if kind == "cross" else bare_map(labels, kind)
     query, key = planted_at(1 * HEADS + 2, labels, kind)
     words = display_tokens(labels.queries)[query], display_tokens(labels.keys)[key]
     weights = planted(labels, kind)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, SENTENCE, enter, until
+from tests.browser.app_page import SENTENCE, enter, until
 from tests.viz.many_traces import many
 from tests.viz.planted_trace import planted
 from viz.app.navigation import TITLES
@@ -32,7 +32,8 @@ WAYS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
     (390, "dark"),
 )
 EVERY: list[tuple[str, dict[str, str]]] = [
-    *((path, {}) for path in TITLES),
+    ("", {}),  # the address at which the first page stays
+    *((path, {}) for path in TITLES if path != "translate"),
     *(("roles", {VIEW: name}) for name in VIEWS if name != ROLES),
 ]
 # a rule says how serious its faults are; what is not serious enough is not looked for
@@ -63,24 +64,26 @@ def faults(page: Page, axe: str) -> list[dict[str, Any]]:
     return [one for one in found if one["impact"] in SERIOUS]
 
 
-def test_no_page_has_a_serious_fault(browser: Browser, address: str, axe: str) -> None:
-    page = browser.new_page()
-    page.set_default_timeout(PATIENCE)
+def test_no_page_has_a_serious_fault(shared: Page, address: str, axe: str) -> None:
+    page = shared
     theme = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
     found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
-    for path, view in EVERY:
-        page.set_viewport_size({"width": 1440, "height": 900})
+    try:
+        for path, view in EVERY:
+            page.set_viewport_size({"width": 1440, "height": 900})
+            page.emulate_media(color_scheme="light")
+            enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **view})}")
+            page.locator(".st-key-explanation").wait_for()  # the last that a page draws
+            # a page load is the dear part: all ways on one
+            for wide, scheme in WAYS:
+                page.set_viewport_size({"width": wide, "height": 900})
+                page.emulate_media(color_scheme=scheme)
+                until(page, lambda: page.evaluate(theme), scheme)
+                if serious := faults(page, axe):
+                    found[path, *view.values(), wide, scheme] = serious
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 900})
         page.emulate_media(color_scheme="light")
-        enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **view})}")
-        page.locator(".st-key-explanation").wait_for()  # the last that a page draws
-        # a page load is the dear part: all ways on one
-        for wide, scheme in WAYS:
-            page.set_viewport_size({"width": wide, "height": 900})
-            page.emulate_media(color_scheme=scheme)
-            until(page, lambda: page.evaluate(theme), scheme)
-            if serious := faults(page, axe):
-                found[path, *view.values(), wide, scheme] = serious
-    page.close()
     assert not found, told(found)
 
 

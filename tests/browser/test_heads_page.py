@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.browser.app_page import SENTENCE, expect_grid, expect_map, outlined, until, url
+from tests.browser.app_page import (
+    SENTENCE,
+    expect_grid,
+    expect_map,
+    outlined,
+    painted,
+    until,
+    url,
+)
 from transformer import Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.trace import Labels
@@ -28,6 +36,7 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(visit, translator: Tr
     # a map of another kind takes the menu of kinds with it
     page.get_by_role("gridcell", name="encoder, layer 2, head 1").click()
     expect_map(page, "heads-map", trace.encoder_self[1, 0], trace.labels("encoder_self"))
+    assert map_table(page) == ("encoder_self", "light")
     page.get_by_role("radio", name="decoder").click()
     page.get_by_role("gridcell", name="decoder, layer 1, head 4").click()
     expect_map(page, "heads-map", trace.decoder_self[0, 3], labels)
@@ -35,7 +44,14 @@ def test_the_grid_shows_every_head_and_the_menus_follow_it(visit, translator: Tr
     page.get_by_role("combobox", name="Head", exact=True).click()
     page.get_by_role("option", name="2", exact=True).click()
     expect_map(page, "heads-map", trace.decoder_self[0, 1], labels)
+    assert map_table(page) == ("decoder_self", "light")
     until(page, lambda: outlined(page), ["decoder, layer 1, head 2"])
+
+
+def map_table(page) -> tuple[str, str] | None:
+    """The kind and the theme whose colours the large map has."""
+    found = painted(page, "heads-map")
+    return found["table"] if found else None
 
 
 def test_the_kinds_have_their_colours(visit) -> None:
@@ -59,10 +75,11 @@ def test_a_link_to_the_heads_page_opens_every_choice(visit, translator: Translat
     page.get_by_role("option", name="mean", exact=True).click()
     axes, _ = without_special(by_words(translator.trace(SENTENCE), "cross"))
     wanted = {"text": SENTENCE, "layer": "1", "head": "mean", "words": "true", "special": "false"}
-    for _ in range(2):
+    for linked in (False, True):
+        if linked:  # as the person who is sent the link
+            page.goto(page.evaluate("location.href"))
         expect_map(page, "heads-map", axes.weights[0].mean(0), axes.labels)
         until(page, lambda: {name: url(page).get(name) for name in wanted}, wanted)
-        page.goto(page.evaluate("location.href"))  # as the person who is sent the link
 
 
 def test_what_is_taken_away_is_what_is_on_the_screen(visit, translator: Translator) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.app_page import SENTENCE, german, until
+from tests.browser.app_page import SENTENCE, german, until, url
 from transformer import Translator
 from viz.app.source_box import EXAMPLES
 
@@ -61,6 +61,8 @@ def test_after_an_example_one_goes_on_in_the_sentence(visit, translator: Transla
             examples.click()
             page.get_by_role("menuitem", name=EXAMPLES[number]).click()
         until(page, lambda: german(page).inner_text(), translated(translator, number))
+        until(page, page.get_by_label("English").input_value, EXAMPLES[number])
+        until(page, lambda: url(page), {"text": EXAMPLES[number]})
         at_rest(page)
         assert page.get_by_label("English").evaluate("box => box === document.activeElement")
 
@@ -91,20 +93,21 @@ def test_tab_enters_a_popover_and_leaves_it(visit) -> None:
     assert page.get_by_role("button", name="Download").evaluate(inside)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_focus_is_seen(visit, theme: str) -> None:
+def test_the_focus_is_seen(visit) -> None:
     page = visit("schedule", text=SENTENCE)
-    page.emulate_media(color_scheme=theme)
+    shown = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
+    controls = (("link", "Heads"), ("button", "Examples"), ("radio", "linear"))
     try:
-        dark = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
-        until(page, lambda: page.evaluate(dark), theme)
-        for role, name in (("link", "Heads"), ("button", "Examples"), ("radio", "linear")):
-            page.get_by_role(role, name=name, exact=True).first.focus()
-            page.keyboard.press("Shift+Tab")
-            page.keyboard.press("Tab")  # a key was the last that moved it
-            style, width, contrast = page.evaluate(RING)
-            assert (style, width) == ("solid", "2px"), (role, name)
-            assert contrast >= 3, (role, name)
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            until(page, lambda: page.evaluate(shown), theme)
+            for role, name in controls:
+                page.get_by_role(role, name=name, exact=True).first.focus()
+                page.keyboard.press("Shift+Tab")
+                page.keyboard.press("Tab")  # a key was the last that moved it
+                style, width, contrast = page.evaluate(RING)
+                assert (style, width) == ("solid", "2px"), (theme, role, name)
+                assert contrast >= 3, (theme, role, name)
     finally:
         page.emulate_media(color_scheme="light")
 

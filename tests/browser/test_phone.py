@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.app_page import PATIENCE, SENTENCE, enter, german, until
+from tests.browser.app_page import PATIENCE, SENTENCE, enter, german, until, url
 from viz.app.source_box import EXAMPLES
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def test_the_menu_of_pages_closes_by_itself(phone: Callable[..., Page]) -> None:
     page = phone("heads", text=SENTENCE)
     drawer = page.locator("[data-testid=stSidebar]")
     closed = lambda: drawer.get_attribute("data-collapsed")  # noqa: E731
-    for _ in range(2):  # again after a reload with the menu open
-        page.get_by_role("button", name="Expand sidebar").tap()
-        until(page, closed, "false")
-        page.reload()
-        at_rest(page)
-        until(page, closed, "true")
     page.get_by_role("button", name="Expand sidebar").tap()
+    until(page, closed, "false")
+    page.reload()
+    at_rest(page)
+    until(page, closed, "true")
+    page.get_by_role("button", name="Expand sidebar").tap()  # again, after a reload with it open
+    until(page, closed, "false")
     page.get_by_role("link", name="Masks", exact=True).tap()
     page.get_by_role("heading", name="Masks", level=1).wait_for()
     until(page, closed, "true")
@@ -138,3 +138,36 @@ def test_no_toolbar_covers_words(phone: Callable[..., Page]) -> None:
     page = phone("positions", text=SENTENCE)
     page.locator(".js-plotly-plot .xtitle").first.wait_for()
     assert not page.locator(".modebar-container").first.is_visible()
+
+
+def test_sentence_and_picture_fit_without_scrolling_sideways(phone: Callable[..., Page]) -> None:
+    for path, key in (("", "translate-map"), ("heads", "heads-map")):
+        page = phone(path, text=SENTENCE)
+        page.locator(f".st-key-{key} .hl canvas").first.wait_for()
+        main = page.locator("[data-testid=stMain]")
+        assert main.evaluate("e => e.scrollWidth") <= WIDE
+        # a line of its own, which it shares with its label
+        width = page.get_by_label("English").evaluate("e => e.getBoundingClientRect().width")
+        assert width > 270
+
+
+@pytest.mark.parametrize("path", ["masks", "architecture"])
+def test_no_choice_is_scrolled_out_of_sight(phone: Callable[..., Page], path: str) -> None:
+    choices = phone(path, text=SENTENCE).locator(".stButtonGroup button")
+    choices.nth(4).wait_for()
+    past = choices.evaluate_all("""all => all.map(e => e.getBoundingClientRect().right
+        - e.closest('.stButtonGroup').getBoundingClientRect().right)""")
+    assert max(past) <= 0.5
+
+
+def test_no_view_of_the_positions_scrolls_sideways(phone: Callable[..., Page]) -> None:
+    page = phone("positions")
+    for view in ("Encoding", "Curves", "Rotation", "Your sentence", "Without"):
+        page.get_by_role("radio", name=view, exact=True).tap()
+        until(page, lambda: url(page).get("pe_view", "Encoding"), view)
+        at_rest(page)
+        page.locator(".js-plotly-plot, [data-testid=stVegaLiteChart] svg").first.wait_for()
+        # a chart is fitted to the width a moment after it has come
+        page.wait_for_function(
+            f"() => document.querySelector('[data-testid=stMain]').scrollWidth <= {WIDE}"
+        )

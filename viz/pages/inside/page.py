@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -22,7 +23,7 @@ from transformer.kinds import attention_name
 from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, in_link, pick, pick_kind
-from viz.app.memory import memo, memo_per_trace
+from viz.app.memory import memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
 from viz.draw.caption import head_caption
@@ -254,9 +255,10 @@ def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
         )
 
 
+@cache
 def _gaussian() -> npt.NDArray[np.float64]:
     """The same for everybody; it takes seventeen million random numbers."""
-    return memo("gaussian dot variance", lambda: scaling.gaussian_dot_variance(WIDTHS))
+    return scaling.gaussian_dot_variance(WIDTHS)
 
 
 def _explain() -> None:

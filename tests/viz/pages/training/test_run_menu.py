@@ -43,10 +43,11 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
     assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
 
 
-def test_what_is_no_run_is_named_and_not_offered(folder: Path) -> None:
-    app = opened("/etc", "runs/gone")
+@pytest.mark.parametrize("name", ["no/such/folder", "~nobody", "n" * 300, "/etc", "..", "a\0b"])
+def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> None:
+    app = opened(name, "runs/gone")
     assert texts(app) == [
-        "“\u2068/etc\u2069” is no run of this server: choose one from the menu.",
+        f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
         "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
     ]
     assert list(app.session_state["offered"]) == ["small, bundled", "runs/mine"]

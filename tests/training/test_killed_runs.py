@@ -29,13 +29,14 @@ def test_twenty_kills_end_in_the_weights_of_the_run_that_was_never_stopped(
     data: Path, recipe: Path, tmp_path: Path
 ) -> None:
     longer = RECIPE.replace("steps = 24", "steps = 120")
-    longer = longer.replace("save_every = 8", "save_every = 2")
     options = "bpe_dropout = 0.2\nr_drop = 5.0\nmicro_batch_tokens = 90"
     longer = longer.replace("log_every = 4", f"log_every = 3\n{options}")
-    recipe.write_text(longer.replace("validate_every = 12", "validate_every = 18"))
+    longer = longer.replace("validate_every = 12", "validate_every = 18")
     whole, out = tmp_path / "whole", tmp_path / "killed"
     part = Path(f"{data}:0.7")  # drawn anew in each epoch
+    recipe.write_text(longer.replace("save_every = 8", "save_every = 60"))
     assert main(command(recipe, part, whole)) == 0
+    recipe.write_text(longer.replace("save_every = 8", "save_every = 2"))
     context = forkserver()
     moments, start = random.Random(7), 0.0
     for kill in range(20):

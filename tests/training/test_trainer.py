@@ -156,17 +156,17 @@ def test_a_changed_configuration_is_refused_by_name(
 def test_probes_are_read_from_a_model_whose_layers_are_compiled(
     data: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # traced as on a GPU, but run by PyTorch itself: no C++ compiler is needed
+    # traced as on a GPU, but run by PyTorch itself: no C++ compiler is needed; and without dropout,
+    # at which a CPU cuts the graphs
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
-    text = RECIPE.replace("steps = 24", "steps = 2").replace(
-        "validate_every = 12", "validate_every = 2"
-    )
+    text = RECIPE.replace("steps = 24", "steps = 1").replace("P_drop = 0.1", "P_drop = 0.0")
+    text = text.replace("validate_every = 12", "validate_every = 1")
     recipe.write_text(text + "compile = true\n")
     assert main(command(recipe, data, tmp_path / "compiled")) == 0
     recipe.write_text(text)
     assert main(command(recipe, data, tmp_path / "plain")) == 0
     for number in (1, 2, 3):
-        name = f"probes/step-00000002-sentence-{number}.npz"
+        name = f"probes/step-00000001-sentence-{number}.npz"
         compiled, plain = (
             AttentionTrace.load(tmp_path / run / name) for run in ("compiled", "plain")
         )
@@ -176,7 +176,7 @@ def test_probes_are_read_from_a_model_whose_layers_are_compiled(
     measured = [
         r for r in runlog.read(tmp_path / "compiled" / "run.jsonl") if "validation_bleu" in r
     ]
-    assert [r["step"] for r in measured] == [2]
+    assert [r["step"] for r in measured] == [1]
 
 
 def test_bf16_that_would_be_emulated_is_float32_and_said(

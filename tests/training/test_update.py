@@ -177,7 +177,9 @@ def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
         model = Transformer(dataclasses.replace(CONFIG, P_drop=0.1)).train()
         updater = Updater(model, RunConfig(model=model.config, recipe=recipe), HERE)
         ids = torch.empty(3, 4, dtype=torch.long)
+        shorter = ids[:2, :3]
+        batches = [Batch(ids, ids, ids), Batch(ids[:2], shorter, shorter)]
         for step in (1, 2):
-            updater.update(step, [Batch(ids, ids, ids)] * 2, 24)
+            updater.update(step, batches, 18)
         with pytest.raises(DataDependentOutputException):
             updater.take_summed_loss()

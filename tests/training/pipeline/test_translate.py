@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.training.conftest import sentence_pairs
-from training.devices import ProcessInfo
+from tests.training.conftest import sentence_pairs, write_pairs
 from training.pipeline import translate as module
 from training.pipeline.translate import main
 from transformer import checkpoint
@@ -49,8 +48,11 @@ def arguments(model: Path, data: Path, out: Path, *more: str) -> list[str]:
 
 
 def test_chunks_of_a_translation_that_was_stopped_give_what_it_gives_whole(
-    model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    write_pairs(data / "train", sentence_pairs(180))
     monkeypatch.setattr(module, "ROWS_ON_CPU", 80)  # batches of a few sentences
     search, searches, stop_at, sentences = bulk_search, 0, 0, 0
 
@@ -74,7 +76,7 @@ def test_chunks_of_a_translation_that_was_stopped_give_what_it_gives_whole(
         assert found == " ".join(translator.translate(line, beam_size=2).text.split())
 
     cut = arguments(model, data, tmp_path / "cut", "--beam", "2", "--chunk", "20")
-    searches, stop_at = 0, 40
+    searches, stop_at = 0, 28
     assert main(cut) == 130
     assert not (tmp_path / "cut" / "train.de").exists()
     saved = len(list((tmp_path / "cut" / "chunks").iterdir()))

@@ -88,7 +88,7 @@ def test_exactly_the_texts_without_a_forbidden_word_can_be_written(texts, words)
 
 
 @pytest.mark.parametrize("K", [1, 2, 5])
-def test_forbidden_words_that_were_not_going_to_be_written_change_nothing(K):
+def test_no_forbidden_word_is_written_and_a_greedy_search_changes_nothing_else(K):
     texts = [" a", "b", " c", ".", "-", " d", "e", "f"]
     changed = 0
     for seed in range(6):

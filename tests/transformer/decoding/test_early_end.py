@@ -28,7 +28,7 @@ def test_the_n_best_are_those_of_the_whole_search(K, alpha):
     for seed, ending in MODELS:
         model = build(seed=seed, ending=ending)
         steps, whole = steps_and_hypotheses(model, beam_size=K, alpha=alpha)
-        for n in {1, 2, K - 1}:
+        for n in {1, 2, K - 1} - {K}:
             fewer, best = steps_and_hypotheses(model, beam_size=K, alpha=alpha, n_best=n)
             # other sentences end earlier: sums of floats differ in their last places
             assert [[h.tokens for h in found] for found in best] == [

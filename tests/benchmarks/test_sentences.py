@@ -12,7 +12,9 @@ from benchmarks.sentences import SENTENCES, check
 from benchmarks.sentences.facts import Marked
 from benchmarks.sentences.report import agrees, compare
 from benchmarks.sentences.views import VIEWS
-from viz.app.model_folders import CHECKPOINT_VARIABLE
+from tests.viz.conftest import _packages_are_scanned_once
+
+__all__ = ["_packages_are_scanned_once"]  # a fixture of every test here
 
 
 def test_the_pages_say_what_the_model_computes(monkeypatch: pytest.MonkeyPatch) -> None:

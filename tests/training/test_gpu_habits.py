@@ -29,7 +29,7 @@ def batch(rows: int, source: int, target: int) -> Batch:
     return Batch(ids[0], ids[1], ids[1])
 
 
-def test_a_compiled_layer_is_one_graph_whatever_the_lengths(
+def test_compiled_layers_are_a_few_graphs_whatever_the_lengths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A cut leaves the attention out; one graph for each length would be compiled for ever."""

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
+from training.devices import ProcessInfo
 from training.pipeline import translate as module
 from training.pipeline.translate import main
 from transformer import checkpoint

@@ -30,7 +30,7 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
     """Draw the choice among the three kinds of attention.
 
     Args:
-        default: what a link means that names no kind, as the screen calls it.
+        default: shown where the URL names none; as the screen calls it.
         disabled: whether it is shown and cannot be changed.
     """
     name = st.segmented_control(
@@ -46,85 +46,52 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
     return KINDS_BY_NAME[name or default]
 
 
-def pick_layer(name: str, layers: int) -> int:
-    """Draw the menu of a layer alone, the first one chosen at first.
+def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
+    """Draw the menu of a layer.
 
     Args:
         name: in the URL.
         layers: how many there are.
+        default: chosen at first, and where the URL names none.
 
     Returns:
-        The layer, from 0; the screen and the URL count from 1.
+        The layer, from 0, as `default`; the screen and the URL count from 1.
     """
-    chosen = st.selectbox(
-        "Layer",
-        [str(n + 1) for n in range(layers)],
-        key=name,
-        bind="query-params",
-        width=116,
-    )
-    return int(chosen) - 1
+    return _number(_menu("Layer", name, _names(layers), default))
 
 
-def pick(
-    names: UrlNames,
-    layers: int,
-    heads: int,
-    *,
-    layer: int,
-    head: int | None = None,
-    mean: bool = False,
-    mean_of_layers: bool = False,
-) -> tuple[int | None, int | None]:
-    """Draw the two menus; both count from 1, on the screen and in the URL.
+def pick_layer_or_mean(name: str, layers: int, *, default: int) -> int | None:
+    """Draw the menu of a layer with the mean over all layers, which is None; as `pick_layer`."""
+    return _number_or_mean(_menu("Layer", name, [MEAN, *_names(layers)], default))
+
+
+def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) -> int | None:
+    """Draw the menu of the heads of a layer with their mean, which is None; as `pick_layer`."""
+    return _number_or_mean(_menu("Head", name, [MEAN, *_names(heads)], default))
+
+
+def pick_layer_and_head(names: UrlNames, layers: int, heads: int) -> tuple[int, int]:
+    """Draw the menus of layer and head, from 0; at first the first head of the last layer.
 
     Args:
         names: under which the choice is kept.
         layers: how many layers there are.
         heads: how many heads each layer has.
-        layer: chosen at first, from 0. A link that names no layer means this one.
-        head: chosen at first, from 0; None for the mean. A link that names no head means this one.
-        mean: whether the mean over the heads of a layer can be chosen.
-        mean_of_layers: whether the mean over the layers can be chosen.
-
-    Returns:
-        Layer and head, from 0; None for a mean.
     """
-    layer_names = [*([MEAN] if mean_of_layers else []), *(str(n + 1) for n in range(layers))]
-    head_names = [*([MEAN] if mean else []), *(str(n + 1) for n in range(heads))]
-    chosen_layer = st.selectbox(
-        "Layer",
-        layer_names,
-        index=layer_names.index(_name(layer)),
-        key=names.layer,
-        bind="query-params",
-        width=128 if mean_of_layers else 116,
-    )
-    chosen_head = st.selectbox(
-        "Head",
-        head_names,
-        index=head_names.index(_name(head)),
-        key=names.head,
-        bind="query-params",
-        width=128 if mean else 116,
-    )
-    return _index(chosen_layer), _index(chosen_head)
+    layer = pick_layer(names.layer, layers, default=layers - 1)
+    return layer, _number(_menu("Head", names.head, _names(heads), 0))
 
 
 def pick_head(translator: Translator) -> Head:
-    """Draw the menus of one head, no mean among them; at first it is of the last layer."""
-    layers, heads = translator.model.config.N, translator.model.config.h
-    kind = pick_kind()
-    layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
-    assert layer is not None  # no mean is offered
-    assert head is not None
-    return Head(kind, layer, head)
+    """Draw the menus of one head: kind, layer and number."""
+    config = translator.model.config
+    return Head(pick_kind(), *pick_layer_and_head(HEAD, config.N, config.h))
 
 
-def open_head(place: Head) -> None:
-    """Let the menus of `pick_head` follow a click."""
-    st.session_state[KIND] = SCREEN_NAMES[place.kind]
-    choose(HEAD, place.layer, place.head)
+def open_head(head: Head, names: UrlNames = HEAD) -> None:
+    """Let the menus of a head, and that of its kind, follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[head.kind]
+    choose(names, head.layer, head.head)
 
 
 def choose(names: UrlNames, layer: int, head: int) -> None:
@@ -137,9 +104,28 @@ def in_link(kind: Kind, layer: int, head: int) -> dict[str, str]:
     return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
 
 
-def _index(name: str) -> int | None:
-    return None if name == MEAN else int(name) - 1
+def _menu(label: str, name: str, options: list[str], default: int | None) -> str:
+    return st.selectbox(
+        label,
+        options,
+        index=options.index(_name(default)),
+        key=name,
+        bind="query-params",
+        width=128 if MEAN in options else 116,
+    )
+
+
+def _names(count: int) -> list[str]:
+    return [_name(index) for index in range(count)]
 
 
 def _name(index: int | None) -> str:
     return MEAN if index is None else str(index + 1)
+
+
+def _number(name: str) -> int:
+    return int(name) - 1
+
+
+def _number_or_mean(name: str) -> int | None:
+    return None if name == MEAN else _number(name)

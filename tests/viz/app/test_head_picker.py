@@ -9,10 +9,13 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     import streamlit as st
 
-    from viz.app.head_picker import HEAD, pick, pick_kind, pick_layer
+    from viz.app import head_picker
+    from viz.app.head_picker import HEAD
 
-    head = pick(HEAD, 3, 4, layer=2, head=0, mean=True, mean_of_layers=True)
-    st.text(f"{pick_kind()} {head} {pick_layer('only_layer', 3)}")
+    kind = head_picker.pick_kind()
+    layer = head_picker.pick_layer_or_mean(HEAD.layer, 3, default=2)
+    head = head_picker.pick_head_number_or_mean(HEAD.head, 4)
+    st.text(f"{kind} {(layer, head)} {head_picker.pick_layer('only_layer', 3)}")
 
 
 def picked(**url: str) -> str:

@@ -16,7 +16,7 @@ from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, head_caption
 from viz.draw.open_head import Heads, OpenMap, heads_of_kind, open_map
-from viz.pages.heads.controls import Controls, pick_head
+from viz.pages.heads.controls import Controls, pick_head_or_mean
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
@@ -61,7 +61,7 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
 
 def _another_head(controls: Controls, trace: AttentionTrace) -> Second:
     layers, count = trace.cross.shape[:2]
-    layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
+    layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
     seen = through_lens(controls.lens, trace)
     return _second(controls, seen, controls.lens, layer, head, origin_of(trace))
 
@@ -101,7 +101,7 @@ def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
         return None
     translator = picked.translator
     layers, count = translator.model.config.N, translator.model.config.h
-    layer, head = pick_head(SECOND, layers, count, layer=0, lens=controls.lens)
+    layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
     if picked.same_target:
         # the same translation, so that both look at the same words
         other = cached_results.trace_of_pair(translator, picked.text, trace.target)

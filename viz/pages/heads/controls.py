@@ -11,7 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Kind
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
-from viz.app.head_picker import HEAD, MEAN, UrlNames, choose, pick, pick_kind
+from viz.app.head_picker import (
+    HEAD,
+    UrlNames,
+    choose,
+    pick_head_number_or_mean,
+    pick_kind,
+    pick_layer_or_mean,
+)
 from viz.draw.attention_map import Scale
 from viz.draw.head_order import SORTS
 from viz.draw.labels import KINDS_BY_NAME
@@ -63,7 +70,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
     with row:
         kind = pick_kind()
         lens = pick_lens(LENS)
-        layer, head = pick_head(HEAD, layers, heads, layer=layers - 1, lens=lens)
+        layer, head = pick_head_or_mean(HEAD, layers, heads, layer=layers - 1, lens=lens)
         mode = st.selectbox(
             "View",
             list(get_args(Mode)),
@@ -115,7 +122,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
     )
 
 
-def pick_head(
+def pick_head_or_mean(
     names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
     """Draw the menus of layer and head; that of the head rests where the lens tells none apart.
@@ -127,18 +134,10 @@ def pick_head(
     Returns:
         Layer and head, from 0; None for a mean, or for all heads together.
     """
+    chosen = pick_layer_or_mean(names.layer, layers, default=layer)
     if tells_heads(lens):
-        return pick(names, layers, heads, layer=layer, head=0, mean=True, mean_of_layers=True)
+        return chosen, pick_head_number_or_mean(names.head, heads)
     # Streamlit keeps what the menu of heads held, for it is bound to the address
-    options = [MEAN, *(str(n + 1) for n in range(layers))]
-    chosen = st.selectbox(
-        "Layer",
-        options,
-        index=layer + 1,
-        key=names.layer,
-        bind="query-params",
-        width=128,
-    )
     st.selectbox(
         "Head",
         [ALL_HEADS],
@@ -147,7 +146,7 @@ def pick_head(
         width=110,
         label_visibility="collapsed",
     )
-    return None if chosen == MEAN else int(chosen) - 1, None
+    return chosen, None
 
 
 def choose_head(lens: AnyLens, layer: int, head: int) -> None:

@@ -22,7 +22,7 @@ from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import HEAD, in_link, pick, pick_kind
+from viz.app.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import inside_head
 from viz.app.origin import origin_of
@@ -101,7 +101,7 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
     layers, heads = trace.cross.shape[:2]
     with row:
         kind = pick_kind()
-        layer, head = pick(HEAD, layers, heads, layer=layers - 1, head=0)
+        layer, head = pick_layer_and_head(HEAD, layers, heads)
         word = _word(trace, kind)
         scale = st.selectbox(
             "Scale",
@@ -130,8 +130,6 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
         help="Scale and temperature of all heads of all layers, not of this one alone. There "
         "is nothing to change in them while both are the paper's.",
     )
-    assert layer is not None  # this page offers no mean
-    assert head is not None
     return Choices(kind, layer, head, word, scale, float(temperature), every)
 
 

@@ -19,7 +19,7 @@ from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import KIND, UrlNames, choose, pick, pick_kind
+from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import attention_map, head_grid
 from viz.draw.caption import Origin, head_caption
@@ -139,10 +139,8 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     layers, count = next(iter(traces.values())).cross.shape[:2]
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
-        layer, head = pick(HEAD, layers, count, layer=layers - 1, head=0)
+        layer, head = pick_layer_and_head(HEAD, layers, count)
         step = _step(folder, list(traces))
-    assert layer is not None  # no mean is offered
-    assert head is not None
     _say(folder, step)
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
@@ -151,7 +149,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         head_grid(
             [_part(traces[step], each) for each in KINDS],
             selected=Head(kind, layer, head),
-            on_pick=_open,
+            on_pick=lambda picked: open_head(picked, HEAD),
             opens="forming-map",
             key="forming-grid",
             caption=origin.caption(),
@@ -280,10 +278,3 @@ def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str
         key="forming-map",
         caption=caption,
     )
-
-
-def _open(picked: Head) -> None:
-    """Let the menus follow a click in the grid."""
-    kind, layer, head = picked
-    st.session_state[KIND] = SCREEN_NAMES[kind]
-    choose(HEAD, layer, head)

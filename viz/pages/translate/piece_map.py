@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from viz.app.head_picker import UrlNames, pick
+from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
 from viz.app.mounts import attention_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.labels import head_name
@@ -31,11 +31,10 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> Place:
     """Draw the menus; they open on the layer and head that align words best."""
     layers, heads = trace.cross.shape[:2]
     with st.container(key="translate-controls", horizontal=True, gap="small"):
-        layer, head = pick(
-            MAP, layers, heads, layer=alignment.layer, head=alignment.head, mean=True
+        return Place(
+            pick_layer(MAP.layer, layers, default=alignment.layer),
+            pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
         )
-    assert layer is not None  # this page offers the mean over heads alone
-    return Place(layer, head)
 
 
 def note(languages: Languages, *, by_read: bool) -> str:

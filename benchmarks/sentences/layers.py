@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.sentences.facts import Expected, Facts, Floats, number
 from benchmarks.sentences.logits import (
     SUBLAYERS,
-    closest_call,
     direct,
+    least_certain_step,
     logits,
     output_matrix,
     read_after,
@@ -25,11 +25,11 @@ _TOP, _ROUNDING = 5, 1e-5
 
 
 def layers(step: int | None = None) -> Callable[[Facts], Iterator[Expected]]:
-    """With the heads of one step; from 0, the closest call unless given."""
+    """With the heads of one step; from 0, the least certain one unless given."""
 
     def check(facts: Facts) -> Iterator[Expected]:
         yield from bar(facts)
-        at = closest_call(facts) if step is None or step >= len(facts.target) else step
+        at = least_certain_step(facts) if step is None or step >= len(facts.target) else step
         if step is not None and at != step:
             yield (
                 f"The translation has {len(facts.target)} pieces and no piece {step + 1}: this is "

@@ -41,7 +41,7 @@ def others_by_probability(facts: Facts, step: int) -> list[int]:
     return found
 
 
-def closest_call(facts: Facts) -> int:
+def least_certain_step(facts: Facts) -> int:
     """The step at which the best other piece comes nearest to the one that was written."""
     log_p = facts.log_p(facts.target)
     ahead = [

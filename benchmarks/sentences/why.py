@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.sentences.facts import KINDS, MAYBE, Expected, Facts, Floats
 from benchmarks.sentences.logits import (
-    closest_call,
     direct,
+    least_certain_step,
     others_by_probability,
     output_matrix,
     slopes,
@@ -28,14 +28,14 @@ def why(
     """Against the most probable other piece, with one head open; layer, head and step from 0.
 
     Args:
-        step: the closest call unless given.
+        step: the least certain one unless given.
         by_logits: whether the heads are ordered by direct logits.
     """
 
     def check(facts: Facts) -> Iterator[Expected]:
         yield from bar(facts)
         asked = len(facts.target) if step is None else step
-        at = asked if asked < len(facts.target) else closest_call(facts)
+        at = asked if asked < len(facts.target) else least_certain_step(facts)
         if step is not None and asked != at:
             yield (
                 f"The translation has {len(facts.target)} pieces and no piece {step + 1}: this is "

@@ -152,6 +152,11 @@ def without_special(axes: LabelledWeights) -> tuple[LabelledWeights, npt.NDArray
     return shown, absorbed
 
 
+def first_pieces(pieces: Sequence[Piece]) -> list[int]:
+    """Where each word that pieces in a row make up begins."""
+    return [word.first for word in _words(pieces)]
+
+
 def _words(pieces: Sequence[Piece]) -> list[_Word]:
     """The words that pieces in a row make up."""
     words: list[_Word] = []

@@ -30,7 +30,7 @@ _OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED)
 
 
 @dataclass(frozen=True)
-class Offered:
+class OfferedModels:
     """What can be chosen now.
 
     Args:
@@ -47,7 +47,7 @@ class Offered:
         return next(iter(self.folders))
 
 
-def offered() -> Offered:
+def offered() -> OfferedModels:
     """The folders of both variables and the bundled one, as they are at this moment."""
     named = [
         Path(path.strip()).expanduser()
@@ -55,7 +55,7 @@ def offered() -> Offered:
         if path.strip()
     ]
     found, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
-    return Offered(_by_name([*named, BUNDLED, *found]), problem)
+    return OfferedModels(_by_name([*named, BUNDLED, *found]), problem)
 
 
 def _models_in(folder: str) -> tuple[list[Path], str]:

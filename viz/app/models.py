@@ -22,7 +22,7 @@ from transformer.marian.stored import MOST_BYTES, weights_path
 from transformer.reading import MIB, opened
 from viz.app import address
 from viz.app.model_cache import ModelCache, state_of_folder
-from viz.app.model_folders import Offered
+from viz.app.model_folders import OfferedModels
 from viz.app.progress import progress_bar
 from viz.draw.labels import quoted
 
@@ -64,7 +64,7 @@ def load(folder: Path) -> Translator:
         return (_run.get() or alone).enter_context(_cache().use(folder, _bar))
 
 
-def problem(offered: Offered) -> str:
+def problem(offered: OfferedModels) -> str:
     """A sentence on a model that is asked for and not there, or ""; before the menu is drawn."""
     state = st.session_state
     missing = next(
@@ -81,7 +81,7 @@ def problem(offered: Offered) -> str:
     )
 
 
-def menu(offered: Offered) -> str:
+def menu(offered: OfferedModels) -> str:
     """Draw the menu, where there is a choice; the name of the model that is chosen."""
     names = list(offered.folders)
     if len(names) == 1:

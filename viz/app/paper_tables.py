@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 SHAPE = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls")
 """The columns of Table 3 that make up a model."""
@@ -30,7 +30,7 @@ class PaperRow:
     bleu: float
     millions: int | None = None
     steps: int | None = None
-    learned: bool = field(default=False)
+    learned: bool = False
 
     @property
     def change(self) -> tuple[str, float | str]:
@@ -44,8 +44,7 @@ class PaperRow:
         """Such as `(C) N = 2`."""
         if self.letter in (BASE, BIG):
             return self.letter
-        what, value = self.change
-        return f"({self.letter}) {describe_change(what, value)}"
+        return f"({self.letter}) {describe_change(*self.change)}"
 
 
 _BASE_SHAPE = {
@@ -81,8 +80,8 @@ TABLE_3: tuple[PaperRow, ...] = (
 SYMBOLS = {"epsilon_ls": "ε_ls"}
 
 
-def describe_change(what: str, value: float | str) -> str:
-    """A change in words, such as `N = 2` or `learned positions`."""
-    if what == "positions":
+def describe_change(field: str, value: float | str) -> str:
+    """A change of one field in words, such as `N = 2` or `learned positions`."""
+    if field == "positions":
         return f"{value} positions"
-    return f"{SYMBOLS.get(what, what)} = {value:g}" if isinstance(value, int | float) else value
+    return f"{SYMBOLS.get(field, field)} = {value:g}" if isinstance(value, int | float) else value

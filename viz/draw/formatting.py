@@ -1,6 +1,8 @@
-"""Numbers as the screen writes them."""
+"""Numbers and lists as the screen writes them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
@@ -16,3 +18,8 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
 def format_probability(value: float) -> str:
     """Two digits, and no 0 where there is some."""
     return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """“a, b and c”; of one name that name, and "" of none."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

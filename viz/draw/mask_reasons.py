@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from viz.draw.formatting import listing
 from viz.draw.labels import capitalised, quoted
 
 if TYPE_CHECKING:
@@ -45,4 +46,4 @@ def _listed(tokens: Sequence[str]) -> str:
     """“a”, “b” and “c”; equal neighbours, as padding is, are counted."""
     groups = [(token, len(list(group))) for token, group in groupby(tokens)]
     names = [quoted(token) if n == 1 else f"{n} × {quoted(token)}" for token, n in groups]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listing(names)

@@ -10,6 +10,7 @@ from transformer.analysis.axes import (
     LabelledWeights,
     by_pieces,
     by_words,
+    first_pieces,
     mean_of_heads,
     without_special,
 )
@@ -58,6 +59,7 @@ def test_words_are_named_as_they_were_typed(made):
     cross = by_words(made, "cross")
     assert cross.labels == (("Hunde", ".", "</s>"), english)
     assert cross.reads == ("<s>", "Hunde", ".")
+    assert first_pieces(made.source_pieces) == [0, 1, 3, 4]
     assert by_words(made, "decoder_self").writes == ("Hunde", ".", "</s>")
     assert by_words(made, "encoder_self").reads is by_words(made, "encoder_self").writes is None
 

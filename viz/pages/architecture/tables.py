@@ -122,7 +122,7 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 
 def _change(row: TrainedRow, base: TrainedRow) -> str:
     differ = trained_rows.changes(row, base)
-    return ", ".join(describe_change(what, value) for what, value in differ.items()) or BASE
+    return ", ".join(describe_change(field, value) for field, value in differ.items()) or BASE
 
 
 def _what_here(base: TrainedRow, count: int) -> str:

@@ -11,7 +11,7 @@ from transformer.analysis.batch import TraceBatch
 from transformer.analysis.paper.leaks import Leak, leak
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised
 from viz.pages.masks.charts import loss_chart, share_chart
 
@@ -164,9 +164,7 @@ def _unchanged(masked: Leak, unmasked: Leak) -> str:
 def _sentences(which: npt.NDArray[np.bool_]) -> str:
     """Such as `sentences 1 and 3`."""
     numbers = [str(number) for number in np.flatnonzero(which) + 1]
-    if len(numbers) == 1:
-        return f"sentence {numbers[0]}"
-    return f"sentences {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
 
 
 def _signed(change: float) -> str:

@@ -23,7 +23,7 @@ from viz.app import cached_results, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_number, listing
 from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair
@@ -195,7 +195,7 @@ def _measured(
         for name, edit in edits.items()
         if _edited(translator, translation, edit).text != own.text
     ]
-    which = f", {' and '.join(', '.join(changed).rsplit(', ', 1))}" if changed else ""
+    which = f", {listing(changed)}" if changed else ""
     log_p = translation.log_prob
     most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
     return (

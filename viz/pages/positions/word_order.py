@@ -37,7 +37,7 @@ def show_pair(translator: Translator) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
-            st.button(f"Show “{text}”", on_click=_put_into_bar, args=(text,))
+            st.button(f"Show “{text}”", on_click=sentence_bar.put_text, args=(text,))
 
 
 def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:
@@ -45,7 +45,3 @@ def _without_positions(translator: Translator, text: str, beam_size: int) -> Tra
     return cached_results.translate_edited(
         translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
     )
-
-
-def _put_into_bar(text: str) -> None:
-    st.session_state[sentence_bar.TEXT] = text

@@ -16,7 +16,7 @@ from viz.app.markdown import as_markdown
 from viz.app.memory import memo
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
-from viz.pages.roles.written_piece import unlike
+from viz.pages.roles.written_piece import make_unique
 
 OTHER = "other"
 """Name in the URL; empty for the most probable other piece."""
@@ -146,7 +146,7 @@ def _draw_choices(
         if chosen is not None:  # a second click on the same piece leaves it
             st.session_state[OTHER] = name_of(translator, ids[chosen])
 
-    labels = unlike(
+    labels = make_unique(
         [
             as_markdown(f"{shown_piece(choice.piece)} {format_probability(choice.probability)}")
             for choice in choices

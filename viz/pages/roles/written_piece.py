@@ -101,7 +101,7 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
             label_visibility="collapsed",
         )
         return
-    labels = unlike([as_markdown(name) for name in names])
+    labels = make_unique([as_markdown(name) for name in names])
     st.pills(
         "Written",
         range(len(names)),
@@ -121,7 +121,7 @@ def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choi
     )
 
 
-def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
+def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
     """The step at which the best other piece comes nearest to the written one."""
     tiny = 1e-30  # of what rounds to 0, too, there is a logarithm
     ahead = [
@@ -131,8 +131,8 @@ def closest_call(choices: Sequence[Sequence[Choice]]) -> int:
     return int(np.argmin(ahead))
 
 
-def unlike(labels: Sequence[str]) -> list[str]:
-    """The same with something unseen after each that was there before.
+def make_unique(labels: Sequence[str]) -> list[str]:
+    """Append invisible characters so that equal labels differ.
 
     Streamlit tells the choices of a widget apart by their labels alone.
     """

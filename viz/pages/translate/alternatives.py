@@ -13,7 +13,7 @@ from viz.app.origin import origin_of
 from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import step_bars
 from viz.pages.translate import clicks
-from viz.pages.translate.shown import scored
+from viz.pages.translate.scored import scored
 
 
 def show_alternatives(found: Found, trace: AttentionTrace) -> None:

@@ -10,7 +10,7 @@ from viz.app.sentence_bar import Found
 from viz.app.translation_mounts import translation_editor
 from viz.draw.translation_editor import Edited, EditorPiece, Forced
 from viz.pages.translate import clicks
-from viz.pages.translate.shown import scored
+from viz.pages.translate.scored import scored
 
 _REVISION = "translate.revision"
 

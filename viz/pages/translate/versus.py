@@ -41,7 +41,7 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = (
 )
 
 
-class Other(NamedTuple):
+class OtherDecoding(NamedTuple):
     """The other decoding before it is found.
 
     Args:
@@ -55,7 +55,7 @@ class Other(NamedTuple):
     settings: SearchSettings
 
 
-def show_versus(found: Found) -> tuple[Other, Translation] | None:
+def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
     """Draw what is compared, if anything is, and the menu that says what.
 
     Returns:
@@ -106,7 +106,7 @@ def show_versus(found: Found) -> tuple[Other, Translation] | None:
     return (decoding, other) if st.session_state.get(MAPS) else None
 
 
-def _pick_decoding(found: Found) -> Other | None:
+def _pick_decoding(found: Found) -> OtherDecoding | None:
     """Draw the menus; what the other search is asked for, or None where there is none.
 
     Raises:
@@ -122,7 +122,7 @@ def _pick_decoding(found: Found) -> Other | None:
     if what == NOTHING:
         return None
     settings = settings_of(found.used)
-    other = Other(found.translator, found.requested.model, found.used.text, settings)
+    other = OtherDecoding(found.translator, found.requested.model, found.used.text, settings)
     if what == OTHER_MODEL:
         if (picked := pick_other(found, MODEL)) is None:
             return None
@@ -130,7 +130,7 @@ def _pick_decoding(found: Found) -> Other | None:
         prefix = search_request.as_text(found.used.pieces) if picked.same_target else ""
         forbidden = settings.forbidden if picked.same_target else ()
         settings = replace(settings, prefix=prefix, forbidden=forbidden)
-        other = Other(picked.translator, picked.name, picked.text, settings)
+        other = OtherDecoding(picked.translator, picked.name, picked.text, settings)
     elif what == GREEDY:
         settings = replace(settings, beam_size=1)
     elif what == OTHER_BEAM:
@@ -167,7 +167,7 @@ def _in_words(found: Found) -> str:
     )
 
 
-def _other_in_words(found: Found, other: Other) -> str:
+def _other_in_words(found: Found, other: OtherDecoding) -> str:
     settings = _settings_in_words(other.settings)
     same = other.translator is found.translator
     return settings if same else f"{escape(quoted(other.model))} · {settings}"
@@ -197,7 +197,7 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
     )
 
 
-def show_both_maps(found: Found, compared: tuple[Other, Translation], place: Place) -> None:
+def show_both_maps(found: Found, compared: tuple[OtherDecoding, Translation], place: Place) -> None:
     """Draw a map of both translations.
 
     Args:

@@ -51,7 +51,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     st.button(
         "Put into the bar",
         key=f"measured-show-{number}",
-        on_click=_put_into_bar,
+        on_click=sentence_bar.put_text,
         args=(example.source,),
     )
 
@@ -93,7 +93,3 @@ def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.C
             ],
         )
     )
-
-
-def _put_into_bar(text: str) -> None:
-    st.session_state[sentence_bar.TEXT] = text

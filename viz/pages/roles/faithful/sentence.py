@@ -52,7 +52,7 @@ class LensOnSentence:
 
 
 @dataclass(frozen=True)
-class Erased:
+class ErasingResult:
     """What was found on one sentence, as far as it was computed.
 
     Args:
@@ -95,7 +95,7 @@ def erase_by_lenses(
     trace: AttentionTrace,
     seed: int,
     progress: Callable[[int, int, str], None],
-) -> Erased:
+) -> ErasingResult:
     """Erase the words that each lens ranks first, and random ones; ends with the budget.
 
     Args:
@@ -124,7 +124,7 @@ def erase_by_lenses(
             return _means(found.erasing, found.kendall)
 
         lenses[name] = _remembered(trace, name, compute)
-    return Erased((len(targets), len(trace.target_pieces)), random, lenses)
+    return ErasingResult((len(targets), len(trace.target_pieces)), random, lenses)
 
 
 def screen_name(lens: str) -> str:

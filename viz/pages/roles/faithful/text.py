@@ -8,9 +8,9 @@ from transformer import Kind
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.kinds import KIND_TITLES
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_number, listing
 from viz.pages.roles.corpus_roles.text import per_cent
-from viz.pages.roles.faithful.sentence import Erased, mean, screen_name
+from viz.pages.roles.faithful.sentence import ErasingResult, mean, screen_name
 
 
 def corpus_said(report: FaithfulnessReport) -> list[str]:
@@ -25,7 +25,7 @@ def corpus_said(report: FaithfulnessReport) -> list[str]:
     ]
 
 
-def sentence_said(erased: Erased) -> str:
+def sentence_said(erased: ErasingResult) -> str:
     """The same on one sentence, which has no interval."""
     if not erased.lenses or erased.random is None:
         return ""
@@ -33,7 +33,7 @@ def sentence_said(erased: Erased) -> str:
     best = max(falls, key=lambda name: falls[name])
     random = mean(erased.random.comprehensiveness)
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
-    less = f" Not more than random words: {_listed(below)}." if below else ""
+    less = f" Not more than random words: {listing(below)}." if below else ""
     return (
         f"On this sentence log P of a piece falls most where the first words by "
         f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
@@ -101,9 +101,9 @@ def _against_random(
         return "Every lens lies above random words at every share, beyond the 95 % intervals."
     parts = []
     if same:
-        parts.append(f"Not to be told from random words by the 95 % intervals: {_listed(same)}.")
+        parts.append(f"Not to be told from random words by the 95 % intervals: {listing(same)}.")
     if less:
-        parts.append(f"Below random words: {_listed(less)}.")
+        parts.append(f"Below random words: {listing(less)}.")
     return " ".join(parts)
 
 
@@ -130,7 +130,7 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
     if not names:
         return ""
     return (
-        f" Its 95 % interval overlaps at every share with {_listed(names)}: the intervals "
+        f" Its 95 % interval overlaps at every share with {listing(names)}: the intervals "
         f"alone do not tell them apart."
     )
 
@@ -138,7 +138,7 @@ def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
 def _at(name: str, shares: Sequence[float], count: int) -> str:
     if len(shares) == count:
         return f"{screen_name(name)} at every share"
-    return f"{screen_name(name)} at {_listed(list(map(per_cent, shares)))}"
+    return f"{screen_name(name)} at {listing(list(map(per_cent, shares)))}"
 
 
 def _mean(curve: Sequence[Figure]) -> float:
@@ -147,7 +147,3 @@ def _mean(curve: Sequence[Figure]) -> float:
 
 def _signed(value: float) -> str:
     return format_number(value, sign=True)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

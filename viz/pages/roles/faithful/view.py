@@ -27,7 +27,12 @@ from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
-from viz.pages.roles.faithful.sentence import Erased, erase_by_lenses, measured_pieces, screen_name
+from viz.pages.roles.faithful.sentence import (
+    ErasingResult,
+    erase_by_lenses,
+    measured_pieces,
+    screen_name,
+)
 from viz.pages.roles.faithful.text import attention_said, corpus_said, measured_on, sentence_said
 from viz.pages.roles.removal.charts import word_log_probs
 
@@ -130,7 +135,7 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, erases: 
         _draw_erased(erased)
 
 
-def _draw_erased(erased: Erased) -> None:
+def _draw_erased(erased: ErasingResult) -> None:
     assert erased.random is not None  # it comes before the lenses
     first = {screen_name(name): _plain(o.comprehensiveness) for name, o in erased.lenses.items()}
     others = {screen_name(name): _plain(one.sufficiency) for name, one in erased.lenses.items()}

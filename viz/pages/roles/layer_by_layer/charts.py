@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer import AttentionTrace
+from transformer.analysis.axes import first_pieces
 from transformer.analysis.logits.direct_logits import DecoderKind, DirectLogits
 from viz.draw.formatting import format_number
 from viz.figures.axes import word_axis
@@ -110,16 +111,15 @@ def shares_of_words(
     Returns:
         `[word]`, and `[word]` of the source, of `<s>`, and of all that was written before.
     """
-    of = [piece.word for piece in trace.target_pieces]
-    first = np.array([n for n, word in enumerate(of) if n == 0 or word != of[n - 1]])
-    count = np.diff([*first, len(of)])
+    first = np.array(first_pieces(trace.target_pieces))
+    count = np.diff([*first, len(trace.target_pieces)])
     source = len(trace.source_pieces)
     parts = {
         SOURCE: shares[:, :source].sum(1),
         START: shares[:, source],
         BEFORE: shares[:, source + 1 :].sum(1),
     }
-    return first, {name: np.add.reduceat(of, first) / count for name, of in parts.items()}
+    return first, {name: np.add.reduceat(part, first) / count for name, part in parts.items()}
 
 
 def shares_chart(words: Sequence[str], shares: dict[str, Floats], at: int) -> alt.Chart:

@@ -22,7 +22,7 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
 from viz.pages.roles.why_this_word.charts import heads_chart
-from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
+from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_written
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed, too."""
@@ -41,7 +41,7 @@ def show() -> None:
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."
     )
-    step, no_step = pick_written(trace, closest_call(choices_of(translator, trace)))
+    step, no_step = pick_written(trace, least_certain_step(choices_of(translator, trace)))
     if no_step:
         st.text(no_step)
     layers = memo_per_trace(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer import AttentionTrace
-from transformer.analysis.axes import by_words
+from transformer.analysis.axes import by_words, first_pieces
 from transformer.analysis.corpus.head_report import Curve
 from viz.figures.axes import word_axis
 from viz.figures.colors import GREY, VIOLET
@@ -29,8 +29,7 @@ def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str,
         trace: of the translation.
         log_probs: `[target]`, of its pieces.
     """
-    of = [piece.word for piece in trace.target_pieces]
-    first = [n for n, word in enumerate(of) if n == 0 or word != of[n - 1]]
+    first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
 
 

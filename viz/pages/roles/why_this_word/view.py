@@ -25,7 +25,7 @@ from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_this_word.heads import show_heads, show_open_head
-from viz.pages.roles.written_piece import choices_of, closest_call, pick_written
+from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_written
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased, too."""
@@ -52,7 +52,7 @@ def show() -> None:
     ):
         place = pick_head(translator)
     choices = choices_of(translator, trace)
-    step, no_step = pick_written(trace, closest_call(choices), on_pick=clear_other)
+    step, no_step = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
     other, said = pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (no_step, said)):

@@ -26,7 +26,7 @@ from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles.other_piece import name_of, piece_of
 from viz.pages.roles.why_this_word import view as why
 from viz.pages.roles.why_this_word.view import disagree
-from viz.pages.roles.written_piece import unlike
+from viz.pages.roles.written_piece import make_unique
 
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece
@@ -231,7 +231,7 @@ def test_a_changed_sentence_without_the_step_says_where_it_is_now(
     assert 1 <= app.number_input(key="written").value <= count
 
 
-def test_where_nobody_chose_the_closest_call_is_open(opened, translator) -> None:
+def test_where_nobody_chose_the_least_certain_step_is_open(opened, translator) -> None:
     app = opened()
     for sentence in (SENTENCE, "Dog."):
         app.text_area(key="text").set_value(sentence).run()
@@ -277,6 +277,6 @@ def test_bars_disagree_where_both_are_of_note_and_apart() -> None:
 
 
 def test_pieces_that_read_alike_stay_apart() -> None:
-    labels = unlike(["a", "b", "a", "a"])
+    labels = make_unique(["a", "b", "a", "a"])
     assert len(set(labels)) == 4
     assert [label.strip("\u2060") for label in labels] == ["a", "b", "a", "a"]

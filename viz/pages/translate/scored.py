@@ -1,4 +1,4 @@
-"""What the page knows of a translation: its pieces, with the best alternatives at each place."""
+"""The translation in the bar, scored: its pieces, with the best alternatives at each place."""
 
 from __future__ import annotations
 

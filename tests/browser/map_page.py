@@ -11,6 +11,7 @@ import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
 from tests.browser.spy import map_on
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.palette import table
@@ -30,7 +31,8 @@ SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
 from transformer.languages import OURS
-from viz.app.mounts import attention_map
+from viz.app.mount import mount
+from viz.draw.attention_map import encode_map
 
 st.set_page_config(layout="wide")
 labels = LABELS["cross"]
@@ -38,9 +40,9 @@ weights = planted(labels, "cross")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 _, right = st.columns(2)
 with right:
-    attention_map(
-        weights[1, 2], labels, "cross", title="L2 H3", languages=OURS, key="map", reads=READ
-    )
+    mount("map", encode_map(
+        weights[1, 2], labels, "cross", title="L2 H3", languages=OURS, reads=READ
+    ))
 st.text(f"runs {st.session_state.runs}")
 """
 
@@ -208,7 +210,7 @@ def bare_map(browser):
         opened.append(Maps(page, bare=True))
         page.goto("about:blank")
         weights = planted(labels, kind)[1, 2]
-        content = encode_map(weights, labels, kind, title="L2 H3")
+        content = encode_map(weights, labels, kind, title="L2 H3", languages=OURS)
         page.set_content(
             f"""<main></main><script type="module">{COMPONENTS}
             window.view = render(document.querySelector("main"), {js_bytes(content)});</script>"""

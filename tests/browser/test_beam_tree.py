@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.still import PAPER, SVG, Still, plain, rgb, words_of
+from transformer.languages import OURS
 from viz.draw.beam_tree import DrawnNode, State, encode_tree
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def still(page: Page) -> Iterator[Callable[..., Still]]:
     opened: list[Still] = []
 
     def open_page(nodes: list[DrawnNode], best: int = BEST, **options: Any) -> Still:
-        content = encode_tree(nodes, best=best, caption=["By a model."])
+        content = encode_tree(nodes, best=best, caption=["By a model."], languages=OURS)
         opened.append(Still(page, content, **options))
         hear(opened[-1])
         return opened[-1]
@@ -124,7 +125,7 @@ def test_what_was_dropped_comes_and_goes_without_a_word_to_the_host(still) -> No
         "Dropped at step 1, rank 3 of 3. Two other candidates are more probable."
     )
     # other data of the same search: it stays
-    page.show(encode_tree(SMALL, best=BEST))
+    page.show(encode_tree(SMALL, best=BEST, languages=OURS))
     assert "<b>" in [word["text"] for word in page.words()]
     page.page.get_by_label("show 1 dropped candidate").uncheck()
     assert "<b>" not in [word["text"] for word in page.words()]
@@ -151,6 +152,7 @@ def test_the_keyboard_walks_forces_and_stays_where_it_was_in_the_new_tree(still)
                 (1, "</s>", -0.25, "finished"),
             ),
             best=2,
+            languages=OURS,
         )
     )
     assert page.of_view("at") == {"node": 1}

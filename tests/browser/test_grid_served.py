@@ -13,7 +13,8 @@ PARTS = every(24, 20)
 SCRIPT = """
 import streamlit as st
 from transformer.analysis.heads.head import Head
-from viz.app.mounts import head_grid
+from viz.app.mounts import mount_grid
+from viz.draw.head_grid import encode_grid
 from tests.browser.grid_page import every
 
 st.session_state.runs = st.session_state.get("runs", 0) + 1
@@ -23,7 +24,8 @@ def keep(head):
     st.session_state.asked = head
 
 asked = st.session_state.get("asked", Head("cross", 1, 2))
-head_grid(every(24, 20), selected=asked, on_pick=keep, key="grid")
+parts = every(24, 20)
+mount_grid("grid", encode_grid(parts, key="grid"), parts, selected=asked, on_pick=keep)
 kind, layer, head = asked
 st.text(f"runs {st.session_state.runs} {kind} {layer} {head}")
 """

@@ -13,6 +13,7 @@ from PIL import Image
 
 from tests.browser.spy import map_on
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import Scale, encode_map
 from viz.draw.labels import display_tokens
@@ -97,10 +98,10 @@ SCALES: dict[Scale, tuple[Callable[[np.float64], np.float64], str]] = {
 def test_a_scale_changes_colors_and_no_number(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = planted(labels, (query, key))
-    page = still(encode_map(weights, labels, kind, title="L1 H1"))
+    page = still(encode_map(weights, labels, kind, title="L1 H1", languages=OURS))
     for scale, (curve, says) in SCALES.items():
         page.page.mouse.move(1, 1)
-        page.show(encode_map(weights, labels, kind, title="L1 H1", scale=scale))
+        page.show(encode_map(weights, labels, kind, title="L1 H1", scale=scale, languages=OURS))
         for column in (key, key - 1):
             level = round(float(255 * curve(np.float64(weights[query, column]))))
             color = page.color(*middle(page, query, column))
@@ -118,7 +119,7 @@ def test_a_scale_changes_colors_and_no_number(still, kind):
 def test_below_the_threshold_is_paper_and_hover_still_tells(still):
     labels, (query, key) = LABELS["cross"], SPOTS["cross"]
     weights = planted(labels, (query, key))
-    page = still(encode_map(weights, labels, "cross", title="", threshold=0.05))
+    page = still(encode_map(weights, labels, "cross", title="", threshold=0.05, languages=OURS))
     drawn = {at for at in np.ndindex(weights.shape) if page.color(*middle(page, *at)) != paper()}
     assert drawn == {at for at in np.ndindex(weights.shape) if weights[at] >= 0.05}
     page.move(*middle(page, query, 0))
@@ -135,7 +136,7 @@ def test_a_difference_has_two_sides_around_a_neutral_nothing(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
     weights[query, key], weights[query, key - 1] = -HOT, HOT
-    page = still(encode_map(weights, labels, kind, title="", signed=True))
+    page = still(encode_map(weights, labels, kind, title="", signed=True, languages=OURS))
     colors = difference_table("light")
     for column, value in ((key, -HOT), (key - 1, HOT)):
         expected = tuple(colors[128 + round(127 * value)])
@@ -169,7 +170,7 @@ def test_a_difference_has_two_sides_around_a_neutral_nothing(still, kind):
 def test_512_words_are_drawn_quickly_and_the_last_is_reached(still):
     labels = numbered(512)
     weights = np.eye(512, dtype=np.float32)
-    page = still(encode_map(weights, labels, "encoder_self", title="long"))
+    page = still(encode_map(weights, labels, "encoder_self", title="long", languages=OURS))
     page.press("ArrowRight", "End")
     page.scroll.evaluate("(node) => { node.scrollTop = 1e6; }")
     assert words_at(page, 511, 511) == ("w511", "k511")
@@ -185,15 +186,19 @@ def test_512_words_are_drawn_quickly_and_the_last_is_reached(still):
 
 def test_a_pin_outlives_new_weights_and_not_new_words(still):
     labels, spot = LABELS["cross"], SPOTS["cross"]
-    page = still(encode_map(planted(labels, spot), labels, "cross", title="L1 H1"))
+    page = still(encode_map(planted(labels, spot), labels, "cross", title="L1 H1", languages=OURS))
     page.press("ArrowRight", "ArrowDown", "Enter")
-    page.show(encode_map(planted(labels, (1, 3)), labels, "cross", title="L1 H2", scale="by row"))
+    page.show(
+        encode_map(
+            planted(labels, (1, 3)), labels, "cross", title="L1 H2", scale="by row", languages=OURS
+        )
+    )
     assert page.of_view("pinned") == 1
     assert page.page.locator("h3").inner_text() == "L1 H2"
     assert page.page.locator(".hl").count() == 1
     assert page.color(*middle(page, 1, 3)) == tuple(table("cross", "light")[255])
     other = Labels((*GERMAN[:-1], "▁Schnee"), ENGLISH)
-    page.show(encode_map(planted(other, spot), other, "cross", title="L1 H2"))
+    page.show(encode_map(planted(other, spot), other, "cross", title="L1 H2", languages=OURS))
     assert page.of_view("pinned") is None
 
 
@@ -204,7 +209,12 @@ def test_a_pin_outlives_new_weights_and_not_new_words(still):
 def test_saved_files_hold_the_square_under_its_words(still, tmp_path, kind, theme):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     packet = encode_map(
-        planted(labels, (query, key)), labels, kind, title="L3 H5 · cross", threshold=0.05
+        planted(labels, (query, key)),
+        labels,
+        kind,
+        title="L3 H5 · cross",
+        threshold=0.05,
+        languages=OURS,
     )
     page = still(packet, theme=theme)
     path = page.save("SVG", tmp_path)
@@ -238,7 +248,7 @@ def test_a_file_has_what_is_scrolled_out_and_any_word_as_text(still, tmp_path):
     labels = Labels(odd, numbered(80).keys)
     weights = np.full((80, 80), 0.01, dtype=np.float32)
     weights[79, 78] = 1
-    page = still(encode_map(weights, labels, "cross", title="<i> & all"), width=360)
+    page = still(encode_map(weights, labels, "cross", title="<i> & all", languages=OURS), width=360)
     page.press("ArrowRight", "ArrowDown", "Enter")
     path = page.save("SVG", tmp_path)
     assert path.name == "headlight-i-all.svg"

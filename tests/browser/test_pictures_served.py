@@ -14,14 +14,16 @@ import numpy as np
 import streamlit as st
 from transformer.languages import OURS
 from transformer.trace import Labels
-from viz.app.mounts import attention_map, ribbons
+from viz.app.mount import mount
+from viz.draw.attention_map import encode_map
+from viz.draw.ribbons import encode_ribbons
 
 words = tuple(f"▁word{{n}}" for n in range({WORDS}))
 labels = Labels(words, words)
 shift = st.slider("shift", 0, 5)
 weights = np.roll(np.eye({WORDS}, dtype=np.float32), shift, axis=1)
-attention_map(weights, labels, "cross", title=f"shift {{shift}}", languages=OURS, key="map")
-ribbons([("L1 H1", weights)], labels, "cross", languages=OURS, key="view")
+mount("map", encode_map(weights, labels, "cross", title=f"shift {{shift}}", languages=OURS))
+mount("ribbons", encode_ribbons([("L1 H1", weights)], labels, "cross", languages=OURS))
 """
 
 

@@ -13,6 +13,7 @@ from PIL import Image
 
 from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, head_colors
@@ -111,7 +112,7 @@ def inked(page, side, index):
 def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     weights = planted(labels, (query, key))
-    page = still(encode_ribbons([("L1 H1", weights)], labels, kind))
+    page = still(encode_ribbons([("L1 H1", weights)], labels, kind, languages=OURS))
     assert (
         page.page.evaluate("() => [...view.data.weights]") == weights.ravel().tolist()
     )  # exact float32
@@ -144,7 +145,7 @@ def test_a_picked_word_keeps_its_own_ribbons_and_tells_the_exact_weights(still, 
 def test_hover_previews_and_a_pair_tells_every_head(still):
     labels = LABELS["cross"]
     heads = [("L1 H1", alone(labels, (2, 5), 0.5)), ("L2 H2", alone(labels, (2, 5), 0.125))]
-    page = still(encode_ribbons(heads, labels, "cross", reads=READ))
+    page = still(encode_ribbons(heads, labels, "cross", reads=READ, languages=OURS))
     plan = page.of_view("plan")
     page.move(*place(plan, "queries", 2))
     assert ribbons(page) == [(1, 2, 5, 0.125), (0, 2, 5, 0.5)]
@@ -165,7 +166,9 @@ def test_hover_previews_and_a_pair_tells_every_head(still):
 
 def test_the_keyboard_moves_picks_and_lets_go(still):
     labels = LABELS["cross"]
-    page = still(encode_ribbons([("L1 H1", alone(labels, (2, 5)))], labels, "cross"))
+    page = still(
+        encode_ribbons([("L1 H1", alone(labels, (2, 5)))], labels, "cross", languages=OURS)
+    )
     page.press("ArrowDown", "ArrowDown", "ArrowDown")
     assert page.of_view("at") == {"side": "queries", "index": 2}
     live = page.page.locator("[aria-live]")
@@ -187,7 +190,7 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     spots = [(n % 5, (2 * n) % 7) for n in range(8)]
     names = [f"L{n} H{n}" for n in range(1, 9)]
     heads = [(name, alone(labels, at)) for name, at in zip(names, spots, strict=True)]
-    page = still(encode_ribbons(heads, labels, "cross"))
+    page = still(encode_ribbons(heads, labels, "cross", languages=OURS))
     assert {(head, (query, key)) for head, query, key, _ in ribbons(page)} == set(enumerate(spots))
     switches = page.page.get_by_role("group", name="Heads", exact=True).get_by_role("checkbox")
     assert switches.count() == 8
@@ -202,7 +205,7 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     click(page, "queries", 4)
     # other weights of the same words: the pick stays, and so does what is switched off
     moved = [(name, alone(labels, (4, n % 7))) for n, name in enumerate(names)]
-    page.show(encode_ribbons(moved, labels, "cross"))
+    page.show(encode_ribbons(moved, labels, "cross", languages=OURS))
     assert page.of_view("picked") == {"side": "queries", "index": 4}
     assert sorted(one[:3] for one in ribbons(page)) == [(n, 4, n % 7) for n in range(8) if n != 2]
     assert page.page.locator(".hl").count() == 1
@@ -210,7 +213,7 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
         switch.uncheck()
     assert ribbons(page) == []
     other = Labels(GERMAN, (*ENGLISH[:-1], "▁home"))
-    page.show(encode_ribbons([("L1 H1", alone(other, (0, 0)))], other, "cross"))
+    page.show(encode_ribbons([("L1 H1", alone(other, (0, 0)))], other, "cross", languages=OURS))
     assert page.of_view("picked") is None
     assert ribbons(page) == [(0, 0, 0, HOT)]  # a head alone is never off
 
@@ -219,11 +222,11 @@ def test_ribbons_begin_at_the_threshold_and_the_note_says_so(still):
     labels = LABELS["cross"]
     weights = alone(labels, (2, 5), 0.009)
     weights[1, 1], weights[3, 3] = 0.02, 0.2
-    page = still(encode_ribbons([("L1 H1", weights)], labels, "cross"))
+    page = still(encode_ribbons([("L1 H1", weights)], labels, "cross", languages=OURS))
     assert [one[1:3] for one in ribbons(page)] == [(1, 1), (3, 3)]
     note = page.page.locator(".hl-foot > span").first
     assert note.inner_text() == "Ribbons from 0.01 up; numbers are exact."
-    page.show(encode_ribbons([("L1 H1", weights)], labels, "cross", threshold=0.1))
+    page.show(encode_ribbons([("L1 H1", weights)], labels, "cross", threshold=0.1, languages=OURS))
     assert [one[1:3] for one in ribbons(page)] == [(3, 3)]
     assert note.inner_text() == "Ribbons from 0.1 up; numbers are exact."
     click(page, "keys", 5)
@@ -233,7 +236,7 @@ def test_ribbons_begin_at_the_threshold_and_the_note_says_so(still):
 def test_the_table_names_each_heads_strongest_key(still):
     labels, (query, key) = LABELS["cross"], SPOTS["cross"]
     heads = [("L1 H1", planted(labels, (query, key))), ("L1 H2", alone(labels, (query, 3)))]
-    page = still(encode_ribbons(heads, labels, "cross"))
+    page = still(encode_ribbons(heads, labels, "cross", languages=OURS))
     table = page.page.locator(".hl-unseen table")
     cells = table.locator("tbody tr").nth(query).locator("td").all_text_contents()
     assert cells == ["Hun", "·bee 0.913", "run 0.913"]
@@ -244,7 +247,7 @@ def test_the_table_names_each_heads_strongest_key(still):
 def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
     labels, (query, key) = LABELS[kind], SPOTS[kind]
     heads = [("L3 H5", alone(labels, (query, key))), ("L4 H1", alone(labels, (0, 0), 0.4))]
-    page = still(encode_ribbons(heads, labels, kind))
+    page = still(encode_ribbons(heads, labels, kind, languages=OURS))
     path = page.save("SVG", tmp_path)
     assert path.name == f"headlight-l3-h5-l4-h1-{kind.replace('_', '-')}-view.svg"
     root = ET.parse(path).getroot()
@@ -280,7 +283,9 @@ def test_a_file_on_white_says_what_it_was_made_from_and_holds_in_any_face(still,
     labels = LABELS["cross"]
     heads = [("L3 H5", planted(labels, SPOTS["cross"])), ("L1 H2", alone(labels, (0, 0)))]
     caption = ["“Two dogs” → “Zwei Hunde”", "cross-attention, layer 3, head 5, lens: weights."]
-    page = still(encode_ribbons(heads, labels, "cross", caption=caption), theme="dark")
+    page = still(
+        encode_ribbons(heads, labels, "cross", caption=caption, languages=OURS), theme="dark"
+    )
     page.page.get_by_label("white ground").check()
     file = page.save("SVG", tmp_path).read_text(encoding="utf-8")
     root = ET.fromstring(file)
@@ -311,7 +316,7 @@ def test_long_lists_scroll_in_themselves_and_stay_quick(still):
     heads = [
         (f"H{n}", rng.dirichlet(np.ones(64) / 4, size=64).astype(np.float32)) for n in range(8)
     ]
-    page = still(encode_ribbons(heads, labels, "encoder_self"), width=390)
+    page = still(encode_ribbons(heads, labels, "encoder_self", languages=OURS), width=390)
     assert page.of_view("plan")["row"] == 16
     assert page.scroll.bounding_box()["height"] == 800
     assert page.page.evaluate("() => document.documentElement.scrollWidth") <= 390

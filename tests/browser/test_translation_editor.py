@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
+from transformer.languages import OURS
 from viz.draw.translation_editor import EditorPiece, encode_editor
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ import time
 import streamlit as st
 from tests.browser.test_translation_editor import pieces_of
 from transformer.languages import OURS
-from viz.app.translation_mounts import translation_editor
-from viz.draw.translation_editor import Edited, Forced
+from viz.app.mounts import mount_editor
+from viz.draw.translation_editor import Edited, Forced, encode_editor
 
 state = st.session_state
 state.setdefault("text", {FIRST!r})
@@ -49,10 +50,10 @@ if st.button("another sentence"):
     state.text = {OTHER!r}
     pieces = pieces_of(state.text)
 time.sleep({SLOW})
-translation_editor(
-    state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS,
-    on_change=changed, key="editor",
+data = encode_editor(
+    state.text, pieces, revision=state.revision, forced=0, by_hand=False, languages=OURS
 )
+mount_editor("editor", data, pieces, changed)
 st.text(f"run {{state.runs}}: [{{state.text}}]")
 """
 PROBABILITIES = (0.9, 0.25, 0.5, 0.75)
@@ -89,7 +90,7 @@ def still(browser: Browser) -> Iterator[Callable[..., Page]]:
     page.on("pageerror", lambda fault: faults.append(fault))
 
     def open_page(text: str, pieces: list[EditorPiece], **options: Any) -> Page:
-        content = encode_editor(text, pieces, revision=0, **options)
+        content = encode_editor(text, pieces, revision=0, languages=OURS, **options)
         page.set_content(f"""<style>:root {{ color-scheme: light }} body {{ margin: 0 }}</style>
             <main></main><script type="module">{COMPONENTS}
             window.sent = [];
@@ -258,7 +259,7 @@ def test_lines_are_joined_and_a_composition_is_left_alone(still) -> None:
     page.wait_for_function("() => window.sent.length === 1")
     cdp = page.context.new_cdp_session(page)
     cdp.send("Input.imeSetComposition", {"text": "u", "selectionStart": 1, "selectionEnd": 1})
-    taken = encode_editor("etwas anderes", (), revision=1)
+    taken = encode_editor("etwas anderes", (), revision=1, languages=OURS)
     page.wait_for_timeout(400)
     page.evaluate(f"() => show({js_bytes(taken)})")
     assert field(page).input_value() == "Ein Hundu"
@@ -267,7 +268,7 @@ def test_lines_are_joined_and_a_composition_is_left_alone(still) -> None:
     assert page.evaluate("() => sent[1].text") == "Ein Hundü"
     assert page.evaluate("() => sent.length") == 2  # nothing of what was being composed
     # a server that has lost the session never answers it, and gets it once more
-    page.evaluate(f"() => show({js_bytes(encode_editor('', (), revision=0))})")
+    page.evaluate(f"() => show({js_bytes(encode_editor('', (), revision=0, languages=OURS))})")
     page.wait_for_function("() => window.sent.length === 3")
     assert page.evaluate("() => sent[2]") == {"text": "Ein Hundü", "revision": 3}
 
@@ -286,7 +287,9 @@ def test_field_and_mirror_break_their_lines_alike(still) -> None:
 
 
 def test_a_call_that_streamlit_ends_loses_nothing_that_was_typed(browser: Browser) -> None:
-    first, second = (encode_editor(FIRST, pieces_of(FIRST), revision=n) for n in (0, 1))
+    first, second = (
+        encode_editor(FIRST, pieces_of(FIRST), revision=n, languages=OURS) for n in (0, 1)
+    )
     page = browser.new_page(offline=True)
     page.set_content(f"""<main></main><script type="module">{COMPONENTS}
         const parentElement = document.querySelector("main").attachShadow({{ mode: "open" }});

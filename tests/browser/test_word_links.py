@@ -14,6 +14,7 @@ import pytest
 
 from tests.browser.still import PAPER, SVG, Still, plain, rgb, words_of
 from transformer.analysis.alignment import WordPair
+from transformer.languages import OURS
 from viz.draw.palette import COLOR
 from viz.draw.word_links import encode_links
 
@@ -34,7 +35,12 @@ LONG = [f"word{n}" for n in range(40)]
 
 def encoded(source: list[str], target: list[str], pairs: list[WordPair]) -> bytes:
     return encode_links(
-        source, target, pairs, made_by="layer 2, lens: norms", caption=["By a model."]
+        source,
+        target,
+        pairs,
+        made_by="layer 2, lens: norms",
+        caption=["By a model."],
+        languages=OURS,
     )
 
 

@@ -1,82 +1,39 @@
-"""The pictures of `viz.draw` in Streamlit.
+"""The pictures of `viz.draw` that a reader answers, in Streamlit.
 
-Each function draws one component and takes what its `encode_…` function takes, which says what the
-arguments are and what it raises; besides, `key` names the component in the session (one key, one
-place on the page), and a callback takes what the reader chose, before the page's script runs again.
-What a browser sends can be anything, so it is checked here.
+A page encodes a picture, and `mount` puts it there; where the picture sends something back, one of
+these does. Each takes what says whether a choice can be meant, and a callback, which takes what the
+reader chose, before the page's script runs again. `key` names the component in the session (one
+key, one place on the page). What a browser sends can be anything, so it is checked here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from viz.app.mount import mount
-from viz.draw.architecture import DrawnBox, encode_architecture
-from viz.draw.attention_map import Scale, encode_map, squares_of
-from viz.draw.head_grid import GridPart, encode_grid, encode_selection, head_of
-from viz.draw.inside_head import WalkStep, encode_inside, step_of
-from viz.draw.mask_grids import MaskGrid, Row, encode_masks, row_of
-from viz.draw.ribbons import encode_ribbons
-from viz.draw.tensor_strip import encode_strip
-from viz.draw.word_links import encode_links
+from viz.draw.attention_map import squares_of
+from viz.draw.beam_tree import DrawnNode, node_of
+from viz.draw.head_grid import GridPart, encode_selection, head_of
+from viz.draw.inside_head import step_of
+from viz.draw.mask_grids import MaskGrid, Row, row_of
+from viz.draw.step_bars import choice_of
+from viz.draw.translation_editor import Edited, EditorPiece, Forced, edit_of
 
 if TYPE_CHECKING:
-    from transformer.analysis.alignment import WordPair
     from transformer.analysis.heads.head import Head
-    from transformer.analysis.paper.arithmetic import Arithmetic
-    from transformer.kinds import Kind
-    from transformer.languages import Languages
     from transformer.trace import Labels
 
 
-def attention_map(
-    weights: NDArray[np.float32],
-    labels: Labels,
-    kind: Kind,
-    *,
-    title: str,
-    languages: Languages,
-    key: str,
-    reads: Sequence[str] | None = None,
-    writes: Sequence[str] | None = None,
-    scale: Scale = "linear",
-    threshold: float = 0.0,
-    signed: bool = False,
-    amount: str = "weight",
-    note: str | None = None,
-    beside_difference: bool = False,
-    on_paint: Callable[[list[tuple[int, int]]], None] | None = None,
-    caption: Sequence[str] = (),
+def mount_painted_map(
+    key: str, data: bytes, labels: Labels, on_paint: Callable[[list[tuple[int, int]]], None]
 ) -> None:
-    """Draw one head large: queries down, keys across, each weight a hover away.
+    """A map that is painted on, encoded with `paints`.
 
-    Where `on_paint` is given, it is told row and column of the squares that were pressed, all of
-    one row.
+    Args:
+        labels: of the map.
+        on_paint: is told row and column of the squares that were pressed, all of one row.
     """
-    data = encode_map(
-        weights,
-        labels,
-        kind,
-        title=title,
-        languages=languages,
-        reads=reads,
-        writes=writes,
-        scale=scale,
-        threshold=threshold,
-        signed=signed,
-        amount=amount,
-        note=note,
-        beside_difference=beside_difference,
-        paints=on_paint is not None,
-        caption=caption,
-    )
-    if on_paint is None:
-        mount(key, data)
-        return
 
     def picked(value: object) -> None:
         if squares := squares_of(value, labels):
@@ -85,136 +42,39 @@ def attention_map(
     mount(key, data, picked)
 
 
-def ribbons(
-    heads: Sequence[tuple[str, NDArray[np.float32]]],
-    labels: Labels,
-    kind: Kind,
-    *,
-    languages: Languages,
+def mount_grid(
     key: str,
-    threshold: float = 0.0,
-    reads: Sequence[str] | None = None,
-    caption: Sequence[str] = (),
-    writes: Sequence[str] | None = None,
-) -> None:
-    """Draw queries on the left, keys on the right, a ribbon for each weight between them.
-
-    A token that is picked, on either side, keeps its own ribbons alone, with the exact weights
-    beside the tokens of the other side.
-    """
-    mount(
-        key,
-        encode_ribbons(
-            heads,
-            labels,
-            kind,
-            languages=languages,
-            threshold=threshold,
-            reads=reads,
-            writes=writes,
-            caption=caption,
-        ),
-    )
-
-
-def head_grid(
+    data: bytes,
     parts: Sequence[GridPart],
     *,
     selected: Head,
     on_pick: Callable[[Head], None],
-    opens: str | None = None,
-    key: str,
-    order: Sequence[Head] | None = None,
-    crossed: Sequence[Head] = (),
-    switches: bool = False,
-    step: int | None = None,
-    caption: Sequence[str] = (),
 ) -> None:
-    """Draw every head small and let one be chosen; the page alone remembers which."""
+    """Every head small, encoded under the same key; the page alone remembers which is chosen."""
     shapes = {part.kind: part.weights.shape[:2] for part in parts}
 
     def picked(value: object) -> None:
         if (head := head_of(value, shapes)) is not None:
             on_pick(head)
 
-    data = encode_grid(
-        parts,
-        key=key,
-        opens=opens,
-        order=order,
-        crossed=crossed,
-        switches=switches,
-        step=step,
-        caption=caption,
-    )
     mount(key, data, picked)
     mount(f"{key}-selection", encode_selection(key, selected))
 
 
-def inside_head(
-    numbers: Arithmetic,
-    keys: Sequence[str],
-    query: str,
-    kind: Kind,
-    *,
-    title: str,
-    steps: Sequence[WalkStep],
-    step: int,
-    on_step: Callable[[int], None],
-    head: int,
-    factor: str,
-    key: str,
-    caption: Sequence[str] = (),
-) -> None:
-    """Draw every number between x and the residual stream, each a hover away."""
-    data = encode_inside(
-        numbers,
-        keys,
-        query,
-        kind,
-        title=title,
-        steps=steps,
-        step=step,
-        head=head,
-        factor=factor,
-        caption=caption,
-    )
+def mount_inside(key: str, data: bytes, steps: int, on_step: Callable[[int], None]) -> None:
+    """The walk through a head, of so many steps."""
 
     def picked(value: object) -> None:
-        if (chosen := step_of(value, len(steps))) is not None:
-            on_step(chosen)
+        if (step := step_of(value, steps)) is not None:
+            on_step(step)
 
     mount(key, data, picked)
 
 
-def tensor_strip(
-    values: NDArray[np.float32],
-    rows: Sequence[str],
-    *,
-    title: str,
-    key: str,
-    columns: Sequence[str] | None = None,
-    caption: Sequence[str] = (),
+def mount_masks(
+    key: str, data: bytes, grids: Sequence[MaskGrid], on_pick: Callable[[Row], None]
 ) -> None:
-    """Draw a tensor large, each value a hover away."""
-    mount(key, encode_strip(values, rows, title=title, columns=columns, caption=caption))
-
-
-def mask_grids(
-    grids: Sequence[MaskGrid],
-    kind: Kind,
-    *,
-    title: str,
-    as_numbers: bool,
-    chosen: Row,
-    on_pick: Callable[[Row], None],
-    key: str,
-    caption: Sequence[str] = (),
-) -> None:
-    """Draw the masks of a batch and let a row be chosen."""
-    data = encode_masks(
-        grids, kind, title=title, as_numbers=as_numbers, chosen=chosen, caption=caption
-    )
+    """The masks of a batch, of which a row can be chosen."""
 
     def picked(value: object) -> None:
         if (row := row_of(value, grids)) is not None:
@@ -223,22 +83,10 @@ def mask_grids(
     mount(key, data, picked)
 
 
-def architecture(
-    boxes: Sequence[DrawnBox],
-    *,
-    layers: int,
-    layer: int,
-    selected: str,
-    on_pick: Callable[[str], None],
-    opens: str | None = None,
-    key: str,
-    caption: Sequence[str] = (),
+def mount_architecture(
+    key: str, data: bytes, names: Collection[str], on_pick: Callable[[str], None]
 ) -> None:
-    """Draw Figure 1 with a sentence in it, and let a box be opened."""
-    data = encode_architecture(
-        boxes, layers=layers, layer=layer, selected=selected, opens=opens, caption=caption
-    )
-    names = [box.name for box in boxes]
+    """Figure 1, of which a box can be opened, by its name."""
 
     def picked(value: object) -> None:
         if isinstance(value, str) and value in names:
@@ -247,18 +95,34 @@ def architecture(
     mount(key, data, picked)
 
 
-def word_links(
-    source: Sequence[str],
-    target: Sequence[str],
-    pairs: Sequence[WordPair],
-    *,
-    made_by: str,
-    languages: Languages,
+def mount_editor(
     key: str,
-    caption: Sequence[str] = (),
+    data: bytes,
+    pieces: Sequence[EditorPiece],
+    on_change: Callable[[Edited | Forced | None], None],
 ) -> None:
-    """Draw the words of two sentences with a link for each pair; its strength is a hover away."""
-    data = encode_links(
-        source, target, pairs, made_by=made_by, languages=languages, caption=caption
-    )
-    mount(key, data)
+    """A translation that is edited in place.
+
+    `on_change` gets None for a choice among pieces that are no longer these.
+    """
+    mount(key, data, lambda value: on_change(edit_of(value, pieces)))
+
+
+def mount_tree(
+    key: str, data: bytes, nodes: Sequence[DrawnNode], on_pick: Callable[[int | None], None]
+) -> None:
+    """Every prefix of a search, of which one can be picked: its node, None if that is no more."""
+    mount(key, data, lambda value: on_pick(node_of(value, nodes)))
+
+
+def mount_bars(
+    key: str,
+    data: bytes,
+    steps: Sequence[Sequence[tuple[str, float]]],
+    on_pick: Callable[[tuple[int, int] | None], None],
+) -> None:
+    """The most probable pieces of each step, of which one can be picked: step and alternative.
+
+    `on_pick` gets None for one among steps that are no longer these.
+    """
+    mount(key, data, lambda value: on_pick(choice_of(value, steps)))

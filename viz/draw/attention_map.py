@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import OURS, Languages
+from transformer.languages import Languages
 from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import difference_table, table
 from viz.draw.weights import check, named_rows
@@ -32,7 +32,7 @@ def encode_map(
     kind: Kind,
     *,
     title: str,
-    languages: Languages = OURS,
+    languages: Languages,
     alone: bool = False,
     by_read: bool = False,
     causal: bool = True,

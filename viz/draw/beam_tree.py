@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeGuard, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import OURS, Languages
+from transformer.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode
 
@@ -56,7 +56,7 @@ def encode_tree(
     *,
     best: int,
     chosen: int | None = None,
-    languages: Languages = OURS,
+    languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The tree of one sentence.

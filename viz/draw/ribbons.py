@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import OURS, Languages
+from transformer.languages import Languages
 from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import ENDS, head_colors
 from viz.draw.weights import check, named_rows
@@ -28,7 +28,7 @@ def encode_ribbons(
     labels: Labels,
     kind: Kind,
     *,
-    languages: Languages = OURS,
+    languages: Languages,
     alone: bool = False,
     by_read: bool = False,
     threshold: float = 0.0,

@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 
 from transformer.config import EOS
-from transformer.languages import OURS, Languages, code_of_name
+from transformer.languages import Languages, code_of_name
 from transformer.tokenizer import SPECIAL, WORD_START
 from transformer.words import words_in
 from viz.draw.forced_prefix import forced_of
@@ -60,7 +60,7 @@ def encode_editor(
     revision: int,
     forced: int = 0,
     by_hand: bool = False,
-    languages: Languages = OURS,
+    languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The text with the probabilities of its pieces.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from transformer.config import EOS
-from transformer.languages import OURS, Languages, Side
+from transformer.languages import Languages, Side
 from transformer.tokenizer import WORD_START
 from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
@@ -41,7 +41,7 @@ def encode_links(
     pairs: Sequence[WordPair],
     *,
     made_by: str,
-    languages: Languages = OURS,
+    languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
     """The words of both sentences, and a link for each pair.

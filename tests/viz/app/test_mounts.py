@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import importlib.metadata
 import inspect
 import subprocess
@@ -17,28 +16,22 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from transformer.analysis.paper.arithmetic import Arithmetic
-from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.app import mount, mounts
-from viz.draw.architecture import DrawnBox
-from viz.draw.inside_head import WalkStep
 from viz.draw.mask_grids import MaskGrid, Row
 
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
 from tests.viz.app.test_mounts import LABELS, WEIGHTS
 from transformer.languages import OURS
-from viz.app.mounts import attention_map
+from viz.app.mount import mount
+from viz.draw.attention_map import encode_map
 
-attention_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS, key="map")
+mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS))
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
-ONE: Any = np.zeros(1, np.float32)
 NOTHING = object()  # the browser sends nothing
-NUMBERS = Arithmetic(**{field.name: ONE for field in dataclasses.fields(Arithmetic)})
-STEPS = [WalkStep(name, ("mi", "q"), "", "", "") for name in ("All", "x", "q, k, v")]
 
 
 def test_a_picture_is_mounted_by_address_and_its_data_are_bytes():
@@ -126,16 +119,11 @@ def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: objec
 
 
 def painted_map(heard: list[list[tuple[int, int]]]) -> None:
-    mounts.attention_map(
-        WEIGHTS, LABELS, "cross", title="", languages=OURS, key="map", on_paint=heard.append
-    )
+    mounts.mount_painted_map("map", b"", LABELS, heard.append)
 
 
 def inside_head(heard: list[int]) -> None:
-    mounts.inside_head(
-        NUMBERS, ["▁Two"], "Zwei", "cross",
-        title="", steps=STEPS, step=0, on_step=heard.append, head=0, factor="", key="inside",
-    )  # fmt: skip
+    mounts.mount_inside("inside", b"", 3, heard.append)
 
 
 def test_no_other_module_calls_the_components_of_streamlit():
@@ -175,10 +163,8 @@ def test_a_row_of_the_batch_is_heard(sent) -> None:
 
 
 def mask_grids(heard: list[Row]) -> None:
-    mounts.mask_grids(
-        [MaskGrid("Sentence 1", np.full((2, 2), "seen"), LABELS)], "cross",
-        title="", as_numbers=False, chosen=(0, 0), on_pick=heard.append, key="masks",
-    )  # fmt: skip
+    grids = [MaskGrid("Sentence 1", np.full((2, 2), "seen"), LABELS)]
+    mounts.mount_masks("masks", b"", grids, heard.append)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +183,4 @@ def test_a_box_of_the_drawing_is_heard(sent) -> None:
 
 
 def architecture(heard: list[str]) -> None:
-    mounts.architecture(
-        [DrawnBox("encoder.sum", "Sum", "", "")],
-        layers=1, layer=0, selected="", on_pick=heard.append, key="model",
-    )  # fmt: skip
+    mounts.mount_architecture("model", b"", ["encoder.sum"], heard.append)

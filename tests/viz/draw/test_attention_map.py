@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.palette import difference_table, table
@@ -22,7 +23,9 @@ def unpack(content):
 
 def test_the_map_carries_the_exact_weights_in_reading_order():
     header, colors, weights = unpack(
-        encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", reads=("<s>", "▁Zwei", "▁Hun"))
+        encode_map(
+            WEIGHTS, LABELS, "cross", title="L1 H1", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS
+        )
     )
     assert weights.tolist() == WEIGHTS.tolist()
     assert header["queries"] == ["Zwei", "Hun", "·de"]
@@ -38,14 +41,16 @@ def test_the_map_carries_the_exact_weights_in_reading_order():
 
 def test_a_transposed_view_is_sent_as_it_reads_not_as_it_lies_in_memory():
     _, _, weights = unpack(
-        encode_map(WEIGHTS.T, Labels(LABELS.keys, LABELS.queries), "cross", title="")
+        encode_map(
+            WEIGHTS.T, Labels(LABELS.keys, LABELS.queries), "cross", title="", languages=OURS
+        )
     )
     assert weights.tolist() == WEIGHTS.T.tolist()
 
 
 def test_a_difference_comes_with_its_own_colors_and_its_own_note():
     header, colors, weights = unpack(
-        encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1)
+        encode_map(-WEIGHTS, LABELS, "cross", title="", signed=True, threshold=0.1, languages=OURS)
     )
     assert weights.tolist() == (-WEIGHTS).tolist()
     assert (colors == [difference_table("light"), difference_table("dark")]).all()
@@ -54,15 +59,21 @@ def test_a_difference_comes_with_its_own_colors_and_its_own_note():
 
 
 def test_a_note_of_ones_own_stands_in_for_the_usual_one():
-    usual, _, _ = unpack(encode_map(WEIGHTS, LABELS, "cross", title="", scale="by row"))
-    own, _, _ = unpack(encode_map(WEIGHTS, LABELS, "cross", title="", note="The mean."))
+    usual, _, _ = unpack(
+        encode_map(WEIGHTS, LABELS, "cross", title="", scale="by row", languages=OURS)
+    )
+    own, _, _ = unpack(
+        encode_map(WEIGHTS, LABELS, "cross", title="", note="The mean.", languages=OURS)
+    )
     assert usual["note"] == "Each row is one position that looks; its weights sum to 1."
     assert (own["note"], usual["scale"]) == ("The mean.", "by row")
 
 
 def test_any_text_can_be_a_label():
     odd = ("▁<img src=x>", "▁שלום", "▁👩‍🚀")
-    header, _, _ = unpack(encode_map(WEIGHTS, Labels(odd, ("\ud800", "b")), "cross", title='"'))
+    header, _, _ = unpack(
+        encode_map(WEIGHTS, Labels(odd, ("\ud800", "b")), "cross", title='"', languages=OURS)
+    )
     assert header["queries"] == ["<img src=x>", "שלום", "👩‍🚀"]
 
 
@@ -77,11 +88,13 @@ def test_any_text_can_be_a_label():
 )
 def test_weights_that_do_not_belong_to_the_labels_are_refused(weights, message):
     with pytest.raises(ValueError, match=message):
-        encode_map(weights, LABELS, "cross", title="")
+        encode_map(weights, LABELS, "cross", title="", languages=OURS)
 
 
 def test_an_empty_map_and_wrong_reads_are_refused():
     with pytest.raises(ValueError, match="nothing to draw"):
-        encode_map(np.zeros((0, 0), dtype=np.float32), Labels((), ()), "cross", title="")
+        encode_map(
+            np.zeros((0, 0), dtype=np.float32), Labels((), ()), "cross", title="", languages=OURS
+        )
     with pytest.raises(ValueError, match="1 read, 3 written, 3 rows"):
-        encode_map(WEIGHTS, LABELS, "cross", title="", reads=("<s>",))
+        encode_map(WEIGHTS, LABELS, "cross", title="", reads=("<s>",), languages=OURS)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import decode
+from transformer.languages import OURS
 from viz.draw.beam_tree import FORCED, STATES, DrawnNode, encode_tree, node_of
 
 NODES = (
@@ -19,7 +20,7 @@ NODES = (
 
 
 def test_every_node_travels_with_its_numbers() -> None:
-    meta, arrays = decode(encode_tree(NODES, best=3, chosen=1, caption=["a"]))
+    meta, arrays = decode(encode_tree(NODES, best=3, chosen=1, caption=["a"], languages=OURS))
     assert arrays["parents"].tolist() == [-1, -1, 0, 0]
     assert arrays["steps"].tolist() == [1, 1, 2, 2]
     assert arrays["logProbs"].tolist() == [node.log_prob for node in NODES]
@@ -35,9 +36,9 @@ def test_every_node_travels_with_its_numbers() -> None:
 
 
 def test_the_note_speaks_of_forced_pieces_only_where_there_are_some() -> None:
-    assert decode(encode_tree(NODES, best=3))[0]["note"].endswith(FORCED)
+    assert decode(encode_tree(NODES, best=3, languages=OURS))[0]["note"].endswith(FORCED)
     without = [replace(node, state="kept") for node in NODES]
-    assert FORCED not in decode(encode_tree(without, best=3))[0]["note"]
+    assert FORCED not in decode(encode_tree(without, best=3, languages=OURS))[0]["note"]
 
 
 @pytest.mark.parametrize(
@@ -56,15 +57,15 @@ def test_a_tree_that_cannot_be_is_refused(place, change, message) -> None:
     nodes = list(NODES)
     nodes[place] = replace(nodes[place], **change)
     with pytest.raises(ValueError, match=message):
-        encode_tree(nodes, best=3)
+        encode_tree(nodes, best=3, languages=OURS)
 
 
 def test_best_and_chosen_are_nodes() -> None:
     for best, chosen in ((4, None), (-1, None), (0, 4)):
         with pytest.raises(ValueError, match="no node"):
-            encode_tree(NODES, best=best, chosen=chosen)
+            encode_tree(NODES, best=best, chosen=chosen, languages=OURS)
     with pytest.raises(ValueError, match="at least one node"):
-        encode_tree([], best=0)
+        encode_tree([], best=0, languages=OURS)
 
 
 def test_only_a_node_with_its_whole_prefix_is_one() -> None:

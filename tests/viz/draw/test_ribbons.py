@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
+from transformer.languages import OURS
 from transformer.trace import Labels
 from viz.draw.palette import head_colors
 from viz.draw.ribbons import encode_ribbons
@@ -20,7 +21,9 @@ def unpack(content):
 
 def test_the_exact_weights_of_each_head_travel_in_order():
     heads = [("L1 H1", FIRST), ("L1 H2", 1 - FIRST)]
-    header, weights = unpack(encode_ribbons(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun")))
+    header, weights = unpack(
+        encode_ribbons(heads, LABELS, "cross", reads=("<s>", "▁Zwei", "▁Hun"), languages=OURS)
+    )
     assert weights.tolist() == [FIRST.tolist(), (1 - FIRST).tolist()]
     assert header["heads"] == ["L1 H1", "L1 H2"]
     assert header["colors"]["dark"] == list(head_colors("cross", "dark"))
@@ -36,7 +39,9 @@ def test_the_exact_weights_of_each_head_travel_in_order():
     ("threshold", "drawn", "said"), [(0, 0.01, "0.01"), (0.005, 0.01, "0.01"), (0.25, 0.25, "0.25")]
 )
 def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
-    header, _ = unpack(encode_ribbons([("a", FIRST)], LABELS, "cross", threshold=threshold))
+    header, _ = unpack(
+        encode_ribbons([("a", FIRST)], LABELS, "cross", threshold=threshold, languages=OURS)
+    )
     assert header["from"] == drawn
     assert header["note"] == f"Ribbons from {said} up; numbers are exact."
 
@@ -53,17 +58,18 @@ def test_ribbons_are_drawn_from_what_the_note_says(threshold, drawn, said):
 )
 def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
     with pytest.raises(ValueError, match=message):
-        encode_ribbons(heads, LABELS, "cross")
+        encode_ribbons(heads, LABELS, "cross", languages=OURS)
 
 
 SCRIPT = """
 import numpy as np
 from tests.viz.draw.test_ribbons import FIRST, LABELS
 from transformer.languages import OURS
-from viz.app.mounts import ribbons
+from viz.app.mount import mount
+from viz.draw.ribbons import encode_ribbons
 
 heads = [("L1 H1", FIRST), ("L1 H2", FIRST)]
-ribbons(heads, LABELS, "cross", languages=OURS, key="ribbons", threshold=0.05)
+mount("ribbons", encode_ribbons(heads, LABELS, "cross", languages=OURS, threshold=0.05))
 """
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.viz.draw.message import decode
+from transformer.languages import OURS
 from transformer.tokenizer import Tokenizer
 from viz.draw.translation_editor import (
     Edited,
@@ -44,7 +45,9 @@ def test_every_piece_stands_at_its_letters_and_words_are_those_of_the_tokenizer(
 def test_pieces_travel_with_their_places_in_the_browsers_units() -> None:
     text = "🐶 Zwei Hunde"
     dog = EditorPiece("🐶", -3.0)
-    meta, arrays = decode(encode_editor(text, [dog, *PIECES], revision=7, forced=2, by_hand=True))
+    meta, arrays = decode(
+        encode_editor(text, [dog, *PIECES], revision=7, forced=2, by_hand=True, languages=OURS)
+    )
     # an emoji has two units in JavaScript, and the end of the sentence none
     assert arrays["spans"].tolist() == [[0, 2], [3, 7], [8, 11], [11, 13], [13, 13]]
     assert arrays["words"].tolist() == [0, 1, 2, 2, 3]
@@ -60,11 +63,11 @@ def test_pieces_travel_with_their_places_in_the_browsers_units() -> None:
 
 def test_a_text_without_pieces_travels_and_what_is_no_probability_does_not() -> None:
     for text in ("", "ganz anders"):
-        meta, arrays = decode(encode_editor(text, (), revision=1))
+        meta, arrays = decode(encode_editor(text, (), revision=1, languages=OURS))
         assert meta["text"] == text
         assert arrays["spans"].shape == (0, 2)
     # pieces of another text have no place in this one
-    _, arrays = decode(encode_editor("?", PIECES, revision=1))
+    _, arrays = decode(encode_editor("?", PIECES, revision=1, languages=OURS))
     assert arrays["spans"].tolist() == [[0, 0]] * 4
     bad = [
         ([EditorPiece("a", float("nan"))], 0, "nan"),
@@ -74,7 +77,7 @@ def test_a_text_without_pieces_travels_and_what_is_no_probability_does_not() -> 
     ]
     for pieces, forced, message in bad:
         with pytest.raises(ValueError, match=message):
-            encode_editor("a", pieces, revision=0, forced=forced)
+            encode_editor("a", pieces, revision=0, forced=forced, languages=OURS)
 
 
 def test_only_what_was_typed_or_chosen_among_these_pieces_is_taken() -> None:

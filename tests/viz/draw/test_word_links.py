@@ -5,6 +5,7 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer.analysis.alignment import WordPair
 from transformer.config import EOS, UNK
+from transformer.languages import OURS
 from transformer.tokenizer import Piece, Tokenizer
 from viz.draw.word_links import encode_links, word_texts
 
@@ -32,13 +33,15 @@ def test_words_have_their_numbers_and_stand_as_they_were_typed(tokenizer: Tokeni
 
 
 def test_the_links_travel_with_their_strengths() -> None:
-    content = encode_links(SOURCE, TARGET, PAIRS, made_by="layer 1", caption=["a", "b"])
+    content = encode_links(
+        SOURCE, TARGET, PAIRS, made_by="layer 1", caption=["a", "b"], languages=OURS
+    )
     meta, arrays = decode(content)
     assert arrays["ends"].tolist() == [[0, 0], [2, 1]]
     assert arrays["strengths"].tolist() == pytest.approx([0.875, 1 / 3])
     assert (meta["source"], meta["target"]) == (SOURCE, TARGET)
     assert (meta["madeBy"], meta["caption"]) == ("layer 1", ["a", "b"])
-    _, none = decode(encode_links(SOURCE, TARGET, (), made_by=""))
+    _, none = decode(encode_links(SOURCE, TARGET, (), made_by="", languages=OURS))
     assert none["ends"].shape == (0, 2)  # a translation of which nothing is linked
 
 
@@ -55,4 +58,4 @@ def test_the_links_travel_with_their_strengths() -> None:
 )
 def test_what_cannot_be_linked_is_refused(target, pair, message) -> None:
     with pytest.raises(ValueError, match=message):
-        encode_links(SOURCE, target, [WordPair(*pair)], made_by="")
+        encode_links(SOURCE, target, [WordPair(*pair)], made_by="", languages=OURS)

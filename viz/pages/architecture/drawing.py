@@ -16,11 +16,14 @@ from viz.app import navigation
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import architecture, attention_map, tensor_strip
+from viz.app.mount import mount
+from viz.app.mounts import mount_architecture
 from viz.app.origin import origin_of
-from viz.draw.architecture import DrawnBox
+from viz.draw.architecture import DrawnBox, encode_architecture
+from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.labels import SCREEN_NAMES, display_tokens
+from viz.draw.tensor_strip import encode_strip
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
@@ -45,16 +48,15 @@ def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None
     box = boxes[opened]
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        architecture(
+        data = encode_architecture(
             [_drawn(one, found, trace, layer) for one in boxes.values()],
             layers=model.config.N,
             layer=layer,
             selected=box.name,
-            on_pick=_open,
             opens="arch-opened",
-            key="arch-drawing",
             caption=origin_of(trace).caption(),
         )
+        mount_architecture("arch-drawing", data, boxes, _open)
     with beside:
         _open_box(box, model, found, trace, layer)
     explain(
@@ -153,7 +155,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
         st.text(" ".join(display_tokens(_rows(box, trace))))
     elif box.kind:
         axes = by_pieces(trace, box.kind)
-        attention_map(
+        data = encode_map(
             values.mean(0),
             axes.labels,
             box.kind,
@@ -161,18 +163,18 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             reads=axes.reads,
             writes=axes.writes,
             title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
-            key="arch-map",
             caption=origin_of(trace).caption(head_caption(box.kind, layer, None)),
         )
+        mount("arch-map", data)
     else:
-        tensor_strip(
+        data = encode_strip(
             values,
             _rows(box, trace),
             title=box.heading,
             columns=found.columns if box.value in _OVER_VOCABULARY else None,
-            key="arch-tensor",
             caption=origin_of(trace).caption(f"{box.heading}{_of_layer(box, layer)}."),
         )
+        mount("arch-tensor", data)
 
 
 def _shapes(

@@ -21,9 +21,10 @@ from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import tensor_strip
+from viz.app.mount import mount
 from viz.app.origin import batch_caption
 from viz.draw.labels import display_tokens
+from viz.draw.tensor_strip import encode_strip
 from viz.pages.architecture.boxes import BOXES, Box
 from viz.pages.architecture.norms_chart import spread_chart
 
@@ -109,9 +110,8 @@ def _strips(
         with column:
             st.subheader(title, anchor=False)
             rows = values.reshape(-1, width).astype(np.float32)
-            tensor_strip(
-                rows, tokens, title=title, key=f"arch-norm-{key}", caption=[f"{title}.", *caption]
-            )
+            strip = encode_strip(rows, tokens, title=title, caption=[f"{title}.", *caption])
+            mount(f"arch-norm-{key}", strip)
 
 
 def _spreads(

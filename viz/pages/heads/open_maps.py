@@ -13,13 +13,14 @@ from transformer.analysis.heads.removal_text import format_removals
 from transformer.languages import Languages
 from viz.app import navigation
 from viz.app.head_picker import in_link
-from viz.app.mounts import attention_map, ribbons
+from viz.app.mount import mount
 from viz.app.origin import origin_of
+from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.explorer_options import SecondMap
 from viz.draw.lens_words import amount, row_note, tells_heads
 from viz.draw.open_head import Heads, OpenMap, open_map, outlined, short_name
-from viz.draw.ribbons import MOST_HEADS
+from viz.draw.ribbons import MOST_HEADS, encode_ribbons
 from viz.pages.heads.compare import second_map
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.disagreement import show_disagreement
@@ -43,7 +44,7 @@ def show_open(
     over = _overlaid(controls, heads)
     maps = [open_map(heads, *at) for at in over]
     names = [short_name(controls.lens, *at) for at in over]
-    ribbons(
+    ribbons = encode_ribbons(
         [(opened.title, opened.weights)]
         + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
         opened.labels,
@@ -52,9 +53,9 @@ def show_open(
         threshold=controls.threshold,
         reads=opened.reads,
         writes=opened.writes,
-        key="heads-ribbons",
         caption=caption,
     )
+    mount("heads-ribbons", ribbons)
     return over
 
 
@@ -95,7 +96,7 @@ def show_compared(
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
             return compared
-        attention_map(
+        difference = encode_map(
             first.weights - second.weights,
             first.labels,
             controls.kind,
@@ -105,9 +106,9 @@ def show_compared(
             writes=first.writes,
             signed=True,
             note=None if controls.special else "Each square is first minus second.",
-            key="heads-difference",
             caption=["First:", *own, "Second:", *caption],
         )
+        mount("heads-difference", difference)
     if first.lens != second.lens:
         show_disagreement(controls, heads, found.heads)
     return compared
@@ -136,7 +137,7 @@ def _map(
         )
         # rows without them do not sum to 1, as the note on weights says
         note = left_out if one.lens == "weights" else f"{note} {left_out}"
-    attention_map(
+    data = encode_map(
         one.weights,
         one.labels,
         controls.kind,
@@ -149,6 +150,6 @@ def _map(
         amount=amount(one.lens),
         note=note,
         beside_difference=beside_difference,
-        key=key,
         caption=caption,
     )
+    mount(key, data)

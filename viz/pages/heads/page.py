@@ -15,11 +15,11 @@ from viz.app import sentence_bar
 from viz.app.explanations import explain, lead
 from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import head_grid
+from viz.app.mounts import mount_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import SecondMap
-from viz.draw.head_grid import GridPart
+from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
 from viz.draw.lens_words import LENS_NAMES, tells_heads
@@ -131,16 +131,16 @@ def _grid(
     # the kind of the open head comes first, beside its map
     kinds = sorted(controls.kinds, key=lambda kind: kind != controls.kind)
     parts = [_part(trace, heads_by_kind[kind], controls, step) for kind in kinds]
-    head_grid(
+    data = encode_grid(
         parts,
-        selected=Head(controls.kind, *outlined(controls.lens, controls.layer, controls.head)),
-        on_pick=partial(_open, controls.lens),
+        key="grid",
         opens="heads-first" if controls.mode == "compare" else "heads-map",
         order=head_order(parts, controls.layers, controls.sort),
         step=step,
-        key="grid",
         caption=origin_of(trace).caption(f"{every_head}, {lens_caption(controls.lens)}"),
     )
+    selected = Head(controls.kind, *outlined(controls.lens, controls.layer, controls.head))
+    mount_grid("grid", data, parts, selected=selected, on_pick=partial(_open, controls.lens))
 
 
 def _open(lens: AnyLens, picked: Head) -> None:

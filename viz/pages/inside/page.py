@@ -24,9 +24,10 @@ from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import inside_head
+from viz.app.mounts import mount_inside
 from viz.app.origin import origin_of
 from viz.draw.caption import head_caption
+from viz.draw.inside_head import encode_inside
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
@@ -192,24 +193,24 @@ def _picture(
     factor = scaling.factor(chosen.scale, config.d_k, chosen.temperature)
     axes = by_pieces(trace, chosen.kind)
     row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[chosen.word]
-    inside_head(
+    steps = walk_steps(
+        config, chosen.kind, row, len(axes.labels.keys), chosen.scale, chosen.temperature
+    )
+    data = encode_inside(
         arithmetic(of, chosen.head, chosen.word, factor),
         axes.labels.keys,
         f"{row} looks",
         chosen.kind,
         title=_name(chosen),
-        steps=walk_steps(
-            config, chosen.kind, row, len(axes.labels.keys), chosen.scale, chosen.temperature
-        ),
+        steps=steps,
         step=_step(),
-        on_step=_remember,
         head=chosen.head,
         factor=times(chosen.scale, chosen.temperature),
-        key="inside",
         caption=origin_of(trace).caption(
             head_caption(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
         ),
     )
+    mount_inside("inside", data, len(steps), _remember)
 
 
 def _step() -> int:

@@ -17,10 +17,10 @@ from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
-from viz.app.mounts import mask_grids
+from viz.app.mounts import mount_masks
 from viz.app.origin import batch_caption
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
-from viz.draw.mask_grids import MaskGrid, Row
+from viz.draw.mask_grids import MaskGrid, Row, encode_masks
 from viz.draw.mask_reasons import describe_row
 from viz.pages.masks.charts import shift_chart
 from viz.pages.masks.removed_mask import (
@@ -147,16 +147,16 @@ def _grids(
             "as the model uses it" if which == MODEL_MASKS[kind] else "which the model does not use"
         )
         st.subheader(f"{title}, {used}", anchor=False)
-        mask_grids(
-            [MaskGrid(*parts) for parts in zip(titles, why, labels, names, strict=True)],
+        grids = [MaskGrid(*parts) for parts in zip(titles, why, labels, names, strict=True)]
+        data = encode_masks(
+            grids,
             kind,
             title=title,
             as_numbers=style == NUMBERS,
             chosen=(sentence, query),
-            on_pick=_choose,
-            key="mask-grids",
             caption=batch_caption(traces, f"{title}, {used}."),
         )
+        mount_masks("mask-grids", data, grids, _choose)
     with words:
         keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):

@@ -21,9 +21,11 @@ from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import attention_map, head_grid
+from viz.app.mount import mount
+from viz.app.mounts import mount_grid
+from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
-from viz.draw.head_grid import GridPart
+from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
 from viz.pages.training import logs, run_menu
@@ -146,13 +148,14 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
-        head_grid(
-            [_part(traces[step], each) for each in KINDS],
+        parts = [_part(traces[step], each) for each in KINDS]
+        data = encode_grid(parts, key="forming-grid", opens="forming-map", caption=origin.caption())
+        mount_grid(
+            "forming-grid",
+            data,
+            parts,
             selected=Head(kind, layer, head),
             on_pick=lambda picked: open_head(picked, HEAD),
-            opens="forming-map",
-            key="forming-grid",
-            caption=origin.caption(),
         )
     with picture:
         one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
@@ -268,13 +271,13 @@ def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
 
 
 def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:
-    attention_map(
+    data = encode_map(
         one.weights,
         one.labels,
         kind,
         title=one.title,
         languages=languages,
         reads=one.reads,
-        key="forming-map",
         caption=caption,
     )
+    mount("forming-map", data)

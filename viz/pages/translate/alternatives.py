@@ -9,9 +9,10 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.score import most_probable_others
 from viz.app.explanations import code_line
+from viz.app.mounts import mount_bars
 from viz.app.origin import origin_of
 from viz.app.sentence_bar import Found
-from viz.app.translation_mounts import step_bars
+from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored
 
@@ -38,12 +39,8 @@ def show_alternatives(found: Found, trace: AttentionTrace) -> None:
         before = [pieces[0][0] for pieces in steps[:step]]
         clicks.force(tokenizer, [*before, steps[step][1 + alternative][0]])
 
-    step_bars(
-        steps,
-        on_pick=picked,
-        key="translate-steps",
-        caption=origin_of(trace).caption("The most probable pieces of each step."),
-    )
+    caption = origin_of(trace).caption("The most probable pieces of each step.")
+    mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, picked)
     st.caption(
         f"Each piece with its probability, given the {found.translator.source_language} sentence "
         f"and all pieces before it: "

@@ -6,9 +6,9 @@ import streamlit as st
 
 from transformer import HeadlightError
 from viz.app import search_request
+from viz.app.mounts import mount_editor
 from viz.app.sentence_bar import Found
-from viz.app.translation_mounts import translation_editor
-from viz.draw.translation_editor import Edited, EditorPiece, Forced
+from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored
 
@@ -35,16 +35,15 @@ def show_editor(found: Found) -> None:
             other, _ = pieces[change.piece].others[change.alternative]
             clicks.force(tokenizer, [*prefix, other])
 
-    translation_editor(
+    data = encode_editor(
         request.edited.strip() and request.edited if request.edited else found.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),
         forced=0 if request.edited else min(len(found.translation.prefix), len(pieces)),
         by_hand=bool(request.edited),
         languages=found.translator.languages.of_text(request.text),
-        on_change=changed,
-        key="translate-editor",
     )
+    mount_editor("translate-editor", data, pieces, changed)
     _buttons(found)
 
 

@@ -8,7 +8,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
-from viz.app.mounts import attention_map
+from viz.app.mount import mount
+from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.labels import head_name
 
@@ -59,7 +60,7 @@ def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: s
     else:
         weights = trace.cross[layer, head]  # [query, key]
         title = head_name(layer, head)
-    attention_map(
+    data = encode_map(
         weights,
         trace.labels("cross", "reads" if by_read else "writes"),
         "cross",
@@ -67,9 +68,9 @@ def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: s
         languages=languages,
         reads=None if by_read else trace.decoder_tokens,
         writes=trace.target_tokens if by_read else None,
-        key=key,
         note=note(languages, by_read=by_read),
         caption=Origin.of(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)
         ),
     )
+    mount(key, data)

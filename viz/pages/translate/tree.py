@@ -7,10 +7,10 @@ import streamlit as st
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
 from viz.app import cached_results
+from viz.app.mounts import mount_tree
 from viz.app.request_translation import settings_of
 from viz.app.sentence_bar import Found
-from viz.app.translation_mounts import beam_tree
-from viz.draw.beam_tree import DrawnNode
+from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.pages.translate import clicks
 
@@ -37,18 +37,17 @@ def show_tree(found: Found) -> None:
         else:
             clicks.force(tokenizer, [nodes[at].text for at in tree.path(node)])
 
-    beam_tree(
+    data = encode_tree(
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
         languages=found.translator.languages.of_text(translation.source),
-        on_pick=picked,
-        key="translate-tree",
         caption=Origin.of(found.translator, translation.source, translation.text).caption(
             f"Beam search with a beam of {translation.settings.beam_size} and "
             f"α = {translation.settings.alpha:g}."
         ),
     )
+    mount_tree("translate-tree", data, nodes, picked)
     if found.used.edited:
         st.caption(OWN)
 

@@ -11,10 +11,10 @@ from transformer.analysis.alignment import align
 from viz.app.explanations import lead
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
-from viz.app.mounts import word_links
+from viz.app.mount import mount
 from viz.app.origin import origin_of
 from viz.draw.lens_words import LENS_NAMES
-from viz.draw.word_links import word_texts
+from viz.draw.word_links import encode_links, word_texts
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
@@ -32,15 +32,15 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
     settings = translator.alignment
     languages = trace.languages
     lead(how_made(settings, languages))
-    word_links(
+    data = encode_links(
         source,
         target,
         memo_per_trace(trace, ("word pairs", settings), lambda: align(translator, trace)),
         made_by=_which_map(settings),
         languages=languages,
-        key="translate-words",
         caption=origin_of(trace).caption(f"Words aligned by {settings.in_words()}."),
     )
+    mount("translate-words", data)
 
 
 def how_made(settings: AlignmentSettings, languages: Languages) -> str:

@@ -110,7 +110,12 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
 
 def grid(app: AppTest) -> dict[str, Any]:
     messages = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
-    return next(meta for meta in messages if meta["component"] == "head_grid")
+    found, selection = (
+        next(meta for meta in messages if meta["component"] == component)
+        for component in ("head_grid", "selection")
+    )
+    assert found["key"] == selection["key"]  # else nothing is outlined
+    return found
 
 
 def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
+from tests.viz.draw.message import decode
 from tests.viz.planted_trace import HEADS, LAYERS, planted
 from training import runlog
 from transformer import KINDS, AttentionTrace
@@ -72,15 +73,17 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
     """What the two components were last given."""
     found: dict = {}
 
-    def grid(parts: list[GridPart], **more: object) -> None:
+    def grid(key: str, data: bytes, parts: list[GridPart], **more: object) -> None:
+        assert decode(data)[0]["key"] == key  # else nothing is outlined
         found.update(parts={part.kind: part for part in parts}, **more)
 
-    def a_map(weights: np.ndarray, labels: object, kind: str, **_: object) -> None:
+    def a_map(weights: np.ndarray, labels: object, kind: str, **_: object) -> bytes:
         found.update(weights=weights, labels=labels, kind=kind)
+        return b""
 
     monkeypatch.setattr(page, "probed_runs", lambda: {"bundled": FORMING, "mine": run})
-    monkeypatch.setattr(page, "head_grid", grid)
-    monkeypatch.setattr(page, "attention_map", a_map)
+    monkeypatch.setattr(page, "mount_grid", grid)
+    monkeypatch.setattr(page, "encode_map", a_map)
     return found
 
 

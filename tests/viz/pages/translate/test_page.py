@@ -145,15 +145,20 @@ def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """A button in the place of each picture, which sends what is put here under its key."""
     sent: dict[str, object] = {}
 
-    def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
+    def pictures(
+        *, key: str, data: bytes, on_picked_change: Callable[[], None] | None = None
+    ) -> None:
         messages[key] = decode(data)[0]
-        if picked is not None:
-            st.button(key, key=f"click-{key}", on_click=lambda: picked(sent[key]))
+        if on_picked_change is not None:
+            st.button(key, key=f"click-{key}", on_click=send, args=(key, on_picked_change))
+
+    def send(key: str, heard: Callable[[], None]) -> None:
+        st.session_state[key] = {"picked": sent[key]}
+        heard()
 
     messages: dict[str, dict[str, Any]] = {}
     sent["messages"] = messages
-    for module in ("mounts", "translation_mounts"):
-        monkeypatch.setattr(f"viz.app.{module}.mount", mount)
+    monkeypatch.setattr("viz.app.mount._pictures", lambda: pictures)
     return sent
 
 

@@ -21,11 +21,13 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head
-from viz.app.mounts import attention_map, head_grid
+from viz.app.mount import mount
+from viz.app.mounts import mount_grid, mount_painted_map
 from viz.app.origin import origin_of
+from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
-from viz.draw.head_grid import GridPart
+from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.removal import controls as menus
@@ -112,15 +114,14 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         else:
             choose_removed(format_changes(switched(named, head, controls.how)))
 
-    head_grid(
+    data = encode_grid(
         parts,
-        selected=controls.place,
-        on_pick=picked,
         crossed=[change.place for change in named],
         switches=not paints,
         key="roles-grid",
         caption=origin_of(effect.before).caption(_off(named)),
     )
+    mount_grid("roles-grid", data, parts, selected=controls.place, on_pick=picked)
 
 
 def _translation(translation: Translation, changes: Sequence[Change], effect: Effect) -> None:
@@ -165,7 +166,8 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     def on_paint(squares: list[tuple[int, int]]) -> None:
         choose_removed(painted_squares(named, controls.place, shape, squares))
 
-    attention_map(
+    paints = controls.how == "rows"
+    data = encode_map(
         weights,
         axes.labels,
         kind,
@@ -178,10 +180,13 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         scale="square root" if signed else "linear",
         note=_note(controls),
         beside_difference=True,
-        on_paint=on_paint if controls.how == "rows" else None,
-        key="roles-map",
+        paints=paints,
         caption=origin_of(effect.before).caption(head_caption(kind, layer, head), f"{which}."),
     )
+    if paints:
+        mount_painted_map("roles-map", data, axes.labels, on_paint)
+    else:
+        mount("roles-map", data)
 
 
 def _note(controls: Controls) -> str | None:

@@ -94,6 +94,7 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
+    assert message(app, "selection")[0]["key"] == grid["key"]
     for kind in ("encoder_self", "decoder_self", "cross"):
         after = np.rint(found.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
@@ -127,6 +128,13 @@ def test_nothing_taken_away_changes_nothing(opened, translator: Translator) -> N
     drawn = words_of(app)
     words = {word for word, _ in drawn}
     assert all(drawn[word, "before"] == drawn[word, "with heads taken away"] for word in words)
+
+
+def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None:
+    for how, paints in (("zero", False), ("painted", True)):
+        app = opened(removed_how=how)
+        assert message(app, "attention_map")[0]["paints"] is paints
+        assert message(app, "head_grid")[0]["switches"] is not paints
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:

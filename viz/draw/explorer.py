@@ -98,12 +98,10 @@ class _Explorer:
     ) -> None:
         self.trace, self.options, self.origin = trace, options, origin
         self.shown = shown_parts(options, trace)
-        kinds = dict.fromkeys((*self.shown.kinds, self.shown.kind))
+        words, special, lens = options.words, options.special, options.lens
         self.heads: dict[Kind, Heads] = {
-            kind: heads_of_kind(
-                trace, kind, words=options.words, special=options.special, lens=options.lens
-            )
-            for kind in kinds
+            kind: heads_of_kind(trace, kind, words=words, special=special, lens=lens)
+            for kind in dict.fromkeys((*self.shown.kinds, self.shown.kind))
         }
         self.cropped = self.heads
         if options.step is not None:
@@ -197,11 +195,8 @@ class _Explorer:
     def of_kind(self, heads: Heads) -> dict[str, NDArray]:
         """A map and its ribbons without weights, which have the labels of all heads."""
         trace, options, origin, kind = self.trace, self.options, self.origin, heads.kind
-        caption = (
-            ()
-            if origin is None
-            else origin.caption(f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}")
-        )
+        what = f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}"
+        caption = () if origin is None else origin.caption(what)
         labels = heads.axes.labels
         blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
         a_map = encode_map(

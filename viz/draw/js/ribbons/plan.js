@@ -64,7 +64,7 @@ export const laneAt = ({ row, lane }, index, nth, count) =>
   (index + 0.5) * row + (nth - (count - 1) / 2) * lane;
 
 /**
- * The word at a place of the whole view.
+ * The word at a place of the whole picture.
  * @param {{queries: string[], keys: string[]}} data
  * @param {RibbonPlan} plan
  * @param {number} x

@@ -25,8 +25,8 @@ def traces() -> list[AttentionTrace]:
     Empty after the page has said why there is no picture. A line that cannot be translated is
     named on the page and left out.
     """
-    found = sentence_bar.translated()
-    languages = OURS if found is None else found[0].languages
+    translation_in_bar = sentence_bar.current()
+    languages = OURS if translation_in_bar is None else translation_in_bar.translator.languages
     typed = st.text_area(
         "Further sentences of the batch, one on each line",
         _FIRST if languages.source == _LANGUAGE else "",
@@ -37,10 +37,8 @@ def traces() -> list[AttentionTrace]:
         placeholder=f"Type {languages.sentence('source')} on each line",
     )
     address.say_if_cut(MORE, typed or "")
-    if (first := sentence_bar.trace()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return []
-    assert found is not None  # there is a trace
-    translator, _ = found
     lines = [
         (number, line)
         for number, line in enumerate((typed or "").splitlines(), start=1)
@@ -52,13 +50,13 @@ def traces() -> list[AttentionTrace]:
             f"The batch takes {MAX_SENTENCES} further sentences: "
             f"line {late} and later are left out."
         )
-    all_traces = [first]
+    all_traces = [bar.trace]
     for number, line in lines[:MAX_SENTENCES]:
         try:
             translation = cached_results.translate(
-                translator, line, st.session_state[sentence_bar.BEAM]
+                bar.translator, line, st.session_state[sentence_bar.BEAM]
             )
-            all_traces.append(cached_results.trace(translator, translation))
+            all_traces.append(cached_results.trace(bar.translator, translation))
         except HeadlightError as error:
             st.text(f"Line {number}: {error}")
     return all_traces

@@ -12,7 +12,7 @@ from transformer.errors import one_line
 from transformer.languages import Languages, name_of, without_code
 from viz.app import address, model_folders, models
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.labels import quoted
 
 
@@ -31,7 +31,7 @@ class OtherModel(NamedTuple):
     same_target: bool
 
 
-def pick_other(found: Found, key: str) -> OtherModel | None:
+def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
     """Draw the menu of the other models that read the same language; None if there are none.
 
     Args:
@@ -40,11 +40,11 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
     Raises:
         CheckpointError: if the one that is chosen cannot be loaded.
     """
-    ours = found.translator
+    ours = bar.translator
     folders = {
         name: folder
         for name, folder in model_folders.offered().folders.items()
-        if name != found.requested.model and models.reads_same_language(ours, folder)
+        if name != bar.requested.model and models.reads_same_language(ours, folder)
     }
     linked = address.raw_value(key)
     if not folders:
@@ -55,22 +55,22 @@ def pick_other(found: Found, key: str) -> OtherModel | None:
         )
         return None
     name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
-    if said := _problem(key, linked, name, list(folders), found.requested.model):
+    if said := _problem(key, linked, name, list(folders), bar.requested.model):
         st.text(said)
     translator = models.load(folders[name])
-    text = text_for(translator.languages, found.used.text, ours.languages)
+    text = text_for(translator.languages, bar.used.text, ours.languages)
     targets = (
-        ours.languages.target_of(found.used.text),
+        ours.languages.target_of(bar.used.text),
         translator.languages.target_of(text),
     )
     return OtherModel(name, translator, text, targets[0] == targets[1])
 
 
-def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], bar: str) -> str:
+def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_bar: str) -> str:
     """A sentence on a model in the link that cannot be compared, until another one is chosen."""
     state, said_of = st.session_state, f"other_model.{key}"
     if linked is not None and linked not in names:
-        if linked == bar:
+        if linked == in_bar:
             why = f"The model {quoted(linked)} translates in the bar already"
         elif linked in model_folders.offered().folders:
             why = f"The model {quoted(linked)} reads another language"

@@ -33,7 +33,7 @@ MAX_LINK_CHARACTERS = 8_000
 """Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
 
 _LINKED = "sentence_bar.linked"
-_FOUND = "sentence_bar.found"
+_CURRENT = "sentence_bar.current"
 _IN_LINK = "sentence_bar.in_link"
 _BEFORE = "sentence_bar.before"
 _LANGUAGES = "sentence_bar.languages"
@@ -43,8 +43,8 @@ EDITOR_PAGE = "translate"
 line in which somebody types."""
 
 
-class Found(NamedTuple):
-    """What a run found for the bar.
+class BarTranslation(NamedTuple):
+    """The translation in the bar, and what it was found with.
 
     Args:
         requested: what was to be found.
@@ -57,6 +57,20 @@ class Found(NamedTuple):
     requested: SearchRequest
     used: SearchRequest
     notices: tuple[str, ...]
+
+
+class BarSentence(NamedTuple):
+    """The sentence in the bar as most pictures take it.
+
+    Args:
+        translator: that made the translation.
+        translation: of the sentence.
+        trace: of the translation.
+    """
+
+    translator: Translator
+    translation: Translation
+    trace: AttentionTrace
 
 
 class _Loaded(NamedTuple):
@@ -82,7 +96,7 @@ def show(page: str, *, page_changed: bool = False) -> None:
     if page_changed:
         search_link.carry(linked)
     # what the last run found must not be drawn for a text that now fails
-    st.session_state[_FOUND] = None
+    st.session_state[_CURRENT] = None
     offered = model_folders.offered()
     wrong = " ".join(filter(None, [*search_link.problems_of_link(), models.problem(offered)]))
     with st.container(key="sentence-bar", gap="small"):
@@ -119,47 +133,57 @@ def put_text(text: str) -> None:
 
 def let_go() -> None:
     """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
-    st.session_state[_FOUND] = None
+    st.session_state[_CURRENT] = None
 
 
-def found() -> Found | None:
-    """What this run found, or None where the bar has said why it could not."""
-    result: Found | None = st.session_state.get(_FOUND)
+def current() -> BarTranslation | None:
+    """The translation of this run, or None where the bar has said why there is none."""
+    result: BarTranslation | None = st.session_state.get(_CURRENT)
     return result
+
+
+def drawn_from() -> BarTranslation:
+    """The translation of this run, for what is drawn only where there is one."""
+    result = current()
+    assert result is not None  # else the page has said so and draws nothing
+    return result
+
+
+def traced() -> BarSentence | None:
+    """The sentence of this run with its trace; None after saying on the page why there is none."""
+    if (bar := current()) is None:
+        say_no_translation()
+        return None
+    try:
+        trace = cached_results.trace(bar.translator, bar.translation)
+    except HeadlightError as error:
+        _say_no_picture(str(error))
+        return None
+    return BarSentence(bar.translator, bar.translation, trace)
+
+
+def say_no_translation() -> None:
+    """Say on the page that there is nothing to draw."""
+    _say_no_picture("Without a translation there is nothing to draw.")
+
+
+def _say_no_picture(why: str) -> None:
+    with st.container(key="no-picture"):
+        st.text(why)
 
 
 def show_notices() -> None:
     """Say what a reader should know of this run's translation."""
-    if (result := found()) is not None and result.notices:
+    if (bar := current()) is not None and bar.notices:
         with st.container(key="notices", gap=None):
-            for notice in result.notices:
+            for notice in bar.notices:
                 st.text(notice)
 
 
 def settings() -> SearchSettings:
     """The settings of this run's search, under which it can be compared with another one."""
-    result = found()
-    return SearchSettings() if result is None else request_translation.settings_of(result.used)
-
-
-def translated() -> tuple[Translator, Translation] | None:
-    """What this run translated, or None where the bar has said why it could not."""
-    result = found()
-    return None if result is None else (result.translator, result.translation)
-
-
-def trace() -> AttentionTrace | None:
-    """The attention on this run's sentence; None after saying on the page why there is none."""
-    if (result := translated()) is None:
-        with st.container(key="no-picture"):
-            st.text("Without a translation there is nothing to draw.")
-        return None
-    try:
-        return cached_results.trace(*result)
-    except HeadlightError as error:
-        with st.container(key="no-picture"):
-            st.text(str(error))
-        return None
+    bar = current()
+    return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
 
 
 def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
@@ -218,6 +242,8 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
         *filter(None, [problem, *search_request.notices(), *of_server]),
         *translation.notices,
     )
-    st.session_state[_FOUND] = Found(loaded.translator, translation, request, used, notices)
+    st.session_state[_CURRENT] = BarTranslation(
+        loaded.translator, translation, request, used, notices
+    )
     st.session_state[_BEFORE] = translation.text
     line.write(translation, used)

@@ -288,7 +288,7 @@ def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
     assert not any(entry.users for entry in cache._entries.values())
     assert cache.size <= cache.limit
     for person in people:
-        assert person.session_state["sentence_bar.found"] is None
+        assert person.session_state["sentence_bar.current"] is None
 
 
 def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], folder: Path) -> None:

@@ -44,10 +44,10 @@ NAMES = {short(box): box for box in BOXES if box.name.endswith("_norm")}
 
 def show(row: DeltaGenerator) -> None:
     """Draw the view; its controls go into the row that is given."""
-    if (found := sentence_bar.translated()) is None:
-        sentence_bar.trace()  # says why there is nothing
+    if (bar := sentence_bar.current()) is None:
+        sentence_bar.say_no_translation()
         return
-    model = found[0].model
+    model = bar.translator.model
     with row:
         name, padding = _controls(model.config.N)
     traces = further_sentences.traces()

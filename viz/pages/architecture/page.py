@@ -40,6 +40,5 @@ def show() -> None:
 
 
 def _drawing(row: DeltaGenerator) -> None:
-    trace, found = sentence_bar.trace(), sentence_bar.translated()
-    if trace is not None and found is not None:
-        drawing.show(row, found[0].model, trace)
+    if (bar := sentence_bar.traced()) is not None:
+        drawing.show(row, bar.translator.model, bar.trace)

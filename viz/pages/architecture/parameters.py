@@ -93,8 +93,8 @@ def _presets() -> dict[str, TransformerConfig]:
         "big": TransformerConfig.big(),
         "demo": TransformerConfig.demo(),
     }
-    if (found := sentence_bar.translated()) is not None:
-        presets[THIS_MODEL] = found[0].model.config
+    if (bar := sentence_bar.current()) is not None:
+        presets[THIS_MODEL] = bar.translator.model.config
     return presets
 
 
@@ -164,7 +164,12 @@ def _total(
     agree = "the same" if real == formula else "which is another number"
     st.text(f"{total:,} by formula; {built:,} in the real modules, {agree}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
-    if config == presets.get(THIS_MODEL) and (added := added_for_start(_translator())):
+    if config == presets.get(THIS_MODEL):
+        _say_added(sentence_bar.drawn_from().translator)
+
+
+def _say_added(translator: Translator) -> None:
+    if added := added_for_start(translator):
         st.text(
             f"{added:,} of them are no part of its folder: MarianMT has no piece <s>, for which "
             f"there is a row here."
@@ -182,12 +187,6 @@ def added_for_start(translator: Translator) -> int:
     config = translator.model.config
     rows = target if config.source_vocab_size is None else source + target
     return rows * config.d_model + target  # and its bias before the softmax
-
-
-def _translator() -> Translator:
-    found = sentence_bar.translated()
-    assert found is not None  # it has made the preset
-    return found[0]
 
 
 def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:

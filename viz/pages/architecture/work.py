@@ -151,8 +151,8 @@ def _take_size(d: int, h: int, k: int) -> None:
 
 def _table(sizes: Sizes) -> None:
     """Table 1, and what the first column comes to for the sentence in the bar."""
-    trace = sentence_bar.trace()
-    n = None if trace is None else len(trace.source_tokens)
+    bar = sentence_bar.traced()
+    n = None if bar is None else len(bar.trace.source_tokens)
     own = "" if n is None else f" n = {n} |"
     lines = [
         f"| layer | work | sequential operations | longest path |{own}",

@@ -17,7 +17,7 @@ from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, head_caption
 from viz.draw.open_head import Heads, OpenMap, heads_of_kind, open_map
 from viz.pages.heads.controls import Controls, pick_head_or_mean
-from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens, translator_of_bar
+from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 
 ComparedWith = Literal["another head", "another lens", "another sentence", "another model"]
 SECOND = UrlNames("layer2", "head2")
@@ -73,7 +73,7 @@ def _another_lens(controls: Controls, trace: AttentionTrace) -> Second:
 
 
 def _another_sentence(controls: Controls) -> Second:
-    translator = translator_of_bar()
+    translator = sentence_bar.drawn_from().translator
     languages = translator.languages
     text = st.text_input(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
@@ -95,9 +95,7 @@ def _another_sentence(controls: Controls) -> Second:
 
 
 def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
-    found = sentence_bar.found()
-    assert found is not None  # there is a trace
-    if (picked := pick_other(found, OTHER_MODEL)) is None:
+    if (picked := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
         return None
     translator = picked.translator
     layers, count = translator.model.config.N, translator.model.config.h

@@ -134,17 +134,10 @@ def through_lens(
     """
     if name == "weights":
         return trace
-    made_by = translator or translator_of_bar()
+    made_by = translator or sentence_bar.drawn_from().translator
     pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
     key = ("lens", name, identity(made_by), trace.source, trace.target, pieces)
     return memo(key, lambda: _compute(name, made_by, trace))
-
-
-def translator_of_bar() -> Translator:
-    """The one that made the trace of this run."""
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    return found[0]
 
 
 def _compute(name: AnyLens, translator: Translator, trace: AttentionTrace) -> AttentionTrace:

@@ -33,8 +33,8 @@ from viz.pages.heads.open_maps import show_compared, show_open
 
 def show() -> None:
     """Draw the page for the sentence in the bar."""
-    if (trace := sentence_bar.trace()) is not None:
-        show_trace(trace)
+    if (bar := sentence_bar.traced()) is not None:
+        show_trace(bar.trace)
 
 
 def show_trace(trace: AttentionTrace) -> None:

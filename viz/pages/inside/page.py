@@ -69,11 +69,9 @@ def as_in_paper(scale: Scale, temperature: float) -> bool:
 
 def show() -> None:
     """Draw the page for the sentence in the bar."""
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    translator, translation = found
+    translator, translation, trace = bar
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", horizontal=True, gap="medium")
     chosen = _choices(trace, row, below)

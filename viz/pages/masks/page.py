@@ -221,13 +221,13 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     picture = losses.container(key="mask-losses")
     with losses:
         traces = further_sentences.traces()
-    found = sentence_bar.translated()
-    if not traces or found is None:
+    if not traces:
         return
+    translator = sentence_bar.drawn_from().translator
     made = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
-    masked, unmasked = leaks_with_and_without(found[0], traces, made, kind)
+    masked, unmasked = leaks_with_and_without(translator, traces, made, kind)
     with leaks:
         draw_shares(unmasked, kind)
         explain_leak(masked, unmasked, kind)

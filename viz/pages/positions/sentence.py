@@ -57,9 +57,9 @@ def pick_stack() -> Stack:
 def sentence() -> None:
     """Embedding, position, and their sum, of the user's sentence."""
     stack = pick_stack()
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
-    translator, _ = _found()
+    translator, _, trace = bar
     at_foot = memo_per_trace(
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
@@ -101,9 +101,9 @@ def beyond() -> None:
         k = st.select_slider(
             "Positions shifted by k", STEPS, 16, key="pe_moved", bind="query-params"
         )
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation = _found()
+    translator, translation, trace = bar
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
@@ -142,9 +142,9 @@ def without() -> None:
             "Seed of the shuffle", 0, 9_999, 0, key="pe_seed", bind="query-params", width=160
         )
     )
-    if (trace := sentence_bar.trace()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
-    translator, translation = _found()
+    translator, translation, trace = bar
     edits = {
         "encoder removed": Edit("removed", ("encoder",)),
         "encoder shuffled": Edit("shuffled", ("encoder",), seed),
@@ -223,12 +223,6 @@ def _edited(translator: Translator, translation: Translation, edit: Edit) -> Tra
     return cached_results.translate_edited(
         translator, translation.source, sentence_bar.settings(), edit.hooks(), repr(edit)
     )
-
-
-def _found() -> tuple[Translator, Translation]:
-    found = sentence_bar.translated()
-    assert found is not None  # there is a trace
-    return found
 
 
 def _log_p(translator: Translator, trace: AttentionTrace, edit: Edit) -> npt.NDArray[np.float32]:

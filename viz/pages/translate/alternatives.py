@@ -11,17 +11,17 @@ from transformer.score import most_probable_others
 from viz.app.explanations import code_line
 from viz.app.mounts import mount_bars
 from viz.app.origin import origin_of
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored
 
 
-def show_alternatives(found: Found, trace: AttentionTrace) -> None:
+def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the next best ones beside it."""
     st.subheader("What else could have stood there", anchor=False)
-    known = scored(found)
-    tokenizer = found.translator.target_tokenizer
+    known = scored(bar)
+    tokenizer = bar.translator.target_tokenizer
     written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
     steps = [
         [
@@ -42,7 +42,7 @@ def show_alternatives(found: Found, trace: AttentionTrace) -> None:
     caption = origin_of(trace).caption("The most probable pieces of each step.")
     mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, picked)
     st.caption(
-        f"Each piece with its probability, given the {found.translator.source_language} sentence "
+        f"Each piece with its probability, given the {bar.translator.source_language} sentence "
         f"and all pieces before it: "
         f"{code_line(most_probable_others)}."
     )

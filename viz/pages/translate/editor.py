@@ -7,7 +7,7 @@ import streamlit as st
 from transformer import HeadlightError
 from viz.app import search_request
 from viz.app.mounts import mount_editor
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored
@@ -15,12 +15,12 @@ from viz.pages.translate.scored import scored
 _REVISION = "translate.revision"
 
 
-def show_editor(found: Found) -> None:
+def show_editor(bar: BarTranslation) -> None:
     """Draw the translation of the bar to be edited in place, and what undoes that."""
-    request, tokenizer = found.requested, found.translator.target_tokenizer
-    refused = bool(request.edited) and not found.used.edited
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
+    refused = bool(request.edited) and not bar.used.edited
     try:
-        pieces = [] if refused else _pieces(found)
+        pieces = [] if refused else _pieces(bar)
     except HeadlightError:  # too long for the maps, which say so
         pieces = []
 
@@ -36,19 +36,19 @@ def show_editor(found: Found) -> None:
             clicks.force(tokenizer, [*prefix, other])
 
     data = encode_editor(
-        request.edited.strip() and request.edited if request.edited else found.translation.text,
+        request.edited.strip() and request.edited if request.edited else bar.translation.text,
         pieces,
         revision=st.session_state.get(_REVISION, 0),
-        forced=0 if request.edited else min(len(found.translation.prefix), len(pieces)),
+        forced=0 if request.edited else min(len(bar.translation.prefix), len(pieces)),
         by_hand=bool(request.edited),
-        languages=found.translator.languages.of_text(request.text),
+        languages=bar.translator.languages.of_text(request.text),
     )
     mount_editor("translate-editor", data, pieces, changed)
-    _buttons(found)
+    _buttons(bar)
 
 
-def _pieces(found: Found) -> list[EditorPiece]:
-    known = scored(found)
+def _pieces(bar: BarTranslation) -> list[EditorPiece]:
+    known = scored(bar)
     return [
         EditorPiece(piece.text, log_prob, tuple((one.piece, one.probability) for one in others))
         for piece, log_prob, others in zip(
@@ -57,7 +57,7 @@ def _pieces(found: Found) -> list[EditorPiece]:
     ]
 
 
-def _buttons(found: Found) -> None:
+def _buttons(bar: BarTranslation) -> None:
     with st.container(key="translate-edits", horizontal=True, gap="small"):
         st.button(
             "Undo",
@@ -75,19 +75,19 @@ def _buttons(found: Found) -> None:
             disabled=not search_request.history().undone,
             on_click=search_request.redo,
         )
-        if found.used.edited:
+        if bar.used.edited:
             st.button(
                 "Let the model go on from here",
                 key="go-on",
                 type="tertiary",
                 on_click=search_request.force,
-                args=(_prefix_of(found),),
+                args=(_prefix_of(bar),),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )
 
 
-def _prefix_of(found: Found) -> tuple[str, ...]:
+def _prefix_of(bar: BarTranslation) -> tuple[str, ...]:
     """What stands in the editor, as pieces to go on from."""
-    known = scored(found)
+    known = scored(bar)
     pieces = tuple(piece.text for piece in known.pieces)
     return pieces[:-1] if known.ended else pieces

@@ -8,16 +8,16 @@ from transformer.decoding import length_penalty
 from transformer.translation import Candidate
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.formatting import format_number
 
 
-def show_others(found: Found) -> None:
+def show_others(bar: BarTranslation) -> None:
     """Draw them, best first, with what differs from the translation marked."""
-    if found.used.edited:
+    if bar.used.edited:
         return  # it was not searched for
     st.subheader("The other sentences of the search", anchor=False)
-    best, *others = found.translation.candidates
+    best, *others = bar.translation.candidates
     if not others:
         st.caption("The search kept one hypothesis, as a beam of 1 does: nothing to compare.")
         return

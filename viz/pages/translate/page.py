@@ -23,32 +23,33 @@ def show() -> None:
     """Draw the page for the sentence in the bar."""
     # each part has a place of its own: what comes and goes in one would mount all below it anew
     editor, said, tree, other = (st.container() for _ in range(4))
-    if (found := sentence_bar.found()) is not None:
+    if (bar := sentence_bar.current()) is not None:
         with editor:
-            show_editor(found)
+            show_editor(bar)
         with said:
             sentence_bar.show_notices()
             clicks.show_late()
-    if (trace := sentence_bar.trace()) is None:
+    traced = sentence_bar.traced()
+    if bar is None or traced is None:
         return
-    assert found is not None  # there is a trace
+    trace = traced.trace
     with tree:
-        show_tree(found)
+        show_tree(bar)
     with other:
-        compared = show_versus(found)
+        compared = show_versus(bar)
         if compared is not None:
-            show_both_maps(found, compared, pick_map(trace, found.translator.alignment))
+            show_both_maps(bar, compared, pick_map(trace, bar.translator.alignment))
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
         st.subheader("Which word comes from which", anchor=False)
-        show_words(found.translator, trace)
+        show_words(bar.translator, trace)
         if compared is None:  # else the same map stands above
             st.subheader("Piece by piece", anchor=False)
-            place = pick_map(trace, found.translator.alignment)
-            draw_map(found.translator, trace, place, "translate-map")
+            place = pick_map(trace, bar.translator.alignment)
+            draw_map(bar.translator, trace, place, "translate-map")
     with beside:
-        show_alternatives(found, trace)
-        show_others(found)
+        show_alternatives(bar, trace)
+        show_others(bar)
         _explain()
 
 

@@ -9,7 +9,7 @@ from transformer.decoding.tree import Reason, SearchTree
 from viz.app import cached_results
 from viz.app.mounts import mount_tree
 from viz.app.request_translation import settings_of
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.pages.translate import clicks
@@ -17,10 +17,10 @@ from viz.pages.translate import clicks
 OWN = "The translation above is edited by hand; the tree is the model’s own search."
 
 
-def show_tree(found: Found) -> None:
+def show_tree(bar: BarTranslation) -> None:
     """Draw the tree of the search that found the translation in the bar."""
     try:
-        translation = _searched(found)
+        translation = _searched(bar)
     except HeadlightError as error:  # beside an edited translation, settings that none has tried
         st.text(str(error))
         return
@@ -28,8 +28,8 @@ def show_tree(found: Found) -> None:
     if tree is None or not tree.nodes:
         return
     forced = len(translation.prefix)
-    tokenizer = found.translator.target_tokenizer
-    nodes = drawn_nodes(found.translator, tree, translation)
+    tokenizer = bar.translator.target_tokenizer
+    nodes = drawn_nodes(bar.translator, tree, translation)
 
     def picked(node: int | None) -> None:
         if node is None:
@@ -41,22 +41,22 @@ def show_tree(found: Found) -> None:
         nodes,
         best=tree.best,
         chosen=forced - 1 if forced else None,
-        languages=found.translator.languages.of_text(translation.source),
-        caption=Origin.of(found.translator, translation.source, translation.text).caption(
+        languages=bar.translator.languages.of_text(translation.source),
+        caption=Origin.of(bar.translator, translation.source, translation.text).caption(
             f"Beam search with a beam of {translation.settings.beam_size} and "
             f"α = {translation.settings.alpha:g}."
         ),
     )
     mount_tree("translate-tree", data, nodes, picked)
-    if found.used.edited:
+    if bar.used.edited:
         st.caption(OWN)
 
 
-def _searched(found: Found) -> Translation:
-    if not found.used.edited:
-        return found.translation
-    settings = settings_of(found.used)
-    return cached_results.search(found.translator, found.used.text, settings)
+def _searched(bar: BarTranslation) -> Translation:
+    if not bar.used.edited:
+        return bar.translation
+    settings = settings_of(bar.used)
+    return cached_results.search(bar.translator, bar.used.text, settings)
 
 
 def drawn_nodes(

@@ -16,7 +16,7 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.other_model import pick_other
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
-from viz.app.sentence_bar import Found
+from viz.app.sentence_bar import BarTranslation
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
 from viz.pages.translate.piece_map import Place, draw_map
@@ -55,7 +55,7 @@ class OtherDecoding(NamedTuple):
     settings: SearchSettings
 
 
-def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
+def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
     """Draw what is compared, if anything is, and the menu that says what.
 
     Returns:
@@ -63,7 +63,7 @@ def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
-            decoding = _pick_decoding(found)
+            decoding = _pick_decoding(bar)
         except HeadlightError as error:
             st.text(str(error))
             return None
@@ -75,12 +75,12 @@ def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
         st.text(str(error))
         return None
     here, there = st.columns(2, gap="large")
-    ours = found.translation
+    ours = bar.translation
     with here, st.container(key="versus-here"):
         show_candidate(
             ours.text,
             ours.text,
-            f"{_in_words(found)} · {figures(ours.best)}",
+            f"{_in_words(bar)} · {figures(ours.best)}",
             title="In the bar",
         )
     with there:
@@ -88,7 +88,7 @@ def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
         show_candidate(
             other.text,
             ours.text,
-            f"{_other_in_words(found, decoding)} · {figures(other.best)}{same}",
+            f"{_other_in_words(bar, decoding)} · {figures(other.best)}{same}",
             title="The other decoding",
         )
         st.button(
@@ -96,7 +96,7 @@ def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
             key="versus-take",
             type="tertiary",
             on_click=_take,
-            args=(found.requested, decoding.model, other),
+            args=(bar.requested, decoding.model, other),
             help="Makes it the translation, on all pages; Undo takes it back",
         )
     st.caption(
@@ -106,7 +106,7 @@ def show_versus(found: Found) -> tuple[OtherDecoding, Translation] | None:
     return (decoding, other) if st.session_state.get(MAPS) else None
 
 
-def _pick_decoding(found: Found) -> OtherDecoding | None:
+def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     """Draw the menus; what the other search is asked for, or None where there is none.
 
     Raises:
@@ -121,13 +121,13 @@ def _pick_decoding(found: Found) -> OtherDecoding | None:
     )
     if what == NOTHING:
         return None
-    settings = settings_of(found.used)
-    other = OtherDecoding(found.translator, found.requested.model, found.used.text, settings)
+    settings = settings_of(bar.used)
+    other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
     if what == OTHER_MODEL:
-        if (picked := pick_other(found, MODEL)) is None:
+        if (picked := pick_other(bar, MODEL)) is None:
             return None
         # its pieces are others, and so are the words of another language
-        prefix = search_request.as_text(found.used.pieces) if picked.same_target else ""
+        prefix = search_request.as_text(bar.used.pieces) if picked.same_target else ""
         forbidden = settings.forbidden if picked.same_target else ()
         settings = replace(settings, prefix=prefix, forbidden=forbidden)
         other = OtherDecoding(picked.translator, picked.name, picked.text, settings)
@@ -161,15 +161,13 @@ def _pick_decoding(found: Found) -> OtherDecoding | None:
     return other._replace(settings=settings)
 
 
-def _in_words(found: Found) -> str:
-    return (
-        found.used.steers if found.used.edited else _settings_in_words(found.translation.settings)
-    )
+def _in_words(bar: BarTranslation) -> str:
+    return bar.used.steers if bar.used.edited else _settings_in_words(bar.translation.settings)
 
 
-def _other_in_words(found: Found, other: OtherDecoding) -> str:
+def _other_in_words(bar: BarTranslation, other: OtherDecoding) -> str:
     settings = _settings_in_words(other.settings)
-    same = other.translator is found.translator
+    same = other.translator is bar.translator
     return settings if same else f"{escape(quoted(other.model))} · {settings}"
 
 
@@ -197,7 +195,9 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
     )
 
 
-def show_both_maps(found: Found, compared: tuple[OtherDecoding, Translation], place: Place) -> None:
+def show_both_maps(
+    bar: BarTranslation, compared: tuple[OtherDecoding, Translation], place: Place
+) -> None:
     """Draw a map of both translations.
 
     Args:
@@ -207,10 +207,10 @@ def show_both_maps(found: Found, compared: tuple[OtherDecoding, Translation], pl
     decoding, other = compared
     columns = st.columns(2, gap="large")
     there = place
-    if decoding.translator is not found.translator:  # whose layers and heads are others
+    if decoding.translator is not bar.translator:  # whose layers and heads are others
         there = Place(decoding.translator.alignment.layer, decoding.translator.alignment.head)
     for column, translator, translation, drawn, key in (
-        (columns[0], found.translator, found.translation, place, "versus-map-here"),
+        (columns[0], bar.translator, bar.translation, place, "versus-map-here"),
         (columns[1], decoding.translator, other, there, "versus-map-there"),
     ):
         with column:

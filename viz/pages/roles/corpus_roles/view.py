@@ -14,12 +14,12 @@ from transformer.analysis.heads.importance import gradient_importance, losses_wi
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KIND_TITLES, KINDS
+from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head, pick_head
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
-from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.corpus_roles.card import card, card_of_sentence
 from viz.pages.roles.corpus_roles.examples import examples
 from viz.pages.roles.corpus_roles.map import Cell, kind_chart, picked, spoken_table
@@ -42,7 +42,7 @@ MEASURE = "roles_measure"
 
 def show() -> None:
     """The view: every head by what was measured of it, and one head in words."""
-    if (bar := bar_sentence()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
     report, missing = report_of(translator)

@@ -19,13 +19,13 @@ from transformer.analysis.corpus.faithfulness_report import COMMAND, Faithfulnes
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KIND_TITLES, KINDS
+from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
-from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful.sentence import (
     ErasingResult,
@@ -51,7 +51,7 @@ _ERASED_SENTENCE = "faithful.erased_sentence"
 
 def show() -> None:
     """The view: a test on the sentence in the bar, and the same as measured on a corpus."""
-    if (bar := bar_sentence()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
     report, missing = _report(translator)

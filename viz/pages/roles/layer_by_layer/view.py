@@ -11,6 +11,7 @@ from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.logits.direct_logits import DirectLogits, direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
+from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.markdown import as_markdown
@@ -18,7 +19,6 @@ from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_name, quoted
-from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
 from viz.pages.roles.why_this_word.charts import heads_chart
@@ -34,7 +34,7 @@ TOP = 5
 
 def show() -> None:
     """The view: the logit lens, the sum of one logit, and where each written word comes from."""
-    if (bar := bar_sentence()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
     lead(

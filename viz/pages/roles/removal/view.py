@@ -29,7 +29,6 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.removal import controls as menus
 from viz.pages.roles.removal.changes import (
     Change,
@@ -50,7 +49,7 @@ MOST_CHANGED = 8
 
 def show() -> None:
     """The view: switch heads off, and see the translation, its log P and every other head."""
-    if (bar := bar_sentence()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
     row = st.container(

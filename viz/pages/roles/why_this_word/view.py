@@ -13,6 +13,7 @@ from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
+from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain, lead
 from viz.app.head_picker import pick_head
@@ -21,7 +22,6 @@ from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.pages.roles.bar_sentence import bar_sentence
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_this_word.heads import show_heads, show_open_head
@@ -39,7 +39,7 @@ OF_NOTE = 0.1
 
 def show() -> None:
     """The view: a written piece, another one, and what speaks for the first or the second."""
-    if (bar := bar_sentence()) is None:
+    if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
     source_piece = translator.languages.one("source", "piece")

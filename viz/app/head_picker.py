@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer import Kind, Translator
 from transformer.analysis.heads.head import Head
+from viz.app.fields import choose_one
 from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
 
 KIND = "kind"
@@ -33,17 +34,8 @@ def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
         default: shown where the URL names none; as the screen calls it.
         disabled: whether it is shown and cannot be changed.
     """
-    name = st.segmented_control(
-        "Attention",
-        list(KINDS_BY_NAME),
-        default=default,
-        required=True,
-        key=KIND,
-        bind="query-params",
-        disabled=disabled,
-        label_visibility="collapsed",
-    )
-    return KINDS_BY_NAME[name or default]
+    name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)
+    return KINDS_BY_NAME[name]
 
 
 def pick_layer(name: str, layers: int, *, default: int = 0) -> int:

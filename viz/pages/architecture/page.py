@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.app import sentence_bar
+from viz.app.fields import choose_one
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
@@ -18,15 +19,8 @@ def show() -> None:
     row = st.container(
         key="arch-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
-    view = row.segmented_control(
-        "View",
-        VIEWS,
-        default=DRAWING,
-        required=True,
-        key=VIEW,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    with row:
+        view = choose_one("View", VIEWS, VIEW)
     if view == PARAMETERS:
         parameters.show(row)
     elif view == WORK:

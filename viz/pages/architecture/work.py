@@ -22,6 +22,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.files import ASSETS
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
+from viz.app.fields import choose_one, whole_number
 from viz.pages.architecture.work_chart import growth_chart, lengths
 
 MEASURED = ASSETS / "layers.json"
@@ -64,24 +65,13 @@ def show() -> None:
 
 def _controls() -> tuple[str, Sizes, int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        quantity = st.segmented_control(
-            "Quantity",
-            [WORK, MEMORY],
-            default=WORK,
-            required=True,
-            key="arch_quantity",
-            bind="query-params",
-        )
-        d = _number("Width d", 8_192, 512, "arch_d")
-        k = _number("Kernel k", 64, 3, "arch_k")
-        r = _number("Neighbourhood r", 8_192, 64, "arch_r")
-        h = _number("Heads h", 128, 8, "arch_heads")
-        longest = _number("Longest n", MAX_LENGTH, 4_096, "arch_n", least=16)
-    return quantity or WORK, Sizes(d=d, k=k, r=r, h=h), longest
-
-
-def _number(label: str, most: int, first: int, key: str, least: int = 1) -> int:
-    return int(st.number_input(label, least, most, first, key=key, bind="query-params", width=130))
+        quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
+        d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
+        k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
+        r = whole_number("Neighbourhood r", "arch_r", 1, 8_192, 64, width=130)
+        h = whole_number("Heads h", "arch_heads", 1, 128, 8, width=130)
+        longest = whole_number("Longest n", "arch_n", 16, MAX_LENGTH, 4_096, width=130)
+    return quantity, Sizes(d=d, k=k, r=r, h=h), longest
 
 
 def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:

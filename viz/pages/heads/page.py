@@ -13,6 +13,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from viz.app import sentence_bar
 from viz.app.explanations import explain, lead
+from viz.app.fields import clamp_state
 from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import mount_grid
@@ -115,8 +116,7 @@ def _step(trace: AttentionTrace, controls: Controls) -> int:
     rows, reads = axes.labels.queries, axes.reads
     step = 1
     if len(rows) > 1:
-        # a link, or the sentence before, may have had more steps
-        st.session_state["step"] = min(max(st.session_state.get("step", 1), 1), len(rows))
+        clamp_state("step", 1, len(rows), 1)
         label = f"Step of the decoder: {len(rows)} in all"
         step = st.slider(label, 1, len(rows), key="step", bind="query-params")
     names = row_names(rows, reads=reads)

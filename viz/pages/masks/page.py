@@ -16,6 +16,7 @@ from transformer.languages import Languages
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import further_sentences, sentence_bar
 from viz.app.explanations import code_line, explain
+from viz.app.fields import choose_one, clamp_state, whole_number
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mount_masks
 from viz.app.origin import batch_caption
@@ -82,7 +83,7 @@ def show() -> None:
         key="mask-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     with row:
-        view = _choice("View", VIEWS, VIEW, labelled=False)
+        view = choose_one("View", VIEWS, VIEW)
         kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
     if view == WITHOUT_MASK:
         _without_mask(kind, row)
@@ -99,25 +100,11 @@ def show() -> None:
         _shift(batch_traces(traces), picture, words)
 
 
-def _choice(label: str, names: tuple[str, ...], key: str, *, labelled: bool = True) -> str:
-    chosen = st.segmented_control(
-        label,
-        names,
-        default=names[0],
-        required=True,
-        key=key,
-        bind="query-params",
-        label_visibility="visible" if labelled else "collapsed",
-    )
-    return chosen or names[0]
-
-
 def _number(label: str, key: str, most: int, first: int = 1) -> int:
     """A number from 1, which the screen shows, as an index from 0."""
     first = min(first, most)
-    # a link, or the sentences before, may have had more of them
-    st.session_state[key] = min(max(st.session_state.get(key, first), 1), most)
-    return int(st.number_input(label, 1, most, first, key=key, bind="query-params", width=120)) - 1
+    clamp_state(key, 1, most, first)
+    return whole_number(label, key, 1, most, first, width=120) - 1
 
 
 def _grids(
@@ -131,8 +118,8 @@ def _grids(
     made = batch_traces(traces)
     labels = masking.labels(made, kind)
     with row:
-        which = MASKS[_choice("Mask", tuple(MASKS), WHICH)] or MODEL_MASKS[kind]
-        style = _choice("Drawn as", STYLES, STYLE, labelled=False)
+        which = MASKS[choose_one("Mask", MASKS, WHICH, labelled=True)] or MODEL_MASKS[kind]
+        style = choose_one("Drawn as", STYLES, STYLE)
     with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence = _number("Sentence", SENTENCE, len(labels))
         # the first row sees nothing but itself

@@ -11,6 +11,7 @@ import streamlit as st
 from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
 from viz.app.explanations import code_line, explain
+from viz.app.fields import choose_one, whole_number
 from viz.app.memory import memo
 from viz.draw.formatting import format_number
 from viz.figures.colors import CURVE_COLORS
@@ -124,14 +125,7 @@ def similarity() -> None:
     """The product of two positions, as a function of their distance."""
     with _row():
         size = _size()
-        drawn = st.segmented_control(
-            "Drawn as",
-            ["curve", "map"],
-            default="curve",
-            required=True,
-            key="pe_drawn",
-            bind="query-params",
-        )
+        drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
         return
     table = _table(*size).astype(np.float64)
@@ -171,16 +165,9 @@ def rotation() -> None:
     """M_k, and how little M_k PE(pos) misses PE(pos + k)."""
     with _row():
         size = _size()
-        pos = _number("Position pos", 0, MAX_SIZE, 10, "pe_pos")
-        k = _number("Distance k", 0, MAX_SIZE, 5, "pe_k")
-        part = st.segmented_control(
-            "Drawn",
-            [_FIRST_ONLY, _WHOLE],
-            default=_FIRST_ONLY,
-            required=True,
-            key="pe_part",
-            bind="query-params",
-        )
+        pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
+        k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
+        part = choose_one("Drawn", [_FIRST_ONLY, _WHOLE], "pe_part", labelled=True)
     if size is None:
         return
     drawn = size.d_model if part == _WHOLE else min(FIRST_DIMENSIONS, size.d_model)
@@ -219,8 +206,8 @@ def _row():
 
 def _size() -> Size | None:
     """Length and width; None after saying what is wrong with them."""
-    length = _number("Length, in positions", 2, MAX_SIZE, 128, "pe_length")
-    d_model = _number("Width d_model", 2, MAX_SIZE, 512, "pe_width", step=2)
+    length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128)
+    d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2)
     if d_model % 2:
         st.text(
             f"A width of {d_model} leaves a sine without its cosine: choose an even one, such as "
@@ -228,12 +215,6 @@ def _size() -> Size | None:
         )
         return None
     return Size(length, d_model)
-
-
-def _number(label: str, least: int, most: int, first: int, key: str, step: int = 1) -> int:
-    return int(
-        st.number_input(label, least, most, first, step, key=key, bind="query-params", width=160)
-    )
 
 
 def _dimensions(asked: list[str], d_model: int) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError
-from viz.app.view_choice import choose_view
+from viz.app.fields import choose_one
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
 from viz.pages.positions.sentence import beyond, sentence, without
@@ -29,7 +29,7 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    draw = VIEWS[choose_view(VIEW, VIEWS)]
+    draw = VIEWS[choose_one("View", VIEWS, VIEW)]
     try:
         draw()
     except HeadlightError as error:  # beside an edited translation, settings that none has tried

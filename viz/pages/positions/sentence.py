@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from transformer.embedding import Embedding
 from viz.app import cached_results, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line, explain
+from viz.app.fields import choose_one, whole_number
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import display_tokens
@@ -43,15 +45,7 @@ AS_IT_IS = "as they are"
 
 def pick_stack() -> Stack:
     """Draw the choice between the two stacks."""
-    stack: Stack | None = st.segmented_control(
-        "Stack",
-        ["encoder", "decoder"],
-        default="encoder",
-        required=True,
-        key=STACK,
-        bind="query-params",
-    )
-    return stack or "encoder"  # a link may name none
+    return choose_one("Stack", get_args(Stack), STACK, labelled=True)
 
 
 def sentence() -> None:
@@ -137,11 +131,7 @@ def beyond() -> None:
 
 def without() -> None:
     """The translation with positions removed or shuffled."""
-    seed = int(
-        st.number_input(
-            "Seed of the shuffle", 0, 9_999, 0, key="pe_seed", bind="query-params", width=160
-        )
-    )
+    seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0)
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar

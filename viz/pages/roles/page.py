@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viz.app.view_choice import choose_view
+from viz.app.fields import choose_one
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 from viz.pages.roles.view_names import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
 
@@ -19,4 +19,4 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
-    VIEWS[choose_view(VIEW, VIEWS)]()
+    VIEWS[choose_one("View", VIEWS, VIEW)]()

@@ -10,6 +10,7 @@ from training import runlog
 from training.schedule import learning_rate
 from transformer.translator import BUNDLED
 from viz.app.explanations import code_line, explain, lead
+from viz.app.fields import choose_one, whole_number
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -36,18 +37,8 @@ def show() -> None:
             placeholder="Choose or type a pair, such as 768 · 2000",
             width=420,
         )
-        last = st.number_input(
-            "Steps", 100, MAX_STEPS, 40_000, 1_000, key="steps", bind="query-params", width=210
-        )
-        axes = st.segmented_control(
-            "Axes",
-            ["linear", "logarithmic"],
-            default="linear",
-            required=True,
-            key="axes",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        last = whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
+        axes = choose_one("Axes", ["linear", "logarithmic"], "axes")
         with st.popover("More curves", width="content"):
             others = st.pills(
                 "Common today, with the same peak",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.view_choice import choose_view
+from viz.app.fields import choose_one
 from viz.pages.training.curves import curves
 from viz.pages.training.heads_forming import heads_forming
 
@@ -24,5 +24,5 @@ def show() -> None:
     """Draw the page: choose a view, then what it asks for."""
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
-        view = choose_view(VIEW, VIEWS)
+        view = choose_one("View", VIEWS, VIEW)
     VIEWS[view](row)

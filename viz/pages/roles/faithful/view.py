@@ -22,6 +22,7 @@ from transformer.kinds import KIND_TITLES, KINDS
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
+from viz.app.fields import choose_one, whole_number
 from viz.app.head_picker import pick_kind
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
@@ -58,10 +59,7 @@ def show() -> None:
     with st.container(
         key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        test = st.segmented_control(
-            "Test", TESTS, default=ERASE, required=True, key=TEST, bind="query-params",
-            label_visibility="collapsed",
-        ) or ERASE  # fmt: skip
+        test = choose_one("Test", TESTS, TEST, default=ERASE)
         kind, layer = (None, None) if test == ERASE else _whose(translator)
         seed = 0 if test == UNIFORM else _seed()
         erases = test == ERASE and _wants_erasing(translator, trace)
@@ -106,7 +104,7 @@ def _whose(translator: Translator) -> tuple[Kind, int | None]:
 
 
 def _seed() -> int:
-    return int(st.number_input("Seed", 0, MOST_SEED, 0, key=SEED, bind="query-params", width=160))
+    return whole_number("Seed", SEED, 0, MOST_SEED, 0)
 
 
 def _wants_erasing(translator: Translator, trace: AttentionTrace) -> bool:

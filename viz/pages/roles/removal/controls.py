@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,6 +13,7 @@ from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
 from viz.app import address, cached_results, sentence_bar
 from viz.app.address import MAX_CHARACTERS
+from viz.app.fields import choose_one
 from viz.app.head_picker import pick_head
 from viz.pages.roles.removal.changes import Change, How, format_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
@@ -97,16 +98,7 @@ def choose_removed(text: str) -> None:
 
 
 def _pick_map() -> Which:
-    which: Which | None = st.segmented_control(
-        "Map",
-        ["after", "before", "difference"],
-        default="after",
-        required=True,
-        key=WHICH,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return which or "after"
+    return choose_one("Map", get_args(Which), WHICH)
 
 
 def second_sentence(

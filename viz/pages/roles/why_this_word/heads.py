@@ -16,6 +16,7 @@ from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
 from viz.app import navigation
 from viz.app.charts import altair_chart
+from viz.app.fields import choose_one
 from viz.app.head_picker import in_link, open_head
 from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
@@ -108,16 +109,7 @@ def show_open_head(
 
 
 def _pick_measure() -> Measure:
-    measure: Measure | None = st.segmented_control(
-        "Heads by",
-        ["gradient × value", "direct logits"],
-        default="gradient × value",
-        required=True,
-        key=MEASURE,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return measure or "gradient × value"
+    return choose_one("Heads by", get_args(Measure), MEASURE)
 
 
 def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure) -> None:

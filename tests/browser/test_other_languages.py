@@ -11,6 +11,7 @@ import pytest
 from tests.browser.app_page import PATIENCE, enter, no_traceback
 from tests.transformer.marian import marian_folder
 from viz.app.navigation import TITLES
+from viz.app.role_views import ROLES, VIEW
 from viz.pages.architecture.drawing import NORMS
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE
 from viz.pages.architecture.page import PARAMETERS
@@ -18,7 +19,6 @@ from viz.pages.masks.page import VIEW as MASKS
 from viz.pages.masks.page import WITHOUT_MASK
 from viz.pages.positions.page import VIEW as POSITIONS
 from viz.pages.roles.page import VIEWS
-from viz.pages.roles.view_names import ROLES, VIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,13 +14,13 @@ from tests.transformer.marian import marian_folder
 from transformer import Translator
 from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.app.navigation import TITLES
+from viz.app.role_views import VIEW, WHY
 from viz.draw.labels import quoted
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.page import PARAMETERS
 from viz.pages.architecture.parameters import MAXIMA, PREFIX
 from viz.pages.roles.other_piece import OTHER, shown_piece
 from viz.pages.roles.page import VIEWS
-from viz.pages.roles.view_names import VIEW, WHY
 
 APP = Path(__file__).parents[3] / "app.py"
 SENTENCE = "The old cat sleeps."

@@ -15,6 +15,7 @@ from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.app.mount import mount
 from viz.app.origin import origin_of
+from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.explorer_options import SecondMap
@@ -38,7 +39,7 @@ def show_open(
         one = in_link(controls.kind, controls.layer, controls.head)
         navigation.link("inside", "how this head comes to its weights", one)
         away = format_removals([Removal(controls.kind, controls.layer, controls.head)])
-        without = {**one, "roles_view": "Take away", "removed": away}
+        without = {**one, VIEW: TAKE_AWAY, REMOVED: away}
         navigation.link("roles", "take this head away", without)
     st.subheader("Ribbons", anchor=False)
     over = _overlaid(controls, heads)

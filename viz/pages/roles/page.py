@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viz.app.fields import choose_one
+from viz.app.role_views import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
-from viz.pages.roles.view_names import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
 
 VIEWS: dict[str, Callable[[], None]] = {
     ROLES: corpus_roles.show,

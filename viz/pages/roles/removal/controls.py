@@ -15,11 +15,11 @@ from viz.app import address, cached_results, sentence_bar
 from viz.app.address import MAX_CHARACTERS
 from viz.app.fields import choose_one
 from viz.app.head_picker import pick_head
+from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.pages.roles.removal.changes import Change, How, format_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
-from viz.pages.roles.view_names import TAKE_AWAY, VIEW
 
-REMOVED, HOW, WHICH, DONOR = "removed", "removed_how", "removed_map", "donor"
+HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""
 
 HOWS: dict[str, How] = {

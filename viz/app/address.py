@@ -108,13 +108,13 @@ def say_if_cut(name: str, text: str) -> None:
         st.text(f"The link has a longer text, which was cut to {MAX_CHARACTERS} characters.")
 
 
-def name_shown(place: DeltaGenerator, url_path: str) -> None:
+def name_shown(container: DeltaGenerator, url_path: str) -> None:
     """Name the address that the page now shows; the last thing of a run.
 
     `js/history.js` reads it: whether a run for Back or Forward has come to its end.
 
     Args:
-        place: where it stands, unseen.
+        container: where it stands, unseen.
         url_path: of the page, as the address has it.
     """
     ctx = get_script_run_ctx()
@@ -123,7 +123,7 @@ def name_shown(place: DeltaGenerator, url_path: str) -> None:
     # the script keeps what Back has opened, even where a widget would write it in another way
     query = st.session_state[_RAW] if restored else ctx.query_string
     # the time, so that it changes with each run
-    place.html(
+    container.html(
         f'<i data-address="{escape(f"/{url_path}?{query}")}" data-restored="{restored}" '
         f'data-at="{time.time_ns()}"></i>'
     )

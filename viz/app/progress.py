@@ -28,16 +28,16 @@ def progress_bar(text: str) -> Iterator[Report]:
     Args:
         text: beside the bar, of our own making.
     """
-    place, began = st.empty(), time.monotonic()
+    container, began = st.empty(), time.monotonic()
 
     def report(done: int, of: int, now: str = "", /) -> None:
         end_if_unwanted()
         if time.monotonic() - began > PATIENCE:
-            place.progress(done / of, f"{text}: {now}" if now else text)
+            container.progress(done / of, f"{text}: {now}" if now else text)
 
     try:
         yield report
     except Exception:  # not Streamlit's, which is none: a run that it ends draws nothing more
-        place.empty()
+        container.empty()
         raise
-    place.empty()
+    container.empty()

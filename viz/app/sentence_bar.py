@@ -186,8 +186,8 @@ def settings() -> SearchSettings:
     return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
 
 
-def _load(folder: Path, place: DeltaGenerator) -> _Loaded:
-    with place:
+def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
+    with container:
         try:
             translator = models.load(folder)
         except HeadlightError as error:

@@ -45,8 +45,8 @@ def show() -> None:
         show_words(bar.translator, trace)
         if compared is None:  # else the same map stands above
             st.subheader("Piece by piece", anchor=False)
-            place = pick_map(trace, bar.translator.alignment)
-            draw_map(bar.translator, trace, place, "translate-map")
+            choice = pick_map(trace, bar.translator.alignment)
+            draw_map(bar.translator, trace, choice, "translate-map")
     with beside:
         show_alternatives(bar, trace)
         show_others(bar)

@@ -21,18 +21,18 @@ MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
 
 
-class Place(NamedTuple):
+class MapChoice(NamedTuple):
     """Which map; the head is None for the mean. Both count from 0."""
 
     layer: int
     head: int | None
 
 
-def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> Place:
+def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
     """Draw the menus; they open on the layer and head that align words best."""
     layers, heads = trace.cross.shape[:2]
     with st.container(key="translate-controls", horizontal=True, gap="small"):
-        return Place(
+        return MapChoice(
             pick_layer(MAP.layer, layers, default=alignment.layer),
             pick_head_number_or_mean(MAP.head, heads, default=alignment.head),
         )
@@ -47,13 +47,13 @@ def note(languages: Languages, *, by_read: bool) -> str:
     )
 
 
-def draw_map(translator: Translator, trace: AttentionTrace, place: Place, key: str) -> None:
+def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
     """Draw the map, its rows named as the links between words are read from it."""
-    layer, head = place
+    layer, head = choice
     languages = trace.languages
     alignment = translator.alignment
     # where the links are taken from the row that reads a word, their map is named by what it reads
-    by_read = place == (alignment.layer, alignment.head) and alignment.row == "reads"
+    by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
         title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"

@@ -19,7 +19,7 @@ from viz.app.search_request import SearchRequest
 from viz.app.sentence_bar import BarTranslation
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
-from viz.pages.translate.piece_map import Place, draw_map
+from viz.pages.translate.piece_map import MapChoice, draw_map
 
 VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
     "versus",
@@ -196,21 +196,21 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
 
 
 def show_both_maps(
-    bar: BarTranslation, compared: tuple[OtherDecoding, Translation], place: Place
+    bar: BarTranslation, compared: tuple[OtherDecoding, Translation], choice: MapChoice
 ) -> None:
     """Draw a map of both translations.
 
     Args:
         compared: as `show_versus` returns it.
-        place: which map.
+        choice: which map.
     """
     decoding, other = compared
     columns = st.columns(2, gap="large")
-    there = place
+    there = choice
     if decoding.translator is not bar.translator:  # whose layers and heads are others
-        there = Place(decoding.translator.alignment.layer, decoding.translator.alignment.head)
+        there = MapChoice(decoding.translator.alignment.layer, decoding.translator.alignment.head)
     for column, translator, translation, drawn, key in (
-        (columns[0], bar.translator, bar.translation, place, "versus-map-here"),
+        (columns[0], bar.translator, bar.translation, choice, "versus-map-here"),
         (columns[1], decoding.translator, other, there, "versus-map-there"),
     ):
         with column:

@@ -31,16 +31,16 @@ def card(report: HeadReport, figures: HeadFigures, trace: AttentionTrace) -> Non
     _links(figures.place)
 
 
-def card_of_sentence(trace: AttentionTrace, place: Head) -> None:
+def card_of_sentence(trace: AttentionTrace, head: Head) -> None:
     """Draw the card of a head of which only the sentence in the bar is known."""
-    _title(place, roles_on(trace, place.kind)[place].role)
-    st.text(on_sentence(trace, place))
-    _links(place)
+    _title(head, roles_on(trace, head.kind)[head].role)
+    st.text(on_sentence(trace, head))
+    _links(head)
 
 
-def on_sentence(trace: AttentionTrace, place: Head) -> str:
+def on_sentence(trace: AttentionTrace, head: Head) -> str:
     """What the head does on the sentence in the bar."""
-    one = roles_on(trace, place.kind)[place]
+    one = roles_on(trace, head.kind)[head]
     of = "of the largest possible entropy" if one.nearest == "spread" else "beyond chance"
     score = f"{per_cent(one.score)} {of}"
     if not one.role:
@@ -49,18 +49,18 @@ def on_sentence(trace: AttentionTrace, place: Head) -> str:
     return f"On the sentence in the bar it {looks[:1].lower()}{looks[1:]} ({score})."
 
 
-def _title(place: Head, role: str) -> None:
+def _title(head: Head, role: str) -> None:
     st.subheader(
-        f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · {role_name(role)}", anchor=False
+        f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} · {role_name(role)}", anchor=False
     )
 
 
-def _links(place: Head) -> None:
+def _links(head: Head) -> None:
     """The same head on other pages and in another view."""
     with st.container(
         key="measured-links", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        chosen = in_link(*place)
+        chosen = in_link(*head)
         navigation.link("heads", "its map on the sentence in the bar", chosen)
         navigation.link("inside", "how it comes to its weights", chosen)
-        st.button("Take it away", key="measured-take-away", on_click=open_without, args=(place,))
+        st.button("Take it away", key="measured-take-away", on_click=open_without, args=(head,))

@@ -36,14 +36,14 @@ class Cell:
     """What the map shows of one head.
 
     Args:
-        place: which.
+        head: which.
         value: 0 to 1 of the most that is coloured, or -1 to 1; None for a head that has none.
         text: in the cell.
         says: on hover, and to who hears the page.
         faint: whether the text stands back.
     """
 
-    place: Head
+    head: Head
     value: float | None
     text: str
     says: str
@@ -60,15 +60,15 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     """
     table = pd.DataFrame(
         {
-            "layer": [cell.place.layer for cell in cells],
-            "head": [cell.place.head for cell in cells],
-            "name": [head_name(*cell.place[1:]) for cell in cells],
+            "layer": [cell.head.layer for cell in cells],
+            "head": [cell.head.head for cell in cells],
+            "name": [head_name(*cell.head[1:]) for cell in cells],
             "text": [cell.text for cell in cells],
             "says": [cell.says for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
             "color": [_color(cell.value, kind, signed) for cell in cells],
             "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
-            "opened": [cell.place == opened for cell in cells],
+            "opened": [cell.head == opened for cell in cells],
         }
     )
     plain: dict[str, Any] = {
@@ -111,9 +111,9 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
 
 def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
     """The same as an HTML table for who hears the page."""
-    layers = sorted({cell.place.layer for cell in cells})
-    heads = sorted({cell.place.head for cell in cells})
-    said = {cell.place[1:]: escape(cell.says) for cell in cells}
+    layers = sorted({cell.head.layer for cell in cells})
+    heads = sorted({cell.head.head for cell in cells})
+    said = {cell.head[1:]: escape(cell.says) for cell in cells}
     top = "".join(f'<th scope="col">head {head + 1}</th>' for head in heads)
     rows = "".join(
         f'<tr><th scope="row">layer {layer + 1}</th>'

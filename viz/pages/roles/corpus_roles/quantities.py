@@ -87,7 +87,7 @@ def cells_of_report(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]
     else:
         most = _most(report, QUANTITIES[quantity])
         found = [_measure_cell(figures, QUANTITIES[quantity], most) for figures in report.heads]
-    return {kind: [cell for cell in found if cell.place.kind == kind] for kind in KINDS}
+    return {kind: [cell for cell in found if cell.head.kind == kind] for kind in KINDS}
 
 
 def cells_of_sentence(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
@@ -95,13 +95,13 @@ def cells_of_sentence(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
     return {
         kind: [
             Cell(
-                place,
+                head,
                 one.score if one.role else 0.0,
                 SHORT.get(one.nearest, one.nearest),
                 f"{_named(one.role, one.nearest)} {per_cent(one.score)} on this sentence",
                 faint=not one.role,
             )
-            for place, one in roles_on(trace, kind).items()
+            for head, one in roles_on(trace, kind).items()
         ]
         for kind in KINDS
     }

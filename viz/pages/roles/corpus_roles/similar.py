@@ -17,20 +17,20 @@ from viz.draw.labels import SCREEN_NAMES, head_name
 SHOWN = 5
 
 
-def like_this_one(report: HeadReport | None, trace: AttentionTrace, place: Head) -> None:
+def like_this_one(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
     """Draw the nearest heads, each a click away.
 
     Args:
         report: None where nothing was measured on a corpus.
         trace: of the sentence in the bar.
-        place: the open head.
+        head: the open head.
     """
     st.subheader("Heads like this one", anchor=False)
     if report is not None:
-        found = nearest_by_measures(report, place, SHOWN)
+        found = nearest_by_measures(report, head, SHOWN)
         _buttons("By what was measured on the corpus", "measures", found)
     now = memo_per_trace(
-        trace, ("heads like", place), lambda: nearest_by_attention(trace, place, SHOWN)
+        trace, ("heads like", head), lambda: nearest_by_attention(trace, head, SHOWN)
     )
     _buttons("By where they look on the sentence in the bar", "attention", now)
 

@@ -104,7 +104,7 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
     """The heads of one kind; a click opens a head."""
     # one element with what only who hears the page gets, which then takes no room
     st.html(_title(kind) + spoken_table(cells, kind, quantity))
-    shape = 1 + max(cell.place.layer for cell in cells), 1 + max(cell.place.head for cell in cells)
+    shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
     # a click on the head that was clicked last would only take its selection away: what is open
     # elsewhere gives the chart a new key, and with it no selection
     own = f"{opened.layer}.{opened.head}" if opened.kind == kind else ""

@@ -43,14 +43,14 @@ class Change:
     """One head that is taken away, or patched.
 
     Args:
-        place: which.
+        head: which.
         how: what stands in its place.
         rows: painted ones, for "rows".
         shape: queries and keys of the map on which they were painted.
         pattern: for "pattern".
     """
 
-    place: Head
+    head: Head
     how: How = "zero"
     rows: Rows = ()
     shape: tuple[int, int] = (0, 0)
@@ -59,7 +59,7 @@ class Change:
     @property
     def name(self) -> str:
         """Such as `L3 H5 · cross`."""
-        return f"{head_name(*self.place[1:])} · {SCREEN_NAMES[self.place.kind]}"
+        return f"{head_name(*self.head[1:])} · {SCREEN_NAMES[self.head.kind]}"
 
 
 def format_changes(changes: Sequence[Change]) -> str:
@@ -74,7 +74,7 @@ def parse_changes(text: str, model: Transformer) -> tuple[list[Change], str]:
     for part in text.split(",") if text.strip() else ():
         try:
             change = _parse(part.strip())
-            require_heads(model, [*(one.place for one in changes), change.place])
+            require_heads(model, [*(one.head for one in changes), change.head])
         except HeadlightError as error:
             problem = problem or f"{error} It is left out here."
             continue
@@ -82,26 +82,26 @@ def parse_changes(text: str, model: Transformer) -> tuple[list[Change], str]:
     return changes, problem
 
 
-def switched(changes: Sequence[Change], place: Head, how: How) -> list[Change]:
+def switched(changes: Sequence[Change], head: Head, how: How) -> list[Change]:
     """The same with one head off, or on again if it was off."""
-    others = [change for change in changes if change.place != place]
-    return others if len(others) < len(changes) else [*others, Change(place, how)]
+    others = [change for change in changes if change.head != head]
+    return others if len(others) < len(changes) else [*others, Change(head, how)]
 
 
 def with_row(
     changes: Sequence[Change],
-    place: Head,
+    head: Head,
     shape: tuple[int, int],
     row: int,
     keys: Sequence[int],
 ) -> list[Change]:
     """The same with one row of a head painted; without keys the row is what it was."""
-    before = next((change for change in changes if change.place == place), None)
+    before = next((change for change in changes if change.head == head), None)
     rows = dict(before.rows) if before and before.shape == shape else {}
     rows.pop(row, None)
     if keys:
         rows[row] = tuple(sorted(keys))
-    change = Change(place, "rows", tuple(sorted(rows.items())), shape)
+    change = Change(head, "rows", tuple(sorted(rows.items())), shape)
     if before is None:
         return [*changes, change] if rows else list(changes)
     return [change if one is before else one for one in changes if one is not before or rows]
@@ -142,9 +142,9 @@ def removal_of(change: Change, trace: AttentionTrace, donor: AttentionTrace | No
     """What a fitting change other than "z" is for the model."""
     if change.how == "weights":
         assert donor is not None  # it fits
-        return painted(change.place, _map(donor, change.place))
+        return painted(change.head, _map(donor, change.head))
     if change.how == "rows":
-        return painted(change.place, painted_map(change.rows, _map(trace, change.place)))
+        return painted(change.head, painted_map(change.rows, _map(trace, change.head)))
     return _removal(change)
 
 
@@ -157,25 +157,25 @@ def painted_map(rows: Rows, weights: Weights) -> Weights:
     return weights
 
 
-def _map(trace: AttentionTrace, place: Head) -> Weights:
-    weights: Weights = trace.weights(place.kind)[place.layer, place.head]
+def _map(trace: AttentionTrace, head: Head) -> Weights:
+    weights: Weights = trace.weights(head.kind)[head.layer, head.head]
     return weights
 
 
 def _removal(change: Change) -> Removal:
     """Of those ways that the model knows by themselves."""
     assert change.how in ("zero", "uniform", "mean", "pattern")
-    return Removal(*change.place, how=change.how, pattern=change.pattern)
+    return Removal(*change.head, how=change.how, pattern=change.pattern)
 
 
 def _format(change: Change) -> str:
     if change.how in ("zero", "uniform", "mean", "pattern"):
         return format_removals([_removal(change)])
-    place = format_removals([Removal(*change.place)])
+    name = format_removals([Removal(*change.head)])
     if change.how != "rows":
-        return place + next(letter for letter, how in _ENDINGS.items() if how == change.how)
+        return name + next(letter for letter, how in _ENDINGS.items() if how == change.how)
     rows = (f"_{row}-{'.'.join(map(str, keys))}" for row, keys in change.rows)
-    return f"{place}p{change.shape[0]}x{change.shape[1]}{''.join(rows)}"
+    return f"{name}p{change.shape[0]}x{change.shape[1]}{''.join(rows)}"
 
 
 def _parse(part: str) -> Change:
@@ -202,7 +202,7 @@ def _parse(part: str) -> Change:
 def _require_within(change: Change) -> None:
     queries, keys = change.shape
     for row, looked_at in change.rows:
-        last = row if change.place.kind == "decoder_self" else keys - 1
+        last = row if change.head.kind == "decoder_self" else keys - 1
         if row >= queries or looked_at[-1] > last:
             raise InputError(
                 f"The painted row {row} of {change.name}, from 0, looks at key {looked_at[-1]}, "
@@ -212,7 +212,7 @@ def _require_within(change: Change) -> None:
 
 
 def _require_fitting(change: Change, trace: AttentionTrace, donor: AttentionTrace | None) -> None:
-    kind: Kind = change.place.kind
+    kind: Kind = change.head.kind
     rows, columns = trace.weights(kind).shape[2:]
     if change.how in ("rows", "pattern"):
         shape = np.shape(change.pattern) if change.pattern else change.shape

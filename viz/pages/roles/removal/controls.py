@@ -52,13 +52,13 @@ class Controls:
     """The choices of the view.
 
     Args:
-        place: the open head.
+        head: the open head.
         how: a head is switched off by the next click.
         removed: the heads that are off, as the link has them.
         which: of the maps of the open head is drawn.
     """
 
-    place: Head
+    head: Head
     how: How
     removed: str
     which: Which
@@ -85,11 +85,11 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
     history = history_of_session()
     history.see(removed or "", 0.0)
     with row:
-        place = pick_head(translator)
+        head = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
         undo_buttons(history, choose_removed)
         which = _pick_map()
-    return Controls(place, HOWS[how], (removed or "").strip(), which)
+    return Controls(head, HOWS[how], (removed or "").strip(), which)
 
 
 def choose_removed(text: str) -> None:
@@ -133,9 +133,9 @@ def second_sentence(
         return None, f"Second sentence: {error}"
 
 
-def open_without(place: Head) -> None:
+def open_without(head: Head) -> None:
     """Let the next run open the view that takes heads away, with this one away."""
     st.session_state[VIEW] = TAKE_AWAY
-    removed = format_changes([Change(place)])
+    removed = format_changes([Change(head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address
     st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed

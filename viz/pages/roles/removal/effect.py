@@ -71,7 +71,7 @@ def _computed(
     changes: Sequence[Change],
     settings: SearchSettings,
 ) -> Effect:
-    patches = [change.place for change in changes if change.how == "z"]
+    patches = [change.head for change in changes if change.how == "z"]
     around: AbstractContextManager[None] = nullcontext()
     if patches:
         assert donor is not None  # the changes fit

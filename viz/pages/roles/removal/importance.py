@@ -71,13 +71,13 @@ def remove_by_importance(
 def place_on(curve: Curve, changes: Sequence[Change]) -> int | None:
     """How many heads of a curve are away, if they are its first ones and no other."""
     first = set(curve.order[: len(changes)])
-    is_curve = first == {change.place for change in changes}
+    is_curve = first == {change.head for change in changes}
     return len(changes) if is_curve and all(one.how == "zero" for one in changes) else None
 
 
 def first_heads(curve: Curve, count: int) -> str:
     """The first heads of a curve as the link has them."""
-    return format_changes([Change(place) for place in curve.order[:count]])
+    return format_changes([Change(head) for head in curve.order[:count]])
 
 
 def _said(report: HeadReport, curve: Curve, at: int | None) -> str:

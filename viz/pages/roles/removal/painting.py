@@ -17,18 +17,18 @@ _ROW, _KEYS = "removal-row", "removal-keys"
 
 def paint_rows(
     trace: AttentionTrace,
-    place: Head,
+    head: Head,
     changes: Sequence[Change],
     choose: Callable[[str], None],
 ) -> None:
     """Draw the menus that paint a row of the open head.
 
     Args:
-        place: the open head.
+        head: the open head.
         changes: what is switched off or painted now.
         choose: takes the text of a link that is to be there in the next run.
     """
-    axes = by_pieces(trace, place.kind)
+    axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
     if isinstance(row := st.session_state.get(_ROW), int):
@@ -40,40 +40,38 @@ def paint_rows(
             format_func=lambda n: f"{n + 1} {names[n]}",
             key=_ROW,
         )
-        painted = painted_rows(changes, place, (len(names), len(tokens)))
+        painted = painted_rows(changes, head, (len(names), len(tokens)))
         st.session_state[_KEYS] = list(painted.get(row, ()))
         st.multiselect(
             "so that it looks evenly at",
             # its mask shows a row of the decoder nothing that comes later
-            range(row + 1 if place.kind == "decoder_self" else len(tokens)),
+            range(row + 1 if head.kind == "decoder_self" else len(tokens)),
             format_func=lambda n: f"{n + 1} {tokens[n]}",
             key=_KEYS,
             placeholder="as it was: choose tokens",
             on_change=lambda: choose(
                 format_changes(
-                    with_row(
-                        changes, place, (len(names), len(tokens)), row, st.session_state[_KEYS]
-                    )
+                    with_row(changes, head, (len(names), len(tokens)), row, st.session_state[_KEYS])
                 )
             ),
         )
 
 
 def painted_rows(
-    changes: Sequence[Change], place: Head, shape: tuple[int, int]
+    changes: Sequence[Change], head: Head, shape: tuple[int, int]
 ) -> dict[int, tuple[int, ...]]:
     """The rows of a head that are painted on a map of this shape, with their keys."""
     return {
         row: keys
         for change in changes
-        if change.place == place and change.how == "rows" and change.shape == shape
+        if change.head == head and change.how == "rows" and change.shape == shape
         for row, keys in change.rows
     }
 
 
 def painted_squares(
     changes: Sequence[Change],
-    place: Head,
+    head: Head,
     shape: tuple[int, ...],
     squares: Sequence[tuple[int, int]],
 ) -> str:
@@ -84,8 +82,8 @@ def painted_squares(
     """
     queries, keys = shape
     row, first = squares[0]
-    before = set(painted_rows(changes, place, (queries, keys)).get(row, ()))
+    before = set(painted_rows(changes, head, (queries, keys)).get(row, ()))
     # what comes later is hidden from a row of the decoder
-    pressed = {key for _, key in squares if place.kind != "decoder_self" or key <= row}
+    pressed = {key for _, key in squares if head.kind != "decoder_self" or key <= row}
     after = before - pressed if first in before else before | pressed
-    return format_changes(with_row(changes, place, (queries, keys), row, sorted(after)))
+    return format_changes(with_row(changes, head, (queries, keys), row, sorted(after)))

@@ -67,7 +67,7 @@ def show() -> None:
         _grid(controls, named, effect)
     with right:
         if controls.how == "rows":
-            paint_rows(trace, controls.place, named, choose_removed)
+            paint_rows(trace, controls.head, named, choose_removed)
         _map(controls, named, effect)
         _words(effect)
         _most_changed(effect)
@@ -101,7 +101,7 @@ def _effect(
 
 def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     """All heads under the removal, small; a click switches one."""
-    kinds = sorted(KINDS, key=lambda kind: kind != controls.place.kind)
+    kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [
         GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
     ]
@@ -115,7 +115,7 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
 
     data = encode_grid(
         parts,
-        crossed=[change.place for change in named],
+        crossed=[change.head for change in named],
         switches=not paints,
         key="roles-grid",
         caption=origin_of(effect.before).caption(_off(named)),
@@ -151,7 +151,7 @@ def _headline(changes: Sequence[Change], effect: Effect) -> str:
 def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     """The open head after, before, or the difference."""
     which = controls.which
-    kind, layer, head = controls.place
+    kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
     at = layer, head
     weights = {
@@ -163,7 +163,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
 
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
-        choose_removed(painted_squares(named, controls.place, shape, squares))
+        choose_removed(painted_squares(named, controls.head, shape, squares))
 
     paints = controls.how == "rows"
     data = encode_map(
@@ -207,12 +207,12 @@ def _most_changed(effect: Effect) -> None:
         st.text("No head looks elsewhere.")
         return
     with st.container(key="removal-changed", horizontal=True, gap="small"):
-        for place, distance in distances:
+        for head, distance in distances:
             st.button(
-                f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} {distance:.2f}",
-                key=f"removal-open-{place.kind}-{place.layer}-{place.head}",
+                f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} {distance:.2f}",
+                key=f"removal-open-{head.kind}-{head.layer}-{head.head}",
                 on_click=open_head,
-                args=(place,),
+                args=(head,),
             )
 
 
@@ -227,7 +227,7 @@ def most_changed(effect: Effect) -> list[tuple[Head, float]]:
         )
         found += [(Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)]
     found.sort(key=lambda one: -one[1])
-    return [(place, value) for place, value in found[:MOST_CHANGED] if round(value, 2) > 0]
+    return [(head, value) for head, value in found[:MOST_CHANGED] if round(value, 2) > 0]
 
 
 def _words(effect: Effect) -> None:

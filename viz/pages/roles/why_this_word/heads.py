@@ -32,11 +32,11 @@ NAMED = 5
 """Heads on each side that are named."""
 
 
-def show_heads(found: Contrast, place: Head, written: str, other: str) -> None:
+def show_heads(found: Contrast, head: Head, written: str, other: str) -> None:
     """Draw the heads as tables, and the strongest by name; a click opens one.
 
     Args:
-        place: the open head.
+        head: the open head.
         written: as the screen shows it.
         other: likewise.
     """
@@ -48,7 +48,7 @@ def show_heads(found: Contrast, place: Head, written: str, other: str) -> None:
     for column, (kind, of) in zip(st.columns(len(KINDS)), values.items(), strict=False):
         with column:
             st.text(f"{SCREEN_NAMES[kind]} {format_number(float(of.sum()), sign=True)}")
-            _table(kind, of, most, place, measure)
+            _table(kind, of, most, head, measure)
     st.caption(
         as_markdown(
             f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
@@ -76,22 +76,22 @@ def in_order(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
 
 
 def show_open_head(
-    trace: AttentionTrace, step: int, found: Contrast, place: Head, written: str, other: str
+    trace: AttentionTrace, step: int, found: Contrast, head: Head, written: str, other: str
 ) -> None:
     """Draw what the open head brings from each of its keys, and the ways on from it."""
-    kind, layer, head = place
-    st.subheader(f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}", anchor=False)
-    values = found.values[kind][layer, head]
+    kind, at = head.kind, (head.layer, head.head)
+    st.subheader(f"{head_name(*at)} · {SCREEN_NAMES[kind]}", anchor=False)
+    values = found.values[kind][at]
     total = format_number(float(values.sum()), sign=True)
     about = f"{total} nats by gradient × value"
     if kind != "encoder_self":
-        direct = format_number(float(found.direct[kind][layer, head]), sign=True)
+        direct = format_number(float(found.direct[kind][at]), sign=True)
         about += f", {direct} by direct logits"
     st.text(f"{about}: above 0 it speaks for {quoted(written)}, below for {quoted(other)}.")
     tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
     more: dict[str, Array] = {}
     if kind != "encoder_self":  # whose rows are not steps
-        more["weight"] = trace.weights(kind)[layer, head, step, : len(values)]
+        more["weight"] = trace.weights(kind)[at][step, : len(values)]
     altair_chart(
         pieces_chart(
             display_tokens(tokens),
@@ -104,19 +104,19 @@ def show_open_head(
         alt="Gradient × value of each key of the open head.",
     )
     with st.container(key="why-links", horizontal=True, gap="small"):
-        navigation.link("heads", "where this head looks", in_link(*place))
-        st.button("Take it away: what changes", key="why-remove", on_click=_remove, args=(place,))
+        navigation.link("heads", "where this head looks", in_link(*head))
+        st.button("Take it away: what changes", key="why-remove", on_click=_remove, args=(head,))
 
 
 def _pick_measure() -> Measure:
     return choose_one("Heads by", get_args(Measure), MEASURE)
 
 
-def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure) -> None:
-    opened = (place.layer, place.head) if place.kind == kind else None
+def _table(kind: Kind, values: Array, most: float, head: Head, measure: Measure) -> None:
+    opened = (head.layer, head.head) if head.kind == kind else None
     # a click on the head that was clicked last would only take its selection away: what is open
     # elsewhere gives the chart a new key, and with it no selection
-    own = f"{place.layer}.{place.head}" if opened else ""
+    own = f"{head.layer}.{head.head}" if opened else ""
     key = f"why-heads-{kind}-{own}"
 
     def picked() -> None:
@@ -135,17 +135,17 @@ def _table(kind: Kind, values: Array, most: float, place: Head, measure: Measure
 def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
     st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
     with st.container(horizontal=True, gap="small"):
-        for place, value in heads:
+        for head, value in heads:
             st.button(
-                f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} "
+                f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} "
                 f"{format_number(value, sign=True)}",
-                key=f"why-open-{place.kind}-{place.layer}-{place.head}",
+                key=f"why-open-{head.kind}-{head.layer}-{head.head}",
                 on_click=open_head,
-                args=(place,),
+                args=(head,),
             )
 
 
-def _remove(place: Head) -> None:
+def _remove(head: Head) -> None:
     """Go to the view that takes heads away, with this one away and open."""
-    open_head(place)
-    open_without(place)
+    open_head(head)
+    open_without(head)

@@ -50,7 +50,7 @@ def show() -> None:
     with st.container(
         key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        place = pick_head(translator)
+        head = pick_head(translator)
     choices = choices_of(translator, trace)
     step, no_step = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
@@ -66,10 +66,10 @@ def show() -> None:
     sources, heads = st.columns(2, gap="large")
     with sources:
         _sources(translator, trace, step, other, contrasted, names)
-        show_open_head(trace, step, contrasted, place, *names)
+        show_open_head(trace, step, contrasted, head, *names)
     with heads:
         st.subheader("Heads", anchor=False)
-        show_heads(contrasted, place, *names)
+        show_heads(contrasted, head, *names)
     _explain(source_piece)
 
 

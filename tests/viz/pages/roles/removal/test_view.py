@@ -281,7 +281,7 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
         found = list(people.map(look, links))
     for link, log_probs in zip(links, found, strict=True):
         changes, _ = parse_changes(link, translator.model)
-        with removed(translator, [Removal(*change.place) for change in changes]):
+        with removed(translator, [Removal(*change.head) for change in changes]):
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
     assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2

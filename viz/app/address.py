@@ -35,7 +35,7 @@ OLD_NAMES = {"german": "edited"}
 """Names in links that were made earlier, and what they are called now."""
 
 LARGEST = 2.0**53
-"""Above it a browser no longer tells whole numbers apart."""
+"""A browser cannot tell whole numbers above it apart."""
 
 _LAYER, _HEAD, _KIND = "layer", "head", "kind"
 SHARED: dict[str, dict[str, str]] = {
@@ -82,7 +82,7 @@ def prepare(page: str) -> bool:
 
 
 def raw_value(name: str) -> str | None:
-    """The value under a name in the address as it came, before anything was cleaned."""
+    """The value of a name in the URL as the browser sent it, before it was cleaned."""
     query = st.session_state.get(_RAW)
     if query is None:  # a part of the app is drawn by itself
         return st.query_params.get(name)
@@ -130,16 +130,16 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
 
 
 def clean(query: Mapping[str, list[str]]) -> Query:
-    """The same without numbers that no widget can hold."""
+    """Drop values that look like numbers but are infinite, NaN or above 2^53."""
     kept = {
-        name: [value for value in values if name in FREE_TEXTS or not _is_no_number(value)]
+        name: [value for value in values if name in FREE_TEXTS or not _is_unusable_number(value)]
         for name, values in query.items()
     }
     return {name: values for name, values in kept.items() if values}
 
 
 def _read(query: str) -> Query:
-    """The values of an address by their names; one that has both names means the new one."""
+    """The values of a query string by name; of one under both names, what the new one has."""
     values_by_name = parse_qs(query, keep_blank_values=True)
     for earlier, name in OLD_NAMES.items():
         if (values := values_by_name.pop(earlier, None)) is not None:
@@ -147,8 +147,8 @@ def _read(query: str) -> Query:
     return values_by_name
 
 
-def _is_no_number(value: str) -> bool:
-    """Whether a value is written as a number, and is none that can be counted with."""
+def _is_unusable_number(value: str) -> bool:
+    """Whether a value looks like a number but is infinite, NaN or above 2^53."""
     try:
         number = float(value)
     except ValueError:
@@ -157,9 +157,9 @@ def _is_no_number(value: str) -> bool:
 
 
 def _query_of_new_page(before: str, page: str, query: Query) -> Query:
-    """What a page that a link opened is to read.
+    """The query that a page reads when a link has opened it; keeps that of the page before.
 
-    That is what the link says, then what the last page had chosen, then what this one had when it
+    It has what the link says, else what the last page had chosen, else what this page had when it
     was left.
     """
     state = st.session_state

@@ -36,7 +36,7 @@ class SearchBudget:
 
 
 def identity(translator: Translator) -> Hashable:
-    """What a model is in the key of a result.
+    """What stands for a model in the key of a cached result.
 
     The checksum of a MarianMT folder has neither its name, which says the languages, nor
     `domain.json`, which gives translations their notices.
@@ -45,7 +45,7 @@ def identity(translator: Translator) -> Hashable:
 
 
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
-    """Translate with the paper's settings, or remember; as `search` does.
+    """Cached: the translation with the paper's settings; as `search`.
 
     Raises:
         InputError: if the text cannot be translated as it is, or is too long for a map.
@@ -59,11 +59,11 @@ def search(
     settings: SearchSettings,
     on_part: Callable[[Partial], None] | None = None,
 ) -> Translation:
-    """Translate, or remember; a search ends with its budget, or when nobody waits for it any more.
+    """Cached: the translation; a search ends with its budget, or when nobody waits for it.
 
     Args:
         settings: of the search, which keeps its tree in any case.
-        on_part: takes what is found after each step; never called for what is remembered.
+        on_part: takes what is found after each step; never called for what is cached.
 
     Raises:
         InputError: if the text cannot be translated as it is or under these settings, or is too
@@ -90,7 +90,7 @@ ALTERNATIVES = 4
 
 
 def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
-    """How probable the model finds each piece of a given translation, and what else; or remember.
+    """Cached: how probable the model finds each piece of a given translation, and what else.
 
     Args:
         target: as text, or its pieces.
@@ -113,7 +113,7 @@ def translate_edited(
     edits: Mapping[str, Hook],
     name: str,
 ) -> Translation:
-    """Translate while hooks change the model, for this call alone; remembered by their name.
+    """Cached by a name: the translation while hooks change the model, for this call alone.
 
     Args:
         settings: of the search.
@@ -134,7 +134,7 @@ def translate_edited(
 
 
 def trace(translator: Translator, translation: Translation) -> AttentionTrace:
-    """What every head looked at, from one forward pass; or remember.
+    """Cached: what every head looked at, from one forward pass.
 
     Raises:
         InputError: if a side is too long for a map.
@@ -155,7 +155,7 @@ def trace(translator: Translator, translation: Translation) -> AttentionTrace:
 
 
 def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTrace:
-    """What every head looked at while a given translation was written; or remember.
+    """Cached: what every head looked at while a given translation was written.
 
     Raises:
         InputError: if a text is empty, or too long for the model or a map.

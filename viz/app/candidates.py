@@ -52,5 +52,5 @@ def _escaped(words: list[str]) -> str:
 
 
 def _unseen(text: str) -> str:
-    """For who hears the page: neither bold nor a line through a word is read out."""
+    """For screen readers: neither bold nor a line through a word is read out."""
     return f'<span class="headlight-unseen">{text} </span>'

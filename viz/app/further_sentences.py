@@ -16,7 +16,7 @@ MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
 
 _LANGUAGE, _FIRST = "English", "The old man is sleeping.\nA dog barks."
-"""Sentences to begin with, and what a model must read for them."""
+"""Sentences to begin with, and the language that a model must read for them."""
 
 
 def traces() -> list[AttentionTrace]:

@@ -123,7 +123,7 @@ def _help(lenses: Iterable[AnyLens]) -> str:
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
-    """What `lensed` makes of a trace, with its progress where that takes long; or remember.
+    """Cached: what `lensed` makes of a trace, with its progress where that takes long.
 
     Args:
         translator: the one that made the trace; that of the sentence bar unless given.

@@ -13,7 +13,7 @@ from viz.draw.labels import quoted
 PAIR = ("The dog bites the man.", "The man bites the dog.")
 """The same pieces in another order."""
 PAIR_LANGUAGE = "English"
-"""What a model must read for them."""
+"""The language that a model must read for them."""
 _REMOVED = Edit("removed", ("encoder",))
 
 

@@ -39,7 +39,7 @@ class Cell:
         head: which.
         value: 0 to 1 of the most that is coloured, or -1 to 1; None for a head that has none.
         text: in the cell.
-        says: on hover, and to who hears the page.
+        says: on hover, and to screen readers.
         faint: whether the text stands back.
     """
 
@@ -110,7 +110,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
 
 
 def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
-    """The same as an HTML table for who hears the page."""
+    """The same as an HTML table for screen readers."""
     layers = sorted({cell.head.layer for cell in cells})
     heads = sorted({cell.head.head for cell in cells})
     said = {cell.head[1:]: escape(cell.says) for cell in cells}

@@ -102,7 +102,7 @@ def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> N
 
 def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
     """The heads of one kind; a click opens a head."""
-    # one element with what only who hears the page gets, which then takes no room
+    # one element with what only screen readers get, which then takes no room
     st.html(_title(kind) + spoken_table(cells, kind, quantity))
     shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
     # a click on the head that was clicked last would only take its selection away: what is open

@@ -53,7 +53,7 @@ class Controls:
 
     Args:
         head: the open head.
-        how: a head is switched off by the next click.
+        how: what replaces a head that the next click switches off.
         removed: the heads that are off, as the link has them.
         which: of the maps of the open head is drawn.
     """

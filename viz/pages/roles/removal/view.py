@@ -120,7 +120,7 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         key="roles-grid",
         caption=origin_of(effect.before).caption(_off(named)),
     )
-    mount_grid("roles-grid", data, parts, selected=controls.place, on_pick=picked)
+    mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
 
 def _translation(translation: Translation, changes: Sequence[Change], effect: Effect) -> None:

@@ -92,6 +92,7 @@ def show(page: str, *, page_changed: bool = False) -> None:
         page: path of the page below.
         page_changed: whether the last run was on another page.
     """
+    # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
     if page_changed:
         search_link.carry(linked)

@@ -143,6 +143,13 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
     assert app.session_state["kind"] == "decoder"
 
 
+def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:
+    app = visit("heads", text=SENTENCE)
+    app.query_params.clear()
+    visit("masks", app)
+    assert in_url(app, "text") == SENTENCE
+
+
 def test_a_link_says_more_than_what_was_chosen(visit) -> None:
     app = visit("inside", text=SENTENCE, kind="decoder", layer="1", head="2")
     # a browser sends what the link says after what the page left has in the address

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 
-def page() -> None:
+def with_means() -> None:
     import streamlit as st
 
     from viz.app import head_picker
@@ -18,7 +20,7 @@ def page() -> None:
     st.text(f"{kind} {(layer, head)} {head_picker.pick_layer('only_layer', 3)}")
 
 
-def picked(**url: str) -> str:
+def picked(page: Callable[[], None], **url: str) -> str:
     app = AppTest.from_function(page)
     for name, value in url.items():
         app.query_params[name] = value
@@ -39,4 +41,20 @@ def picked(**url: str) -> str:
     ],
 )
 def test_the_choice_of_a_link_is_the_choice_of_the_page(url: dict[str, str], expected: str) -> None:
-    assert picked(**url) == expected
+    assert picked(with_means, **url) == expected
+
+
+def one_head() -> None:
+    import streamlit as st
+
+    from viz.app.head_picker import HEAD, pick_layer_and_head
+
+    st.text(str(pick_layer_and_head(HEAD, 3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [({}, "(2, 0)"), ({"layer": "1", "head": "4"}, "(0, 3)"), ({"layer": "mean"}, "(2, 0)")],
+)
+def test_where_no_mean_is_offered_both_are_numbers(url: dict[str, str], expected: str) -> None:
+    assert picked(one_head, **url) == expected

@@ -39,11 +39,11 @@ def main() -> None:
         position="top",
     )
     path = page.url_path or "translate"
-    page_changed = address.prepare(path)
+    address.prepare(path)
     heading = st.container(key="page-name")
     with models.kept_for_run():
         try:
-            sentence_bar.show(path, page_changed=page_changed)
+            sentence_bar.show(path)
             navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])
             page.run()
         finally:

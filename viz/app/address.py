@@ -51,17 +51,18 @@ SHARED: dict[str, dict[str, str]] = {
 _PAGE, _RAW = "address.page", "address.raw"
 _SHARED_CHOICES, _QUERY_BY_PAGE = "address.shared_choices", "address.query_by_page"
 
+PAGE_CHANGED = "address.page_changed"
+"""In the session: whether the page is another one than that to which the sentence bar has carried
+what stands in it. A run can be ended before it has."""
+
 Query = dict[str, list[str]]
 
 
-def prepare(page: str) -> bool:
+def prepare(page: str) -> None:
     """Put what the widgets of a page are to read into the address; the first thing of a run.
 
     Args:
         page: its path.
-
-    Returns:
-        Whether the last run was on another page.
     """
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
@@ -69,16 +70,16 @@ def prepare(page: str) -> bool:
     query = _read(ctx.query_string)
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
-    page_changed = before != page
+    if page_changed := before != page:
+        st.session_state[PAGE_CHANGED] = True
     followed = page_changed and not ctx.is_history_navigation
     wanted = clean(_query_of_new_page(before, page, query) if followed else query)
     if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
-        return page_changed
+        return
     with ctx.session_state.query_params() as in_address:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
         in_address.set_initial_query_params_from_current()
         in_address._send_query_param_msg()
-    return page_changed
 
 
 def raw_value(name: str) -> str | None:

@@ -14,6 +14,7 @@ from transformer.decoding import BEAM_SIZE
 from transformer.languages import OURS, Languages
 from transformer.search_settings import SearchSettings
 from viz.app import (
+    address,
     cached_results,
     model_folders,
     models,
@@ -85,17 +86,17 @@ class _Loaded(NamedTuple):
     problem: str
 
 
-def show(page: str, *, page_changed: bool = False) -> None:
+def show(page: str) -> None:
     """Draw the bar, translate what stands in it, and store the result for the page below.
 
     Args:
         page: path of the page below.
-        page_changed: whether the last run was on another page.
     """
     # what the session began with: a click can end its first run before the fields have taken it
     linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
-    if page_changed:
+    if st.session_state.get(address.PAGE_CHANGED):
         search_link.carry(linked)
+        st.session_state[address.PAGE_CHANGED] = False
     # what the last run found must not be drawn for a text that now fails
     st.session_state[_CURRENT] = None
     offered = model_folders.offered()

@@ -9,10 +9,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.viz.app_test import in_url, texts
+from viz.app import sentence_bar
 from viz.app.address import FREE_TEXTS, MAX_CHARACTERS, clean
 from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.app.navigation import TITLES
@@ -146,6 +148,19 @@ def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
 def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:
     app = visit("heads", text=SENTENCE)
     app.query_params.clear()
+    visit("masks", app)
+    assert in_url(app, "text") == SENTENCE
+
+
+def test_it_goes_along_where_the_next_run_ended_the_first_of_a_page(
+    visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit("heads", text=SENTENCE)
+    app.query_params.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(sentence_bar, "show", lambda _: st.stop())
+        visit("masks", app)
+    assert in_url(app, "text") is None
     visit("masks", app)
     assert in_url(app, "text") == SENTENCE
 

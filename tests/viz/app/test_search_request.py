@@ -16,10 +16,11 @@ SENTENCE = "The dog sleeps in the garden."
 def bar() -> None:
     import streamlit as st
 
-    from viz.app import search_request, sentence_bar
+    from viz.app import address, search_request, sentence_bar
 
     visited = st.session_state.get("visited")
-    sentence_bar.show(visited or "heads", page_changed=visited is not None)
+    st.session_state[address.PAGE_CHANGED] = visited is not None
+    sentence_bar.show(visited or "heads")
     st.button("undo", on_click=search_request.undo)
     st.button("redo", on_click=search_request.redo)
 

@@ -16,10 +16,11 @@ SENTENCE = "The dog sleeps in the garden."
 def bar() -> None:
     import streamlit as st
 
-    from viz.app import sentence_bar
+    from viz.app import address, sentence_bar
 
     visited = st.session_state.get("visited")
-    sentence_bar.show(visited or "heads", page_changed=visited is not None)
+    st.session_state[address.PAGE_CHANGED] = visited is not None
+    sentence_bar.show(visited or "heads")
 
 
 def visit(app: AppTest, page: str) -> None:

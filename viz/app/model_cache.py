@@ -172,13 +172,14 @@ def state_of_folder(folder: Path) -> Hashable:
         status = os.stat(real)  # noqa: PTH116
     except OSError:
         return real  # loading says what is wrong with it
-    files = tuple(_state_of_file(f"{real}/{name}") for name in _FILES)
+    files = tuple(state_of_file(Path(real, name)) for name in _FILES)
     return real, status.st_dev, status.st_ino, status.st_mtime_ns, files
 
 
-def _state_of_file(path: str) -> Hashable:
+def state_of_file(path: Path) -> tuple[int, int] | None:
+    """What changes when a file is written anew; None where it is not there."""
     try:
-        status = os.stat(path)  # noqa: PTH116
+        status = path.stat()
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size

@@ -8,6 +8,7 @@ from transformer import Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import HeadReport
 from viz.app.memory import memo
+from viz.app.model_cache import state_of_file
 
 
 def stored_report(translator: Translator) -> HeadReport | None:
@@ -27,8 +28,6 @@ def stored_report(translator: Translator) -> HeadReport | None:
 def state_of_report(translator: Translator) -> Hashable | None:
     """Names what the file holds, which a command may write anew; None where it cannot be said."""
     path = translator.folder / head_report.FILE
-    try:
-        state = path.stat()
-    except OSError:
+    if (state := state_of_file(path)) is None:
         return None
-    return "head report", str(path), translator.checksum, state.st_mtime_ns, state.st_size
+    return "head report", str(path), translator.checksum, state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
@@ -12,6 +12,7 @@ from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.search_settings import SearchArguments, SearchSettings
 from viz.app import cached_results
 from viz.app.memory import memo
+from viz.app.model_cache import state_of_file
 from viz.pages.roles.removal.changes import Change, format_changes, removal_of
 
 
@@ -38,10 +39,11 @@ def effect_of(
     if not changes:
         return Effect(trace, trace, translation)
     patches = any(change.how in ("z", "weights") for change in changes)
+    means = translator.folder / MEANS_FILE  # which a command may write anew
     key = (
         "heads taken away",
         cached_results.identity(translator),
-        _state_of_means(translator) if any(change.how == "mean" for change in changes) else None,
+        state_of_file(means) if any(change.how == "mean" for change in changes) else None,
         (trace.source, trace.target, len(trace.target_pieces)),
         (donor.source, donor.target) if donor and patches else None,
         settings,
@@ -53,15 +55,6 @@ def effect_of(
         return found.after, found.translation
 
     return Effect(trace, *memo(key, search))
-
-
-def _state_of_means(translator: Translator) -> Hashable:
-    """Names what the file of the means holds, which a command may write anew."""
-    try:
-        state = (translator.folder / MEANS_FILE).stat()
-    except OSError:
-        return None  # whoever reads it says so
-    return state.st_mtime_ns, state.st_size
 
 
 def _computed(

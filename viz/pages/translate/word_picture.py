@@ -31,14 +31,15 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
         return
     settings = translator.alignment
     languages = trace.languages
-    lead(how_made(settings, languages))
+    made = how_made(settings, languages)
+    lead(as_markdown(made))
     data = encode_links(
         source,
         target,
         memo_per_trace(trace, ("word pairs", settings), lambda: align(translator, trace)),
         made_by=_which_map(settings),
         languages=languages,
-        caption=origin_of(trace).caption(f"Words aligned by {settings.in_words()}."),
+        caption=origin_of(trace).caption(made),
     )
     mount("translate-words", data)
 
@@ -68,4 +69,4 @@ def _how_well(gold: GoldFigures | None) -> str:
     if gold is None:
         return "never measured on gold text for this checkpoint"
     sentences = f"{gold.sentences:,} gold sentence{'s' if gold.sentences > 1 else ''}"
-    return f"AER {gold.aer:.1f} % on {sentences} ({as_markdown(gold.name)})"
+    return f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"

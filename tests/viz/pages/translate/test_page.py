@@ -21,6 +21,7 @@ from transformer.decoding import SearchTree
 from transformer.languages import OURS, Languages
 from viz.app import cached_results, models
 from viz.app.candidates import mark_changed_words
+from viz.app.markdown import as_markdown
 from viz.draw.labels import display_tokens
 from viz.pages.translate import clicks as page_clicks
 from viz.pages.translate.word_picture import NOTHING, how_made
@@ -79,7 +80,9 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
-    assert how_made(settings, OURS) in [text.value for text in app.markdown]
+    made = how_made(settings, OURS)
+    assert as_markdown(made) in [text.value for text in app.markdown]
+    assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
     monkeypatch.setattr(models.load(translator.folder), "alignment", other)
@@ -92,7 +95,7 @@ def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
     assert how_made(SETTINGS, OURS) == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
         "it: layer 1, head 3, lens: weights; AER 31.2 % on 508 gold sentences "
-        r"(a \*set\* of \:red\[links\])."
+        "(a *set* of :red[links])."
     )
     assert how_made(UNMEASURED, OURS) == (
         "Each link joins the German and the English word that weigh most for each other, in the "

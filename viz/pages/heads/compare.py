@@ -25,7 +25,7 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 """Names in the URL."""
 
 
-class Second(NamedTuple):
+class ComparedMap(NamedTuple):
     """A map, what it was made from, the heads that it is one of, and its languages."""
 
     map: OpenMap
@@ -34,7 +34,7 @@ class Second(NamedTuple):
     languages: Languages
 
 
-def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
+def second_map(controls: Controls, trace: AttentionTrace) -> ComparedMap | None:
     """Draw what chooses the second map, and make it; None after saying why there is none.
 
     Args:
@@ -59,20 +59,20 @@ def second_map(controls: Controls, trace: AttentionTrace) -> Second | None:
             return None
 
 
-def _another_head(controls: Controls, trace: AttentionTrace) -> Second:
+def _another_head(controls: Controls, trace: AttentionTrace) -> ComparedMap:
     layers, count = trace.cross.shape[:2]
     layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
     seen = through_lens(controls.lens, trace)
     return _second(controls, seen, controls.lens, layer, head, origin_of(trace))
 
 
-def _another_lens(controls: Controls, trace: AttentionTrace) -> Second:
+def _another_lens(controls: Controls, trace: AttentionTrace) -> ComparedMap:
     lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
     seen = through_lens(lens, trace)
     return _second(controls, seen, lens, controls.layer, controls.head, origin_of(trace))
 
 
-def _another_sentence(controls: Controls) -> Second:
+def _another_sentence(controls: Controls) -> ComparedMap:
     translator = sentence_bar.drawn_from().translator
     languages = translator.languages
     text = st.text_input(
@@ -94,7 +94,7 @@ def _another_sentence(controls: Controls) -> Second:
     return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
 
 
-def _another_model(controls: Controls, trace: AttentionTrace) -> Second | None:
+def _another_model(controls: Controls, trace: AttentionTrace) -> ComparedMap | None:
     if (picked := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
         return None
     translator = picked.translator
@@ -120,9 +120,9 @@ def _second(
     layer: int | None,
     head: int | None,
     origin: Origin,
-) -> Second:
+) -> ComparedMap:
     heads = heads_of_kind(
         trace, controls.kind, words=controls.words, special=controls.special, lens=lens
     )
     caption = origin.caption(head_caption(controls.kind, layer, head, lens))
-    return Second(open_map(heads, layer, head), caption, heads, trace.languages)
+    return ComparedMap(open_map(heads, layer, head), caption, heads, trace.languages)

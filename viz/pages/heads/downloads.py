@@ -25,8 +25,8 @@ from viz.report import report
 
 
 @dataclass(frozen=True)
-class Screen:
-    """What the page has drawn beside what `Controls` say.
+class DrawnMaps:
+    """The maps that are on the page, beside what `Controls` say.
 
     Args:
         opened: the open map.
@@ -41,7 +41,7 @@ class Screen:
     compared: SecondMap | None = None
 
 
-def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> None:
+def download_menu(trace: AttentionTrace, drawn: DrawnMaps, controls: Controls) -> None:
     """Draw the menu of downloads; each file is made when it is asked for.
 
     Args:
@@ -51,7 +51,7 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
     link = _link()
 
     def page() -> bytes:
-        made = report(trace, explorer_options(screen, controls), origin=origin, link=link)
+        made = report(trace, explorer_options(drawn, controls), origin=origin, link=link)
         return made.encode(errors="replace")
 
     with st.popover("Download", width="content"):
@@ -59,8 +59,8 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
             "The address of this page is a link to what is on the screen: sentence, head, and "
             "every choice above. Below each picture stand PNG and SVG."
         )
-        name = origin.file_name(screen.opened.title, "csv")
-        _button("This map as CSV", lambda: csv(screen.opened), name, "text/csv")
+        name = origin.file_name(drawn.opened.title, "csv")
+        _button("This map as CSV", lambda: csv(drawn.opened), name, "text/csv")
         every = "All heads" if tells_heads(controls.lens) else "All layers"
         lens = "" if controls.lens == "weights" else f" {LENS_NAMES[controls.lens]}"
         name = origin.file_name(f"{every}{lens}", "csv")
@@ -69,11 +69,11 @@ def download_menu(trace: AttentionTrace, screen: Screen, controls: Controls) -> 
         _button(
             f"{every} as NPZ", lambda: npz(trace, controls.lens), name, "application/octet-stream"
         )
-        name = origin.file_name(f"report {screen.opened.title}", "html")
+        name = origin.file_name(f"report {drawn.opened.title}", "html")
         _button("HTML report", page, name, "text/html")
 
 
-def explorer_options(screen: Screen, controls: Controls) -> ExplorerOptions:
+def explorer_options(drawn: DrawnMaps, controls: Controls) -> ExplorerOptions:
     """What is on the screen, as a report shows it."""
     return ExplorerOptions(
         controls.kind,
@@ -86,9 +86,9 @@ def explorer_options(screen: Screen, controls: Controls) -> ExplorerOptions:
         sort=controls.sort,
         scale=controls.scale,
         threshold=controls.threshold,
-        over=screen.over,
-        step=screen.step,
-        compared=screen.compared,
+        over=drawn.over,
+        step=drawn.step,
+        compared=drawn.compared,
         lens=controls.lens,
     )
 

@@ -27,7 +27,7 @@ from viz.draw.lens_words import LENS_NAMES, tells_heads
 from viz.draw.open_head import Heads, crop_to_step, heads_of_kind, open_map, outlined
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import Screen, download_menu
+from viz.pages.heads.downloads import DrawnMaps, download_menu
 from viz.pages.heads.lens import explanation, through_lens
 from viz.pages.heads.open_maps import show_compared, show_open
 
@@ -47,13 +47,13 @@ def show_trace(trace: AttentionTrace) -> None:
     lead(_lead(controls, trace.languages.name("source")))
     try:
         seen = through_lens(controls.lens, trace)
-        screen = _show(trace, seen, controls)
+        drawn = _show(trace, seen, controls)
     except HeadlightError as error:
         with st.container(key="no-picture"):
             st.text(str(error))
         return
     with row:
-        download_menu(seen, screen, controls)
+        download_menu(seen, drawn, controls)
 
 
 def _rows_and_columns(source: str) -> dict[Kind, str]:
@@ -80,7 +80,7 @@ def _lead(controls: Controls, source: str) -> str:
     return said
 
 
-def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Screen:
+def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> DrawnMaps:
     """The pictures; gives what is drawn, for the files that are made of it.
 
     Args:
@@ -107,7 +107,7 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Sc
         with picture:
             over = show_open(trace, controls, heads, opened)
     _explain(seen, step, controls, compared)
-    return Screen(opened, step=step, over=tuple(over), compared=compared)
+    return DrawnMaps(opened, step=step, over=tuple(over), compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:

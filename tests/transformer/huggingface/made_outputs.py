@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from transformer import AttentionTrace, Kind
+
 HOT = 0.9125
 PAD, BOS, EOS, UNK = range(4)
 FIRST = 10  # of the ids that stand for text; each stands once in a sentence
@@ -24,6 +26,12 @@ class MadeTokenizer:
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
         names = {PAD: "<pad>", BOS: "<s>", EOS: "</s>", UNK: "<unk>"}
         return [names.get(i, f"▁t{i}" if i >= FIRST else None) for i in ids]
+
+
+TOKENIZER = MadeTokenizer()
+SOURCES = torch.tensor([[11, 12, 13, 14, EOS], [21, 22, EOS, PAD, PAD]])
+SOURCE_MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+INPUTS = {"input_ids": SOURCES, "attention_mask": SOURCE_MASK}
 
 
 def rows(
@@ -130,3 +138,24 @@ def _rows_of_step(
     if name == "own" and style == "window" and step:
         found = found[..., -window:]
     return tuple(torch.tensor(found[:, layer]) for layer in range(found.shape[1]))
+
+
+def sequence(ids: list[int], prompt: int, seed: int, source: int = 0) -> Sequence:
+    """Its own map has the row of the last position at the first, and cross the same at key 1."""
+    read = len(ids) - 1
+    own = plant(rows(2, 4, read, read, seed=seed, causal=True), (1, 2, read - 1, 0))
+    cross = rows(2, 3, read, source, seed=seed + 50) if source else None
+    return Sequence(ids, prompt, own, None if cross is None else plant(cross, (0, 1, read - 1, 1)))
+
+
+def read_back(trace: AttentionTrace, kind: Kind) -> tuple[int, int, str, str]:
+    """Layer, head and tokens of the largest weight, from the frame; the labels say the same."""
+    frame = trace.to_frame()
+    of_kind = frame[frame["kind"] == kind]
+    row = of_kind.iloc[int(np.argmax(of_kind["weight"]))]
+    assert row.weight == np.float32(HOT)
+    layer, head, query, key = (int(row[name]) for name in ("layer", "head", "query", "key"))
+    labels = trace.labels(kind)
+    assert trace.weights(kind)[layer, head, query, key] == np.float32(HOT)
+    assert (labels.queries[query], labels.keys[key]) == (row.query_token, row.key_token)
+    return layer, head, row.query_token, row.key_token

@@ -42,10 +42,10 @@ def _sums(layers: Sequence[Weights], title: str) -> list[str]:
     low, high = _number(rows.min()), _number(rows.max())
     span = low if low == high else f"{low} to {high}"
     if heads.number == 1:
-        return [f"Rows of {title} {heads.farthest} do not sum to 1: {span}."]
+        return [f"As given, rows of {title} {heads.farthest} do not sum to 1: {span}."]
     return [
-        f"Rows of {title} do not sum to 1 in {heads.number:,} heads, {heads.farthest} the most: "
-        f"{span}."
+        f"As given, rows of {title} do not sum to 1 in {heads.number:,} heads, {heads.farthest} "
+        f"the most: {span}."
     ]
 
 

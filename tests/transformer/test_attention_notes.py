@@ -20,14 +20,15 @@ def test_rows_that_do_not_sum_to_one_are_named_with_their_sums() -> None:
     layers[1][2, 0] *= 0.93
     layers[1][2, 3] *= 1.02
     assert notes_on({"cross": layers}) == (
-        "Rows of cross-attention L2 H3 do not sum to 1: 0.93 to 1.02.",
+        "As given, rows of cross-attention L2 H3 do not sum to 1: 0.93 to 1.02.",
     )
     layers[0][1] *= 0.5
     assert notes_on({"cross": layers}) == (
-        "Rows of cross-attention do not sum to 1 in 2 heads, L1 H2 the most: 0.5 to 1.02.",
+        "As given, rows of cross-attention do not sum to 1 in 2 heads, L1 H2 the most: "
+        "0.5 to 1.02.",
     )
     assert notes_on({"cross": [even(1) * 0]}) == (
-        "Rows of cross-attention L1 H1 do not sum to 1: 0.",
+        "As given, rows of cross-attention L1 H1 do not sum to 1: 0.",
     )
 
 

@@ -35,6 +35,8 @@ class LabelledWeights(NamedTuple):
         causal: whether a position of the decoder sees only itself and what stands before it.
         second_start: of encoder self-attention, the row and column at which the second text of a
             pair begins; None where there is one.
+        all_queries: how many rows the whole map of cross-attention has where only its first ones
+            are here; None where all are.
     """
 
     weights: Weights
@@ -45,6 +47,7 @@ class LabelledWeights(NamedTuple):
     head_counts: tuple[int, ...] | None = None
     causal: bool = True
     second_start: int | None = None
+    all_queries: int | None = None
 
     def is_causal(self, kind: Kind) -> bool:
         """Whether a row sees no later key."""

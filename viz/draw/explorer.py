@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import measure
+from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import KIND_TITLES, Kind
 from transformer.languages import Languages
@@ -291,7 +291,7 @@ def _part(heads: Heads, sort: str) -> GridPart:
         heads.kind,
         heads.axes.weights,
         heads.axes.labels,
-        head_roles(heads.whole, heads.kind),
+        head_roles(in_shares(heads.whole), heads.kind),
         values,
         together=not tells_heads(heads.lens),
         counts=heads.counts,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer import special_tokens
+from transformer.attention_notes import TOLERANCE
 from transformer.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
 from viz.draw.labels import capitalised
@@ -15,15 +16,16 @@ from viz.draw.open_head import Heads
 from viz.draw.packed_heads import Packing
 from viz.draw.ribbons import FAINTEST
 
-_OF_ONE = 1e-3  # a row that sums to 1 does so up to this, as a model in half precision computes it
-
 
 def map_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
     """The sentence under a map that says what a row is; it claims no sum that is not there."""
     if heads.lens != "weights":
         return row_note(heads.lens, heads.kind, special=special)
     if not special and trace.special != special_tokens.OURS:
-        return "Each row is one word that looks; what special tokens absorb is left out of its sum."
+        return (
+            "Each row is one position that looks; what special tokens absorb is left out of its "
+            "sum."
+        )
     if special and not _sums_to_one(heads, trace):
         return "Each row is one position that looks; not every row sums to 1."
     return row_note(heads.lens, heads.kind, special=special)
@@ -31,7 +33,7 @@ def map_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
 
 def _sums_to_one(heads: Heads, trace: AttentionTrace) -> bool:
     sums = heads.whole.weights.sum(-1)[trace.has_head(heads.kind)]  # [head, query]
-    return bool((np.abs(sums - 1) <= _OF_ONE).all())
+    return bool((np.abs(sums - 1) <= TOLERANCE).all())
 
 
 def ribbon_note(packing: Packing, threshold: float) -> str | None:

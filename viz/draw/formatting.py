@@ -20,6 +20,11 @@ def format_probability(value: float) -> str:
     return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
+def counted(number: int, thing: str) -> str:
+    """“1 head”, “3 heads”, “1,014 sentences”: a number of things."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def listing(names: Sequence[str]) -> str:
     """“a, b and c”; of one name that name, and "" of none."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -12,6 +12,7 @@ from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
 from transformer.trace import Labels, Weights
+from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.draw.lens_words import ALL_HEADS, tells_heads, title_end
 
@@ -100,16 +101,17 @@ def open_map(heads: Heads, layer: int | None, head: int | None) -> OpenMap:
 
 def _title(heads: Heads, layer: int | None, head: int | None) -> str:
     if not tells_heads(heads.lens):
-        layers = len(heads.counts)
-        which = f"mean of {layers} layers" if layer is None else f"layer {layer + 1}"
+        every_layer = f"mean of {counted(len(heads.counts), 'layer')}"
+        which = every_layer if layer is None else f"layer {layer + 1}"
         which = f"{which} · {ALL_HEADS}"
     elif layer is None and head is None:
-        which = f"mean of all {sum(heads.counts)} heads"
+        every = sum(heads.counts)
+        which = f"mean of {'all ' if every > 1 else ''}{counted(every, 'head')}"
     elif layer is None and head is not None:
         layers = sum(head < count for count in heads.counts)
-        which = f"head {head + 1} · mean of {layers} layers"
+        which = f"head {head + 1} · mean of {counted(layers, 'layer')}"
     elif head is None and layer is not None:
-        which = f"layer {layer + 1} · mean of {heads.counts[layer]} heads"
+        which = f"layer {layer + 1} · mean of {counted(heads.counts[layer], 'head')}"
     else:
         which = head_name(layer, head)
     return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens)])
@@ -164,4 +166,5 @@ def _crop(axes: LabelledWeights, kind: Kind, step: int) -> LabelledWeights:
         labels=Labels(queries[rows], keys[columns]),
         reads=None if axes.reads is None else axes.reads[rows],
         writes=None if axes.writes is None else axes.writes[rows],
+        all_queries=len(queries) if kind == "cross" else None,
     )

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.made_trace import made_trace
+from transformer import AttentionTrace
+from transformer.analysis.heads.measures import measure
 from viz.draw.open_head import crop_to_step, heads_of_kind, open_map
 
 
@@ -45,6 +47,24 @@ def test_a_step_has_its_rows_and_the_keys_that_exist(trace, kind, keys) -> None:
     assert names is not None
     assert (found.reads or found.writes) == names[:3]
     np.testing.assert_allclose(found.weights.sum(-1), 1, atol=1e-5)
+
+
+def test_a_map_of_its_first_steps_has_the_diagonal_of_the_whole() -> None:
+    diagonal = np.eye(8, dtype=np.float32)[None, None]
+    trace = AttentionTrace.from_arrays(
+        encoder_self=diagonal, decoder_self=np.tril(diagonal), cross=diagonal,
+        source_tokens=[*"abcdefgh"], decoder_tokens=[*"stuvwxyz"],
+    )  # fmt: skip
+    of = heads_of_kind(trace, "cross", words=False, special=True)
+    for step in (0, 3, 7):
+        assert measure(crop_to_step(of, step).whole, "cross", "diagonal") == 0
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, None), (None, 0), (None, None)])
+def test_the_mean_of_a_single_head_is_no_plural(layer, head) -> None:
+    of = heads_of_kind(made_trace(6, 1, 1, 0), "cross", words=False, special=True)
+    title = open_map(of, layer, head).title
+    assert "mean of 1 head ·" in title or "mean of 1 layer ·" in title
 
 
 def test_what_special_tokens_absorb_is_that_of_the_open_head(translator) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
-from transformer.analysis.heads.measures import Floats, first_counted_row, measure
+from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
 from transformer.analysis.heads.roles import (
     ROLE_THRESHOLDS,
     SPREAD_THRESHOLD,
@@ -78,6 +78,7 @@ def measure_sentence(
         axes: its weights, by pieces.
         key_counts: how often each key token stands in the corpus.
     """
+    axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     best = axes.weights[:, :, first:].argmax(-1)  # [layer, head, row]
     values = {name: measure(axes, kind, name) for name in _OF_ONE_SENTENCE}

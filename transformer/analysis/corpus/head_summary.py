@@ -23,7 +23,7 @@ from transformer.analysis.corpus.corpus_roles import (
 from transformer.analysis.distance import total_variation
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES as OF_A_SENTENCE
-from transformer.analysis.heads.measures import Floats, first_counted_row, measure
+from transformer.analysis.heads.measures import Floats, first_counted_row, in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import Kind
 
@@ -112,6 +112,7 @@ def measure_heads(axes: LabelledWeights, kind: Kind) -> SentenceHeads:
         axes: its weights, by pieces or by words.
         kind: of attention.
     """
+    axes = in_shares(axes)
     counts = tuple(axes.has_head.sum(-1).tolist())
     # how often a token stands in all sentences is not known yet
     measures = measure_sentence(axes, kind, [0] * len(axes.labels.keys))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
+from transformer.attention_notes import TOLERANCE
 from transformer.kinds import Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -42,13 +43,24 @@ def first_counted_row(queries: int, *, causal: bool) -> int:
     return 1 if causal and queries > 1 else 0
 
 
+def in_shares(axes: LabelledWeights) -> LabelledWeights:
+    """The same with rows that sum to 1; an empty row stays empty.
+
+    Those of a softmax are left as they are, to the last bit; not those of weights that were given
+    from elsewhere, or without special tokens.
+    """
+    total = axes.weights.sum(-1, keepdims=True, dtype=np.float64)
+    if (np.abs(total - 1) <= TOLERANCE).all():
+        return axes
+    shares = np.divide(axes.weights, total, out=np.zeros_like(axes.weights), where=total > 0)
+    return axes._replace(weights=shares)
+
+
 def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     """One number for each head, mean over the rows that count.
 
-    Where special tokens were dropped, entropy, offset and diagonal are of the weight that is left.
-
     Args:
-        axes: the weights of one kind.
+        axes: the weights of one kind; each row is measured as shares of its sum.
         kind: of attention.
         name: one of `MEASURES`. "confidence" is Voita et al. 2019, §3. The diagonal of a map that
             is not square runs from corner to corner, its distances are in key tokens.
@@ -56,6 +68,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     Returns:
         `[layer, head]`, NaN where a layer has no such head.
     """
+    axes = in_shares(axes)
     first = first_counted_row(len(axes.labels.queries), causal=axes.is_causal(kind))
     # layer by layer: one at a time is enough to hold in float64
     layers = (layer[:, first:].astype(np.float64) for layer in axes.weights)
@@ -132,24 +145,16 @@ def _confidence(weights: Floats, axes: LabelledWeights) -> Floats:
 def _diagonal(weights: Floats, axes: LabelledWeights, first: int) -> Floats:
     queries, keys = axes.weights.shape[2:]
     # the middle of a row's square, measured along the keys
-    middle = (np.arange(first, queries) + 0.5) * keys / queries - 0.5
+    middle = (np.arange(first, queries) + 0.5) * keys / (axes.all_queries or queries) - 0.5
     distance = np.abs(np.arange(keys) - middle[:, None])  # [query, key]
     mean: Floats = (weights * distance).sum(-1)
     return mean
 
 
-def normalised(weights: npt.NDArray[np.floating]) -> Floats:
-    """`[..., query, key]` with rows that sum to 1; a row that has nothing left stays empty."""
-    weights = weights.astype(np.float64, copy=False)
-    total = weights.sum(-1, keepdims=True)
-    rows: Floats = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    return rows
-
-
 # each takes [head, query, key], the labels and the first row, and gives [head, query]
 _MEASURES: dict[str, Callable[[Floats, LabelledWeights, int], Floats]] = {
-    "entropy": lambda weights, _axes, _first: entropy(normalised(weights)),
+    "entropy": lambda weights, _axes, _first: entropy(weights),
     "confidence": lambda weights, axes, _first: _confidence(weights, axes),
-    "offset": lambda weights, _axes, first: _offset(normalised(weights), first),
-    "diagonal": lambda weights, axes, first: _diagonal(normalised(weights), axes, first),
+    "offset": lambda weights, _axes, first: _offset(weights, first),
+    "diagonal": _diagonal,
 }

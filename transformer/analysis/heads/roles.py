@@ -45,6 +45,11 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
     Of `ROLE_THRESHOLDS`, "aligns" holds for cross-attention alone, and where a position looks at
     itself or a neighbour only for the other two kinds. "spread" is a head near its largest entropy.
 
+    Args:
+        axes: its weights; what a row lacks to 1 lies on tokens that are not shown, and counts
+            against every role. Give `in_shares` of rows that lack nothing.
+        kind: of attention.
+
     Returns:
         `[layer][head]`.
     """

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.axes import by_pieces, mean_of_heads
+from transformer.analysis.heads.measures import in_shares
 from transformer.analysis.teacher_forcing import (
     Array,
     Cache,
@@ -72,7 +73,7 @@ def rollout_of_weights(
     """The same from the weights of a trace, without the model that made them.
 
     Returns:
-        `[layer, query, key]`; rows that sum to 1 where those of the trace do.
+        `[layer, query, key]`; each row sums to 1, those of the weights being taken as shares.
 
     Raises:
         InputError: if the trace has not all kinds of attention that this one is followed through,
@@ -91,7 +92,9 @@ def rollout_of_weights(
             f"has {len(trace.decoder_self)} layers of its own and {len(trace.cross)} of cross: "
             f"look at the weights."
         )
-    means = {one: torch.from_numpy(mean_of_heads(by_pieces(trace, one))) for one in kinds}
+    means = {
+        one: torch.from_numpy(mean_of_heads(in_shares(by_pieces(trace, one)))) for one in kinds
+    }
     return to_array(torch.stack(_followed(means, kind, progress)))
 
 

@@ -179,3 +179,28 @@ def test_what_is_kept_does_not_grow_with_the_sentences():
 
     made = [measure_heads(axes, "encoder_self") for axes in sentences("encoder_self")]
     assert size(400) == size(4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_any_sum_are_measured_as_shares(kind):
+    rng = np.random.default_rng(8)
+    every = [
+        axes_of(
+            kind, looking_at(*ROWS), UNIFORM, 0.7 * looking_at(*ROWS, amount=0.5) + 0.3 * UNIFORM
+        )
+    ]
+    every += sentences(kind)
+    for axes in every:
+        factors = rng.uniform(0.1, 9, (*axes.weights.shape[:3], 1)).astype(np.float32)
+        expected, found = (
+            measure_heads(axes._replace(weights=weights), kind)
+            for weights in (axes.weights, axes.weights * factors)
+        )
+        for values, given in (
+            (expected.values, found.values),
+            (expected.measures.values, found.measures.values),
+        ):
+            for name in values:
+                np.testing.assert_allclose(given[name], values[name], atol=2e-6, err_msg=name)
+        np.testing.assert_allclose(found.profile, expected.profile, atol=1e-6)
+        assert found.roles == expected.roles

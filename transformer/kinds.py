@@ -37,5 +37,9 @@ def attention_name(kind: Kind, layer: int) -> str:
     Args:
         kind: of attention.
         layer: counted from 0.
+
+    Raises:
+        InputError: if there is no such kind.
     """
+    require_kind(kind)
     return _MODULES[kind].format(layer)

@@ -1,15 +1,18 @@
 """Pieces that do not fit the model are refused in one sentence, whatever is asked of them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tests.transformer.analysis.lens_cases import Case, uneven
 from tests.transformer.reference import is_one_sentence
-from transformer import InputError, Piece
+from transformer import InputError, Piece, Tokenizer, Translator
 from transformer.analysis.corpus.faithfulness import drops_without_each_word
-from transformer.analysis.heads.effect import patched
+from transformer.analysis.heads.effect import effect, patched
 from transformer.analysis.heads.head import Head
+from transformer.analysis.logits.alternatives import alternatives
 from transformer.analysis.paper.arithmetic import sublayer_values
 from transformer.analysis.paper.flow import flow
 from transformer.analysis.paper.positions import Edit, embedding_parts, log_probs, moved_log_probs
@@ -52,6 +55,10 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
         lambda model, trace: moved_log_probs(model, trace, ("encoder",), [1]),
         drops_without_each_word,
         lambda model, donor: patched(model, donor, [Head("cross", 0, 0)], "z").__enter__(),
+        lambda model, trace: alternatives(model, cast("Tokenizer", None), trace, 1),
+        lambda model, trace: effect(
+            cast("Translator", SimpleNamespace(model=model, hooks=model.hooks)), trace, []
+        ),
     ],
 )
 def test_whatever_runs_the_pieces_of_a_trace_refuses_those_of_another_model(uneven: Case, ask):

@@ -183,7 +183,12 @@ def _repeated(
     should_stop: Callable[[], bool],
     search: SearchArguments,
 ) -> Effect:
-    """The sentence once more, with the hooks of the context."""
+    """The sentence once more, with the hooks of the context.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
+    forced_pair(translator.model, before)
     after = trace_pass(
         translator.model,
         before.source,

@@ -63,7 +63,7 @@ def lens(
     | name | value | source |
     |---|---|---|
     | weights | softmax(QKᵀ / √d_k), 0 to 1, rows sum to 1 | §3.2.1 |
-    | norm | ‖α_ij x_j W_V W_O‖₂, in units of the residual stream | `norm_lens` |
+    | norm | ‖α_ij f(x_j)‖₂, in units of the residual stream; f in `decomposition` | `norm_lens` |
     | norm_layer_norm | the same after the linearised LayerNorm | `norm_lens` |
     | norm_residual | that of all heads together, x_i on the diagonal | `norm_lens` |
     | alti | share of the output of the layer's attention, 0 to 1 | `alti` |
@@ -120,6 +120,8 @@ def lens_of_kinds(
         names = ", ".join((*NAMES, *VARIANTS))
         raise InputError(f"There is no lens {quoted(name)}: choose one of {names}.")
     kinds = trace.kinds if kinds is None else kinds
+    for kind in kinds:
+        require_kind(kind)
     if translator is None:
         return _of_weights(name, trace, kinds, progress)
     require_loaded(translator)

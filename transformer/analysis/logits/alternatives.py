@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transformer.analysis.teacher_forcing import forced_pair
 from transformer.model import Transformer
 from transformer.score import Choice, forced_log_probs, most_probable_others
 from transformer.tokenizer import Tokenizer
@@ -23,7 +24,11 @@ def alternatives(
 
     Returns:
         `[target][1 + count]`, the others by falling probability.
+
+    Raises:
+        InputError: if the trace does not fit the model.
     """
+    forced_pair(model, trace)
     written = [piece.id for piece in trace.target_pieces]
     log_p = forced_log_probs(model, [piece.id for piece in trace.source_pieces], written)
     own = log_p[range(len(written)), written].exp().tolist()

@@ -90,8 +90,7 @@ def sublayer_values(
     point = f"{module}.hook_"
     norm = f"{module}_norm.hook_"
     pattern = cache[f"{point}pattern"]
-    # a decoder that reads a single token has nothing to mask: no mask passes the hook point
-    mask = cache.get(f"{point}mask", torch.ones_like(pattern, dtype=torch.bool))
+    mask = cache[f"{point}mask"]
     return SublayerValues(
         x=_array(cache[x]),
         memory=_array(cache[memory]),

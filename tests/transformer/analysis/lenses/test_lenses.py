@@ -73,6 +73,10 @@ def test_a_lens_or_kind_that_is_not_there_is_refused(uneven: Case, name, kind) -
     with pytest.raises(InputError, match="choose one of") as refused:
         lenses.lens(name, uneven.translator, uneven.trace, kind)
     assert is_one_sentence(str(refused.value))
+    if kind != "cross":
+        for many in ("weights", "gradient"):
+            with pytest.raises(InputError, match="no kind of attention"):
+                lenses.lens_of_kinds(many, uneven.translator, uneven.trace, [kind])
 
 
 @pytest.mark.parametrize("name", [*lenses.NAMES, *lenses.VARIANTS])

@@ -17,6 +17,7 @@ from transformer.kinds import Kind
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
 from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.formatting import counted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
 from viz.draw.lines import ListedSentence, Side, encode_lines
 from viz.draw.open_head import outlined
@@ -236,7 +237,7 @@ def _heading(options: ExplorerOptions) -> str:
 
 
 def _counted(sentences: int) -> str:
-    return f"{sentences:,} sentence{'' if sentences == 1 else 's'}"
+    return counted(sentences, "sentence")
 
 
 def _list(sentences: Sequence[str]) -> str:

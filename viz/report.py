@@ -12,7 +12,7 @@ from transformer.trace import AttentionTrace
 from viz.draw.explorer import encode_page
 from viz.draw.explorer_notes import is_alone, named_texts
 from viz.draw.explorer_options import ExplorerOptions
-from viz.draw.formatting import format_number
+from viz.draw.formatting import counted, format_number
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 from viz.page_style import PageTheme, page_style, require_theme
 
@@ -116,7 +116,7 @@ def _about(
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
-        count = f"{pieces} piece{'' if pieces == 1 else 's'}"
+        count = counted(pieces, "piece")
         said.append(f"log p of the {name} is {log_p}, {count}.")
     if origin is not None:
         said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")

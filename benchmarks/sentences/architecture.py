@@ -93,6 +93,13 @@ def work(facts: Facts) -> Iterator[str]:
         yield f"…| {name} | …{operations:,} |"
 
 
+def _pads_that_count(pads: int) -> str:
+    """The row of the padding; there is none where all sentences are of one length."""
+    if pads == 1:
+        return "and 1 pad that counts"
+    return f"and {pads} pads that count" if pads else ""
+
+
 def norms(facts: Facts) -> Iterator[str]:
     """The first norm of the encoder, of the sentence alone and with two others."""
     yield from bar(facts)
@@ -116,8 +123,10 @@ def norms(facts: Facts) -> Iterator[str]:
     layer = np.abs(by_token(together)[0, :own] - by_token(alone)[0]).max()
     for name, counted in (
         ("2 further sentences", real),
-        (f"and {int((~real).sum())} pads that count", np.ones_like(real)),
+        (_pads_that_count(int((~real).sum())), np.ones_like(real)),
     ):
+        if not name:
+            continue
         change = np.abs(by_feature(together, counted)[0, :own] - before[0]).max()
         yield f"| {name} | {layer:.2g} | {change:.2g} |"
     norm = facts.model.get_submodule("encoder.layers.0.self_attention_norm.norm")

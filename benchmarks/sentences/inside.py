@@ -23,8 +23,8 @@ def inside(kind_name: str, scale: float | None) -> Callable[[Facts], Iterator[Ex
         keys = len(facts.source if kind != "decoder_self" else facts.target)
         c = facts.config
         yield (
-            f"inside_head step x: The residual stream at {name}: all that the layers before have "
-            "made of it."
+            f"inside_head step x: The residual stream at {name}: the embedding and what every "
+            "sub-layer before made of it."
         )
         for step, shape in {
             "All": f"{keys} keys, each {c.d_k} wide, to {c.d_model} numbers in the stream",

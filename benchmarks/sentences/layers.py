@@ -69,9 +69,10 @@ def _at_step(facts: Facts, read: list[Floats], step: int) -> Iterator[str]:
     written = display_tokens(facts.trace.target_tokens)[step]
     stays = _stays([_ranks(facts, p[step], step) for p in read])
     yield (
-        f"The last layer has another piece before “{written}”: the search kept this one."
+        f"The last layer finds another piece more probable than “{written}”: the search kept this "
+        "one."
         if stays is None
-        else f"“{written}” is the first piece from layer {stays + 1} on."
+        else f"“{written}” is the most probable piece from layer {stays + 1} on."
     )
     for layer, p in enumerate(read, start=1):
         yield f"L{layer}"

@@ -96,8 +96,9 @@ def without(facts: Facts) -> Iterator[Expected]:
     most = max(scores, key=lambda name: abs(scores[name] - own))
     listed = ", ".join(changed[:-1]) + " and " * (len(changed) > 1) + "".join(changed[-1:])
     which = f", {listed}" if changed else ""
+    change = "changes" if len(changed) == 1 else "change"
     yield (
-        f"On this sentence {len(changed)} of 4 edits change what the model writes{which}. The "
+        f"On this sentence {len(changed)} of 4 edits {change} what the model writes{which}. The "
         f"log p of the translation in the bar is {number(own)} as the model is, and changes most, "
         f"to {number(scores[most])}, with {most}."
     )

@@ -189,7 +189,7 @@ def _add_importance(
     weights: Floats,
     heads: Sequence[Head],
 ) -> None:
-    """By gradient, and by the loss without the head; both in nats for each piece."""
+    """By gradient, over the norm of its layer; by the loss without the head, in nats per piece."""
     lost = (measures.losses_without - measures.losses[:, None]) / measures.pieces[:, None]
     without = mean_interval(lost, weights, measures.pieces)
     for number, place in enumerate(heads):

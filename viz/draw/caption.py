@@ -80,7 +80,8 @@ def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens 
     if not tells_heads(lens):
         which.append(f"{ALL_HEADS} together")
     else:
-        which.append("mean of its heads" if head is None else f"head {head + 1}")
+        whose = "their" if layer is None else "its"
+        which.append(f"mean of {whose} heads" if head is None else f"head {head + 1}")
     return ", ".join([KIND_TITLES[kind], *which, lens_caption(lens)])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind
+from viz.draw.formatting import counted
 from viz.draw.head_order import LAYER_ORDER, SORTS
 from viz.draw.lens_words import LENS_NAMES, tells_heads
 from viz.draw.ribbons import MOST_HEADS
@@ -157,5 +158,4 @@ def _sizes(counts: tuple[int, ...]) -> str:
     """`6 layers of 8 heads`, or of 2 to 8 where they differ."""
     least, most = min(counts), max(counts)
     heads = f"{most}" if least == most else f"{least} to {most}"
-    layers = f"{len(counts)} layer{'' if len(counts) == 1 else 's'}"
-    return f"{layers} of {heads} head{'' if most == 1 else 's'}"
+    return f"{counted(len(counts), 'layer')} of {heads} head{'' if most == 1 else 's'}"

@@ -47,7 +47,7 @@ def axis_titles(
     if alone and kind != "cross":
         return AxisTitles("The token that looks", "Where it looks")
     if kind == "encoder_self":
-        return AxisTitles(f"{source}: the word that looks", where)
+        return AxisTitles(f"{source}: the token that looks", where)
     if kind == "decoder_self":
         return AxisTitles(f"{target}: what the row reads", f"{target} read so far: where it looks")
     return AxisTitles(f"{target}: what the row {'reads' if by_read else 'writes'}", where)

@@ -66,7 +66,7 @@ def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
         special: whether `<s>` and `</s>` are shown, so that whole rows are.
     """
     if lens == "weights":
-        return NOTE if special else f"Each row is one word that looks; {_DROPPED} its sum."
+        return NOTE if special else f"Each row is one position that looks; {_DROPPED} its sum."
     note = f"Each square is its share of its row's {_SHARES[lens]}"
     if lens in ("alti", "norm_residual") and kind == "cross":
         note += ", the residual aside"

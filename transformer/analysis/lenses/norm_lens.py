@@ -23,7 +23,7 @@ def head_norms(
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """‖α_ij x_j W_V W_O‖₂ of each head, in units of the residual stream (2020).
+    """‖α_ij f(x_j)‖₂ of each head, f as in `decomposition`, in units of the residual stream (2020).
 
     Args:
         layer_norm: take the norm after the linearised LayerNorm (2021).
@@ -48,7 +48,7 @@ def layer_norms(
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """‖Σ_h α_ij x_j W_V W_O‖₂ of the whole layer: heads may cancel each other (2020).
+    """‖Σ_h α_ij f(x_j)‖₂ of the whole layer: heads may cancel each other (2020).
 
     Args:
         residual_and_norm: add x_i to what the query brings to itself, and take the norm after the

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from transformer import TransformerConfig
+from transformer.analysis.paper.positions import Stack
 from transformer.config import Activation
 
 WITH_BIASES = (
@@ -33,7 +32,7 @@ def of_vocabulary(config: TransformerConfig) -> str:
     return f"The sentence as pieces of {pieces}, with `</s>` at its end."
 
 
-def of_embedding(stack: Literal["encoder", "decoder"], config: TransformerConfig) -> str:
+def of_embedding(stack: Stack, config: TransformerConfig) -> str:
     """What other uses the table of a stack has."""
     row = "A row of the table for each token, times √d_model (§3.4)."
     if config.source_vocab_size is None:
@@ -49,15 +48,15 @@ def of_embedding(stack: Literal["encoder", "decoder"], config: TransformerConfig
     )
 
 
-def of_positions(config: TransformerConfig) -> str:
+def of_positions(stack: Stack, config: TransformerConfig) -> str:
     """What tells the places apart."""
     what = "waves of different length"
     if config.positions == "learned":
         what = "a learnt row for each place, as in row (E) of Table 3"
-    return (
-        f"Where each token stands (§3.5): {what}; without them the order of the words would be "
-        f"unknown."
-    )
+    without = "the order of the tokens would be unknown"
+    if stack == "decoder":
+        without = "the mask alone would tell something of the order of the tokens"
+    return f"Where each token stands (§3.5): {what}; without them {without}."
 
 
 def of_projection(config: TransformerConfig) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
+from transformer.analysis.paper.positions import Stack
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
@@ -17,8 +18,6 @@ from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 from viz.pages.architecture import box_words
-
-Stack = Literal["encoder", "decoder"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> lis
             module=f"{embedding}.positions",
             equation="P[pos]" if learned
             else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text=box_words.of_positions(config),
+            text=box_words.of_positions(stack, config),
             code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
         ),
@@ -175,6 +174,7 @@ def _feed_forward(stack: Stack, activation: Activation) -> Box:
 def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]:
     """Encoder and then decoder, each from its foot up; names and headings are any model's."""
     source, target = (languages.name(side) for side in get_args(Side))
+    heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     return (
         *_foot(
             "encoder",
@@ -188,7 +188,7 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
             "self_attention",
             "encoder_self",
             "Self-attention",
-            f"Each {source} token looks at all {source} tokens (§3.2.3), in several heads at once "
+            f"Each {source} token looks at all {source} tokens (§3.2.3), in {heads} "
             "(§3.2.2); the small maps are the heads, in their order.",
         ),
         _norm("encoder", "self_attention", "self-attention"),
@@ -244,7 +244,7 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
             module="",
             equation=r"\frac{e^{z_v}}{\sum_u e^{z_u}}",
             text="The probability of each piece to come next (§3.4); drawn are the columns of the "
-            "pieces that the translation is made of, which the search chose among all.",
+            "pieces that the translation is made of.",
             code=(Transformer.logits,),
             pages=("translate",),
         ),

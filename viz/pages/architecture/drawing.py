@@ -22,6 +22,7 @@ from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
+from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.tensor_strip import encode_strip
 from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
@@ -154,7 +155,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
     if values is None:
         st.text(" ".join(display_tokens(_rows(box, trace))))
     elif box.kind:
-        axes = by_pieces(trace, box.kind)
+        axes, heads = by_pieces(trace, box.kind), counted(len(values), "head")
         data = encode_map(
             values.mean(0),
             axes.labels,
@@ -162,7 +163,7 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             languages=trace.languages,
             reads=axes.reads,
             writes=axes.writes,
-            title=f"L{layer + 1}, mean of {len(values)} heads · {SCREEN_NAMES[box.kind]}",
+            title=f"L{layer + 1}, mean of {heads} · {SCREEN_NAMES[box.kind]}",
             caption=origin_of(trace).caption(head_caption(box.kind, layer, None)),
         )
         mount("arch-map", data)

@@ -23,6 +23,7 @@ from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
 from viz.app.mount import mount
 from viz.app.origin import batch_caption
+from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
 from viz.draw.tensor_strip import encode_strip
 from viz.pages.architecture.boxes import BOXES, Box
@@ -76,7 +77,7 @@ def show(row: DeltaGenerator) -> None:
         "norm takes mean and variance over the features of each token by itself, so a token's "
         "result is its own. Batch norm takes them over all tokens of the batch for each feature by "
         "itself: then a translation would depend on what else was translated beside it, and on "
-        "padding. That is why the paper's equation in §3.1 is "
+        "padding. The paper has layer norm (§3.1), "
         rf"$\mathrm{{LayerNorm}}(x + \mathrm{{Sublayer}}(x))$: {code_line(AddAndNorm.forward)}."
     )
 
@@ -155,11 +156,14 @@ def _joining(alone: NormValues, inside: NormValues, others: int) -> None:
     padded = change(by_batch, batch_norm(inside.x, np.ones_like(inside.real), inside.eps))
     joined = "a further sentence" if others == 1 else f"{others} further sentences"
     with st.container(key="arch-joining"):
-        st.markdown(
+        table = (
             "| largest change of a value | layer norm | batch norm |\n|---|---:|---:|\n"
-            f"| {joined} | {layer} | {real} |\n"
-            f"| and {(~inside.real).sum()} pads that count | {layer} | {padded} |"
+            f"| {joined} | {layer} | {real} |"
         )
+        if pads := int((~inside.real).sum()):
+            counts = "counts" if pads == 1 else "count"
+            table += f"\n| and {counted(pads, 'pad')} that {counts} | {layer} | {padded} |"
+        st.markdown(table)
 
 
 def _check(inside: NormValues, layer: Floats) -> None:

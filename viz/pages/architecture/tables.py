@@ -39,10 +39,10 @@ def show() -> None:
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
     st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
-        "Table 2 (§6.1) sets the Transformer beside the best models of its day; Table 3 (§6.2) "
-        "changes one thing at a time and leaves the others as they are in the base model, "
-        "measured on newstest2013. Each knob is a field of "
-        f"{code_line(TransformerConfig)}, each row a file in `training/configs/table3`."
+        "Table 2 (§6.1) sets the Transformer beside the best models of its day; each row of Table "
+        "3 (§6.2) names what it changes of the base model, measured on newstest2013. Each knob is "
+        f"a field of {code_line(TransformerConfig)}, each row a file in `training/configs`: base "
+        "and big there, the others in `table3`."
     )
 
 

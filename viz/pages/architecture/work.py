@@ -58,8 +58,8 @@ def show() -> None:
         "neighbourhood of r. Attention compares all tokens with all, so its work grows with n²; "
         "up to n = d it is still less than that of recurrence, and nothing has to wait for the "
         "token before. The memory is not in the paper's table: each head keeps a weight for each "
-        f"pair of tokens, {code_line(MultiHeadAttention.attend)}. The curves leave constant "
-        "factors away, the stopwatch does not."
+        f"pair of tokens, {code_line(MultiHeadAttention.attend)}. The curves leave out "
+        "constant factors, the stopwatch does not."
     )
 
 

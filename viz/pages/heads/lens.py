@@ -28,35 +28,36 @@ LENS, SECOND_LENS = "lens", "lens2"
 _HELP: dict[AnyLens, str] = {
     "weights": "what the softmax gives (§3.2.1)",
     "norm": "how long the vector is that a head brings from a token (Kobayashi et al. 2020)",
-    "norm_layer_norm": "of what the Add & norm of the layer makes of that vector (Kobayashi et al. "
+    "norm_layer_norm": "how long that vector is after the layer's Add & norm (Kobayashi et al. "
     "2021)",
-    "norm_residual": "of all heads together, with the residual, after LayerNorm (Kobayashi et al. "
-    "2021)",
+    "norm_residual": "how long the vectors of all heads and the residual are, added up, after "
+    "LayerNorm (Kobayashi et al. 2021)",
     "alti": "how much nearer a token brings a layer's output; all heads (Ferrando et al. 2022)",
     "rollout": "weights followed through all layers; all heads (Abnar and Zuidema 2020)",
     "gradient": "what log P of the translation would lose without a weight, to first order, "
-    "without its sign (Hao et al. 2021)",
+    "without its sign (after Hao et al. 2021)",
     "value_zeroing": "how much a layer's output turns without the value of a token; all heads "
     "(Mohebbi et al. 2023)",
 }
 
 _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "norm": (
-        r"$\lVert \alpha_{ij}\, x_j W^V W^O \rVert_2$, the length of what head and key bring to "
-        r"the residual stream (Kobayashi et al. 2020, §3.2)",
+        r"$\lVert \alpha_{ij}\, f(x_j) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, the length of "
+        r"what head and key bring to the residual stream (Kobayashi et al. 2020, §3.2)",
         head_norms,
     ),
     "norm_layer_norm": (
-        r"$\lVert \alpha_{ij}\, \mathrm{LN}(x_j W^V W^O) \rVert_2$, the length of what head and "
-        r"key bring to the output of Add & norm, whose mean and deviation are held fixed "
-        r"(Kobayashi et al. 2021, §3)",
+        r"$\lVert \alpha_{ij}\, \mathrm{LN}(f(x_j)) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, "
+        r"the length of what head and key bring to the output of Add & norm, whose mean and "
+        r"deviation are held fixed (Kobayashi et al. 2021, §3)",
         head_norms,
     ),
     "norm_residual": (
-        r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, x_j W^V W^O + [i = j]\, x_i) "
-        r"\rVert_2$, the length of what a key brings through all heads to the output of Add & "
-        r"norm, whose mean and deviation are held fixed, with the residual on the diagonal of "
-        r"self-attention; in cross-attention it is not drawn (Kobayashi et al. 2021, §3)",
+        r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, f(x_j) + [i = j]\, x_i) \rVert_2$ "
+        r"with $f(x) = (x W^V + b^V) W^O$, the length of what a key brings through all heads to "
+        r"the output of Add & norm, whose mean and deviation are held fixed, with the residual on "
+        r"the diagonal of self-attention; in cross-attention it is not drawn (Kobayashi et al. "
+        r"2021, §3)",
         layer_norms,
     ),
     "alti": (
@@ -69,13 +70,16 @@ _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "rollout": (
         r"$R_l = (\tfrac{1}{2} A_l + \tfrac{1}{2} I)\, R_{l-1}$, where $A_l$ is the mean of the "
         r"heads of layer $l$: weights alone, followed down to the input (Abnar and Zuidema 2020, "
-        r"§3)",
+        r"§3). Into cross-attention it is continued here by $S_l = \tfrac{1}{2} A_l R + "
+        r"\tfrac{1}{2} \hat{A}_l S_{l-1}$, with the encoder's whole rollout $R$ and $\hat{A}_l = "
+        r"\tfrac{1}{2} A_l + \tfrac{1}{2} I$ of the decoder's self-attention",
         rollout,
     ),
     "gradient": (
         r"$|A \odot \partial \log P(y \mid x) / \partial A|$: what the log-probability of the "
         r"whole translation, later words included, would lose without this weight, to first "
-        r"order, without its sign (Hao et al. 2021, equation 1)",
+        r"order, without its sign; Hao et al. (2021) integrate it over weights scaled from 0 to "
+        r"1, here it is taken at the weights themselves",
         gradient_times_attention,
     ),
     "value_zeroing": (
@@ -101,7 +105,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         key=name,
         bind="query-params",
         width=206,
-        help=_help(dict.fromkeys([*LENSES_BY_NAME.values(), *NORMS_BY_NAME.values()])),
+        help=_help(_HELP),
     )
     if LENSES_BY_NAME[chosen] != "norm":
         return LENSES_BY_NAME[chosen]

@@ -262,8 +262,9 @@ def _explain() -> None:
     explain(
         "Every number is the model’s own, read at its hook points in one pass over the sentence "
         f"and its translation: equation 1 (§3.2.1), {code_line(scaling.rescale)} changes its "
-        "scale. Left: the larger the scores, the more the softmax looks at one word alone, and "
-        "the smaller its gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model would learn. "
+        "scale. Left: where the scores are large, the softmax looks at one token alone, and its "
+        "gradient ∂αᵢ/∂sⱼ = αᵢ(δᵢⱼ − αⱼ), from which the model learns, goes towards 0; where they "
+        "are small, all weights are nearly equal. "
         "Right: for independent components of mean 0 and variance 1 the variance of q · k is dₖ, "
         "so 1/√dₖ brings it back to 1; the components of a trained head are not independent."
     )

@@ -61,7 +61,8 @@ def walk_steps(
             "x",
             row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
-            f"The residual stream at {looks}: all that the layers before have made of it.",
+            f"The residual stream at {looks}: the embedding and what every sub-layer before made "
+            "of it.",
             source_line(layer.forward, call),
         ),
         WalkStep(

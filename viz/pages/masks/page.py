@@ -130,9 +130,9 @@ def _grids(
     names = [_row_names(made, kind, number) for number in range(len(labels))]
     title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[which]}"
     with picture:
-        used = (
-            "as the model uses it" if which == MODEL_MASKS[kind] else "which the model does not use"
-        )
+        # no row of cross-attention is causal: both masks together are that of padding
+        in_use = which == MODEL_MASKS[kind] or (kind == "cross" and which == "both")
+        used = "as the model uses it" if in_use else "which the model does not use"
         st.subheader(f"{title}, {used}", anchor=False)
         grids = [MaskGrid(*parts) for parts in zip(titles, why, labels, names, strict=True)]
         data = encode_masks(

@@ -115,8 +115,8 @@ def curves() -> None:
             st.metric(label, f"{value:,.2f}", width="content")
         explain(
             r"The wavelengths $2\pi \cdot 10000^{2i/d_\text{model}}$ form a geometric progression, "
-            "a straight line on this axis. It begins at 2π and ends just below 10000 · 2π, "
-            r"because the last pair has $2i = d_\text{model} - 2$ "
+            f"a straight line on this axis. It begins at 2π and ends at {waves[-1]:,.2f}, below "
+            r"10000 · 2π, because the last pair has $2i = d_\text{model} - 2$ "
             f"(§3.5): {code_line(positions.wavelengths)}."
         )
 

@@ -101,7 +101,7 @@ def beyond() -> None:
     config = translator.model.config
     if config.positions != "sinusoidal":
         st.text(
-            f"The positions of this model are learnt: its table ends at row {config.max_length}, "
+            f"The positions of this model are learnt: its table has {config.max_length} rows, "
             "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
         )
         return
@@ -186,10 +186,11 @@ def _measured(
         if _edited(translator, translation, edit).text != own.text
     ]
     which = f", {listing(changed)}" if changed else ""
+    change = "changes" if len(changed) == 1 else "change"
     log_p = translation.log_prob
     most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
     return (
-        f"On this sentence {len(changed)} of {len(edits)} edits change what the model "
+        f"On this sentence {len(changed)} of {len(edits)} edits {change} what the model "
         f"writes{which}. The log p of the translation in the bar is {format_number(log_p)} as the "
         f"model is, and changes most, to {format_number(of_old[most])}, with {most}."
     )

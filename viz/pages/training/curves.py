@@ -82,9 +82,11 @@ def _pictures(folders: dict[str, Path]) -> None:
             "The training loss is that of equation "
             "$-\\sum_v q(v)\\log p(v)$ with labels smoothed by the run's ε (§5.4; 0.1 in the "
             "paper); the validation loss has no smoothing, so the two cannot be compared number "
-            "by number. The learning rate is that of equation 3 of §5.3 times a factor: "
-            f"{code_line(learning_rate)}; the broad dashed line is what was planned, the thin one "
-            f"what was used. {history.RATE if BUNDLED_NAME in runs else ''}"
+            "by number. A run with R-Drop adds its term to the training loss. The learning rate is "
+            f"that of equation 3 of §5.3 times a factor, {code_line(learning_rate)}; a factor "
+            "other than 1 and a rate that falls to 0 towards the end are not in the paper. The "
+            "broad dashed line is what was planned, the thin one what was used. "
+            f"{history.RATE if BUNDLED_NAME in runs else ''}"
         )
     _small(runs)
 

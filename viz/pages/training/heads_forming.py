@@ -25,6 +25,7 @@ from viz.app.mount import mount
 from viz.app.mounts import mount_grid
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
+from viz.draw.formatting import counted
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
@@ -247,7 +248,7 @@ def _go_to(step: int) -> None:
 
 def _say(folder: Path, step: int) -> None:
     with st.container(key="lead"):
-        after = f"After {step:,} step{'' if step == 1 else 's'}{_loss(folder, step)}"
+        after = f"After {counted(step, 'step')}{_loss(folder, step)}"
         st.text(f"{after}: what every head looks at in a sentence that the run traced.")
 
 
@@ -278,6 +279,7 @@ def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str
         title=one.title,
         languages=languages,
         reads=one.reads,
+        writes=one.writes,
         caption=caption,
     )
     mount("forming-map", data)

@@ -11,6 +11,7 @@ from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
 from viz.app.mount import mount
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
+from viz.draw.formatting import counted
 from viz.draw.labels import head_name
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
     by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]
-        title = f"Layer {layer + 1} · mean of its {trace.cross.shape[1]} heads"
+        title = f"Layer {layer + 1} · mean of its {counted(trace.cross.shape[1], 'head')}"
     else:
         weights = trace.cross[layer, head]  # [query, key]
         title = head_name(layer, head)

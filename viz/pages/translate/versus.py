@@ -99,10 +99,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
             args=(bar.requested, decoding.model, other),
             help="Makes it the translation, on all pages; Undo takes it back",
         )
-    st.caption(
-        f"{MARKS} Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p "
-        f"alone compares them."
-    )
+    st.caption(" ".join([MARKS, *_compared_by(bar, decoding)]))
     return (decoding, other) if st.session_state.get(MAPS) else None
 
 
@@ -159,6 +156,18 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         settings = replace(settings, prefix=prefix or "")
     st.checkbox("both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
+
+
+def _compared_by(bar: BarTranslation, other: OtherDecoding) -> list[str]:
+    """Which of the figures cannot be set side by side, if any."""
+    if other.translator is not bar.translator:
+        return ["Log p compares two models only where they divide a text into the same pieces."]
+    if other.settings.alpha != settings_of(bar.used).alpha:
+        return [
+            "Scores under two α have two penalties ((5 + pieces) / 6)^α (§6.1), so log p alone "
+            "compares them."
+        ]
+    return []
 
 
 def _in_words(bar: BarTranslation) -> str:

@@ -13,6 +13,7 @@ from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.mount import mount
 from viz.app.origin import origin_of
+from viz.draw.formatting import counted
 from viz.draw.lens_words import LENS_NAMES
 from viz.draw.word_links import encode_links, word_texts
 
@@ -68,5 +69,4 @@ def _which_map(settings: AlignmentSettings) -> str:
 def _how_well(gold: GoldFigures | None) -> str:
     if gold is None:
         return "never measured on gold text for this checkpoint"
-    sentences = f"{gold.sentences:,} gold sentence{'s' if gold.sentences > 1 else ''}"
-    return f"AER {gold.aer:.1f} % on {sentences} ({gold.name})"
+    return f"AER {gold.aer:.1f} % on {counted(gold.sentences, 'gold sentence')} ({gold.name})"

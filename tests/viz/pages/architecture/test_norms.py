@@ -35,6 +35,8 @@ def test_the_norms_view_prints_what_joining_changes(opened, translator: Translat
         np.testing.assert_allclose(flat, 1, atol=1e-3)
     app.toggle(key="arch_padding").set_value(True).run()
     assert len(drawn(app)[0]) == 2 * both.real.size  # padding counts: it is drawn, too
+    app.text_area(key="more").set_value(SENTENCE).run()  # of one length, nothing is padded
+    assert len(tables(app)[0]) == 3
 
 
 def test_one_sentence_alone_has_nothing_that_joins(opened) -> None:

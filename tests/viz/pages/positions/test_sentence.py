@@ -109,7 +109,8 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
             if translator.translate(SENTENCE).text != old:
                 changed.append(name)
     (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
-    assert f"{len(changed)} of 4 edits change what the model writes" in said
+    change = "changes" if len(changed) == 1 else "change"
+    assert f"{len(changed)} of 4 edits {change} what the model writes" in said
     assert all(name in said for name in changed)
     assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in said
     assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in said
@@ -175,7 +176,7 @@ def test_a_model_with_learned_positions_cannot_be_moved(
     torch.manual_seed(1)
     checkpoint.save(tmp_path / "learned", Transformer(config), translator.tokenizer)
     app = serve(positions_page, checkpoint=tmp_path / "learned", pe_view="Beyond", text=SENTENCE)
-    assert texts(app)[-1].startswith("The positions of this model are learnt: its table ends at")
+    assert "are learnt: its table has 64 rows," in texts(app)[-1]
     app = serve(
         positions_page, checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
     )

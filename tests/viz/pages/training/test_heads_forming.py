@@ -77,8 +77,8 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
         assert decode(data)[0]["key"] == key  # else nothing is outlined
         found.update(parts={part.kind: part for part in parts}, **more)
 
-    def a_map(weights: np.ndarray, labels: object, kind: str, **_: object) -> bytes:
-        found.update(weights=weights, labels=labels, kind=kind)
+    def a_map(weights: np.ndarray, labels: object, kind: str, **more: object) -> bytes:
+        found.update(weights=weights, labels=labels, kind=kind, writes=more["writes"])
         return b""
 
     monkeypatch.setattr(page, "probed_runs", lambda: {"bundled": FORMING, "mine": run})
@@ -208,6 +208,7 @@ def test_the_chart_draws_the_measure_of_every_head_at_every_step(
 
     monkeypatch.setattr(page, "measure_chart", spy)
     opened(kind="decoder", measure=name, trained="2")
+    assert shown["writes"] == _at(2).target_tokens  # beside what each row reads
     assert drawn["steps"] == list(STEPS)
     assert drawn["values"].shape == (len(STEPS), LAYERS, HEADS)
     for n, step in enumerate(STEPS):

@@ -293,6 +293,8 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
         labels = translator.trace_of(one).labels("cross")
         assert messages[f"versus-map-{key}"]["queries"] == display_tokens(labels.queries)
     assert "translate-map" not in messages  # it would be the left one once more
+    two_penalties = any("log p alone compares" in caption.value for caption in app.caption)
+    assert two_penalties is ("alpha" in settings)
     app.button(key="versus-take").click().run()
     assert german(app) == other.text
     app.button(key="undo").click().run()

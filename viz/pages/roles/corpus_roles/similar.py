@@ -36,6 +36,9 @@ def like_this_one(report: HeadReport | None, trace: AttentionTrace, head: Head) 
 
 
 def _buttons(title: str, name: str, found: Sequence[tuple[Head, float]]) -> None:
+    if not found:
+        st.caption(f"{title}: there is no other head.")
+        return
     st.caption(f"{title}, with the distance")
     with st.container(key=f"similar-{name}", horizontal=True, gap="small"):
         for other, distance in found:

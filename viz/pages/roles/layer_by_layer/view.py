@@ -49,9 +49,10 @@ def show() -> None:
     )
     st.html(predictions_html(layers, trace.target_tokens, step))
     st.caption(
-        "The deeper the colour, the more probable is the piece that the layer has first; the five "
-        "most probable are a hover away. Below it stands the probability of the written piece "
-        "where that is first, else its rank. A frame marks the layer from which it stays first."
+        "Each cell has the layer's most probable piece, in a deeper colour where that is more "
+        "probable; the five most probable are a hover away. Below it stands the probability of the "
+        "written piece where it is the most probable one, else its rank. A frame marks the layer "
+        "from which it stays so."
     )
     _step(translator, trace, layers, step, given=step < len(translation.prefix))
     _shares(translator, trace, step)
@@ -77,9 +78,9 @@ def _step(
     written = quoted(display_tokens(trace.target_tokens)[step])
     came = "this one was given" if given else "the search kept this one"
     st.text(
-        f"{written} is the first piece from layer {stays + 1} on."
+        f"{written} is the most probable piece from layer {stays + 1} on."
         if stays is not None
-        else f"The last layer has another piece before {written}: {came}."
+        else f"The last layer finds another piece more probable than {written}: {came}."
     )
     st.html(top_html(layers, step))
     logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
@@ -154,8 +155,9 @@ def _explain() -> None:
         f"as §3.4 does with the last: {code_line(layer_predictions)}. A layer below the last was "
         f"never trained to be read so: it may hold in another form what the next layers use. The "
         f"sum follows the residual stream with each norm (§3.1) held as it is on this sentence, "
-        f"{code_line(direct_logits)}; each norm shrinks what came before it, so in a post-norm "
-        f"model the last layer adds most, and earlier heads act through what later layers read. "
+        f"{code_line(direct_logits)}; each norm divides what came before it by the deviation of "
+        f"the sum, so the last layers of a trained post-norm model mostly add most, and earlier "
+        f"heads act through what later layers read. "
         f"The shares are ALTI+ (Ferrando et al. 2022), {code_line(whole_model)}: how much nearer "
         f"each token brings a layer's output to what it is, through all layers."
     )

@@ -87,7 +87,10 @@ def _said(report: HeadReport, curve: Curve, at: int | None) -> str:
         f"bootstrap interval."
     )
     if at is None:
-        return f"{how} What is off now are not the first heads of this order, or not with z = 0."
+        return (
+            f"{how} The heads that are off now are not the first of this order, or are not set to "
+            f"z = 0."
+        )
     below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
     above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
     whole = f"with all heads {format_number(report.bleu.value)}"

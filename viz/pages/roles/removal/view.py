@@ -32,6 +32,7 @@ from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.pages.roles.removal import controls as menus
 from viz.pages.roles.removal.changes import (
     Change,
+    How,
     fitting_changes,
     format_changes,
     parse_changes,
@@ -63,7 +64,7 @@ def show() -> None:
     with above:
         named, changes, effect = _effect(translator, translation, trace, controls)
     with model:
-        _translation(translation, changes, effect)
+        _translation(controls, translation, changes, effect)
         _grid(controls, named, effect)
     with right:
         if controls.how == "rows":
@@ -123,7 +124,9 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
     mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
 
-def _translation(translation: Translation, changes: Sequence[Change], effect: Effect) -> None:
+def _translation(
+    controls: Controls, translation: Translation, changes: Sequence[Change], effect: Effect
+) -> None:
     """What the model writes now, with what differs from the bar marked."""
     new = effect.translation
     old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
@@ -134,16 +137,19 @@ def _translation(translation: Translation, changes: Sequence[Change], effect: Ef
             f"{format_number(now - old, sign=True)} by the change"
         )
     with st.container(key="removal-translation"):
-        show_candidate(new.text, translation.text, figures, title=_headline(changes, effect))
+        show_candidate(
+            new.text, translation.text, figures, title=_headline(controls.how, changes, effect)
+        )
     for notice in new.notices if changes else ():
         st.text(notice)
 
 
-def _headline(changes: Sequence[Change], effect: Effect) -> str:
+def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
     """How many heads are off, in words of our own."""
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     if not changes:
-        return f"All {total} heads are there: click one in the map to switch it off."
+        does = "open it, then paint its rows" if how == "rows" else "switch it off"
+        return f"All {total} heads are there: click one in the map to {does}."
     changed = "is changed" if len(changes) == 1 else "are changed"
     return f"{len(changes)} of {total} heads {changed}, and the model writes:"
 

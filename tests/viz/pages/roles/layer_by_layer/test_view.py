@@ -176,7 +176,7 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
         ({"written": "1", "prefix": first}, False),
         ({"written": "2", "prefix": first}, True),
     ):
-        (said,) = [text for text in texts(opened(**url)) if text.startswith("The last layer has")]
+        (said,) = [text for text in texts(opened(**url)) if text.startswith("The last layer finds")]
         assert said.endswith(": the search kept this one." if searched else ": this one was given.")
 
 

@@ -135,6 +135,9 @@ def test_the_map_is_painted_on_where_painted_rows_replace_a_head(opened) -> None
         app = opened(removed_how=how)
         assert message(app, "attention_map")[0]["paints"] is paints
         assert message(app, "head_grid")[0]["switches"] is not paints
+        shown = [element.proto.body for element in app.get("html")]
+        click = "open it, then paint its rows" if paints else "switch it off"
+        assert any(f"click one in the map to {click}." in body for body in shown)
 
 
 def test_each_change_can_be_undone_and_done_again(opened) -> None:
@@ -259,7 +262,7 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
-    assert any("not the first heads" in one.value for one in app.caption)
+    assert any("not the first of this order" in one.value for one in app.caption)
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:

@@ -5,6 +5,11 @@ import os
 LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
 
+NOT_FINITE = (
+    "The model computes numbers that are not finite, so it writes nothing: take another "
+    "checkpoint, or remove the hooks."
+)
+
 
 class HeadlightError(Exception):
     """What is wrong, where, and what to do, in one sentence; shown to people as it stands.

@@ -16,7 +16,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
-from transformer.errors import CheckpointError, InputError, quoted
+from transformer.errors import NOT_FINITE, CheckpointError, InputError, quoted
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
 from transformer.languages import Languages
@@ -302,7 +302,4 @@ class Translator:
             CheckpointError: if a value is not finite.
         """
         if not all(map(math.isfinite, values)):
-            raise CheckpointError(
-                f"The model of {self.folder} computes numbers that are not finite, so it writes "
-                f"nothing: take another checkpoint."
-            )
+            raise CheckpointError(NOT_FINITE)

@@ -124,6 +124,7 @@ def test_bad_lines_are_empty_and_named_and_stop_no_other(translator, pairs):
     assert [str(error).partition(":")[0] for error in refused] == ["Line 8", "Line 10"]
 
 
+@pytest.mark.timeout(20)  # a search that refuses one piece after the other has no end
 def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_path):
     with torch.no_grad():
         large = Transformer(model.config)
@@ -131,7 +132,14 @@ def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_pa
         large.get_parameter("decoder.layers.0.feed_forward.W_2.weight").mul_(1e38)
     checkpoint.save(tmp_path / "large", large, tokenizer)
     loaded = Translator.load(tmp_path / "large")
-    for call in (loaded.translate, lambda text: loaded.trace(text, "Ein Hund.")):
+    calls = (
+        loaded.translate,
+        lambda text: loaded.translate(text, prefix="Der Hund", beam_size=1),
+        lambda text: loaded.translate(text, prefix="Die", should_stop=lambda: True),
+        lambda text: loaded.translate(text, prefix=["▁D"], forbidden=["Hund"]),
+        lambda text: loaded.trace(text, "Ein Hund."),
+    )
+    for call in calls:
         with pytest.raises(CheckpointError, match="computes numbers that are not finite"):
             call(TEXT)
 

@@ -56,6 +56,7 @@ def beam_search(
 
     Raises:
         InputError: if the constraints leave no translation; if the model is in training mode.
+        CheckpointError: if the model computes NaN.
     """
     search = BeamSearch(
         model,
@@ -135,6 +136,7 @@ class BeamSearch:
 
         Raises:
             InputError: if forbidden words leave a sentence no continuation.
+            CheckpointError: if the model computes NaN.
         """
         logits = self._decode() if self._logits is None else self._logits
         self._logits = None

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.hypothesis import NEVER_WRITTEN
+from transformer.errors import NOT_FINITE, CheckpointError
 
 BLOCK = 128
 """Values of which the largest is found first: `topk` over all of them takes far longer."""
@@ -42,6 +43,9 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
     Args:
         log_p: `[sentence, row, vocab]`, log P of each piece; -∞ if it must not follow.
         totals: `[sentence, row]`, log P of each prefix.
+
+    Raises:
+        CheckpointError: if one of them is NaN.
     """
     every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))
@@ -54,6 +58,9 @@ def _possible(
     totals: list[float], indices: list[int], log_probs: list[float], vocab: int
 ) -> Candidates:
     """Those of a sentence that can follow; the others, of log P = -∞, come last."""
+    # NaN comes first; after such a prefix a refused piece, of log P = -∞, would be NaN once more
+    if totals and math.isnan(totals[0]):
+        raise CheckpointError(NOT_FINITE)
     number = len(totals) - totals.count(-math.inf)
     places = [divmod(index, vocab) for index in indices[:number]]
     return Candidates(

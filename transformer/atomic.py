@@ -75,7 +75,12 @@ def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]
     Args:
         folder: the folder to replace.
         keep_backup: keep the old folder as `backup_path(folder)`.
+
+    Raises:
+        OSError: if it cannot be written; if the folder has no name, as `.` and `/` have none.
     """
+    if not folder.name:
+        raise OSError(errno.EINVAL, "name a folder to be made", str(folder))
     new, backup = folder.with_name(folder.name + ".new"), backup_path(folder)
     shutil.rmtree(new, ignore_errors=True)
     with new_folder(new.parent):

@@ -150,7 +150,7 @@ class _Reader:
         self.manifest_text = self._bytes(MANIFEST, MOST_BYTES_OF_JSON)
         try:
             manifest = json.loads(self.manifest_text)
-            format_, checksums = manifest["format"], dict(manifest["sha256"])
+            format_, checksums = manifest["format"], {**manifest["sha256"]}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(
                 f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,9 @@ def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="loop"):
         fill(tmp_path / "loop", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+    for nameless in (Path(), Path("/")):
+        with pytest.raises(OSError, match="name a folder to be made"):
+            fill(nameless, "new")
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):

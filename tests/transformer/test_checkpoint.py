@@ -156,6 +156,7 @@ def test_one_flipped_bit_is_found(folder, name, where):
         b'{"format": 1, "sha256": null}',
         b'{"format": 1, "sha256": "abc"}',
         b'{"format": 1, "sha256": [1, 2]}',
+        b'{"format": 1, "sha256": [["a", 1], [2, "b"]]}',
         b"[" * 100_000,
     ],
     ids=lambda content: content[:24].decode(errors="replace"),

@@ -7,7 +7,7 @@ modules (`register_forward_hook`) are not called in a search, which mostly goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -35,12 +35,16 @@ class Silence:
         heads: counted from 0.
 
     Raises:
-        HookError: if one is no whole number.
+        HookError: if one is no whole number, or if this is one head by itself.
     """
 
     heads: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.heads, Iterable):
+            raise HookError(
+                f"The silenced heads are {quoted(self.heads)}: give a list of whole numbers."
+            )
         for head in self.heads:
             if not isinstance(head, Integral) or isinstance(head, bool):
                 raise HookError(
@@ -138,8 +142,14 @@ class Hooked(nn.Module):
         Blocks nest; the outer block's hooks run first.
 
         Raises:
-            HookError: if the model has no point of that name, or the hook cannot be called.
+            HookError: if this is no mapping, if the model has no point of that name, or if the
+                hook cannot be called.
         """
+        if not isinstance(hooks, Mapping):
+            raise HookError(
+                f"The hooks are {quoted(hooks)}: give a dictionary of functions by the names of "
+                f"their points."
+            )
         points = self.hook_points()
         active = dict(_active.get({}))
         for name, hook in hooks.items():

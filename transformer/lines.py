@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from transformer.decoding import Hypothesis
 from transformer.errors import InputError
@@ -102,10 +102,10 @@ class LineSearch(Generic[T]):
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
 
-    def _read(self, block: list[str], first: int, results: list[Result[T]]) -> Iterator[Line]:
+    def _read(self, block: list[Any], first: int, results: list[Result[T]]) -> Iterator[Line]:
         """The lines that can be translated; the errors of the others go to the results."""
         for number, text in enumerate(block, start=first):
-            if not text.strip():
+            if isinstance(text, str) and not text.strip():
                 continue
             try:
                 yield Line(number, text, self.translator.reader.text(text))
@@ -170,14 +170,14 @@ def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
     return found
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+def _blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:
     """Cut lines into blocks; the sizes are those of `BLOCKS`."""
     sizes = iter(BLOCKS)
     size, characters = next(sizes), 0
-    block: list[str] = []
+    block: list[Any] = []
     for line in lines:
         block.append(line)
-        characters += len(line)
+        characters += len(line) if isinstance(line, str) else 0  # _read() refuses it
         if len(block) == size or characters > MOST_CHARACTERS:
             yield block
             block, characters = [], 0

@@ -15,7 +15,7 @@ from transformer.config import BOS
 from transformer.decoding import NEVER_WRITTEN, Hypothesis, length_penalty
 from transformer.errors import InputError
 from transformer.model import Transformer
-from transformer.search_settings import SearchSettings
+from transformer.search_settings import SearchSettings, require_whole
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.translation import Candidate, ScoredWord, Translation
 
@@ -106,6 +106,7 @@ def score(
     """See `Translator.score`."""
     started = time.perf_counter()
     settings = SearchSettings(alpha=alpha)
+    require_whole(alternatives, "number of alternatives")
     if alternatives < 0:
         raise InputError(f"There cannot be {alternatives} alternatives: ask for 0 or more.")
     source, pieces = translator.reader.text(text), translator.reader.target(target)

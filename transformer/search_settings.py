@@ -68,11 +68,11 @@ class SearchSettings:
         if not isinstance(self.prefix, str):
             pieces = strings(self.prefix, PREFIX, "a text, or a list of its pieces")
             object.__setattr__(self, "prefix", pieces)
-        _require_whole(self.beam_size, "beam size")
+        require_whole(self.beam_size, "beam size")
         if self.n_best is not None:
-            _require_whole(self.n_best, "number of best translations")
+            require_whole(self.n_best, "number of best translations")
         if self.max_length is not None:
-            _require_whole(self.max_length, "maximum length")
+            require_whole(self.max_length, "maximum length")
         if self.beam_size < 1:
             raise InputError(f"A beam of {self.beam_size} finds nothing: it must be at least 1.")
         if self.beam_size > MAX_BEAM_SIZE:
@@ -126,6 +126,7 @@ class SearchSettings:
         return Constraints(pieces, ForbiddenText(words, text, look_aheads))
 
 
-def _require_whole(value: object, name: str) -> None:
+def require_whole(value: object, name: str) -> None:
+    """Raises InputError, which calls it by this name, unless it is a whole number."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"The {name} is {quoted(value)}: it must be a whole number.")

@@ -25,7 +25,7 @@ from transformer.model import Transformer
 from transformer.model_trace import trace
 from transformer.padding import pad_sequences
 from transformer.score import Scored
-from transformer.search_settings import SearchArguments, SearchSettings
+from transformer.search_settings import SearchArguments, SearchSettings, require_whole
 from transformer.text_search import TextSearch
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace
@@ -174,11 +174,13 @@ class Translator:
                 without it the first such error is raised.
 
         Raises:
-            InputError: naming the line that is longer than the model accepts; if the lines are one
-                text.
+            InputError: naming the line that is longer than the model accepts, or is no text; if the
+                lines are one text, or nothing that has lines.
         """
         if isinstance(lines, str):
             raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
+        if not isinstance(lines, Iterable):
+            raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
         self.model.require_no_dropout()  # no line's fault
         search = LineSearch(
             self,
@@ -257,10 +259,14 @@ class Translator:
 
         Raises:
             InputError: if a text is empty, or longer than the model accepts; of a search, as
-                `translate` does.
+                `translate` does; if a translation is given and arguments of a search, too.
         """
         if target is None:
             return self.trace_of(self.translate(text, **arguments))
+        if arguments:
+            raise InputError(
+                f"A given translation is not searched for: leave out {' and '.join(arguments)}."
+            )
         pieces = self.reader.text(text)
         if isinstance(target, str):  # whose unknown characters are read as <unk>
             return self._trace(text, target, pieces, self.reader.text(target, "translation"))
@@ -268,11 +274,17 @@ class Translator:
         return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
-        """The trace of a translation that `translate` returned, or `score`.
+        """The trace of a translation that `translate` returned, or of `score(…).translation`.
 
         Raises:
-            InputError: if the translation has no such candidate, counted from 0.
+            InputError: if this is no translation, or has no such candidate, counted from 0.
         """
+        if not isinstance(translation, Translation):
+            raise InputError(
+                f"{quoted(translation)} is no translation: give what translate() returned, or the "
+                f"translation of what score() returned."
+            )
+        require_whole(candidate, "number of the candidate")
         count = len(translation.candidates)
         if not -count <= candidate < count:
             raise InputError(

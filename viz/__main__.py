@@ -55,6 +55,8 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise InputError("--trace-formats goes with --traces DIR.")
     if options.lines is not None and options.target is not None:
         raise InputError("--target is for one text: with --lines, give --targets FILE.")
+    if options.beam is not None and (options.target is not None or options.targets is not None):
+        raise InputError("A given translation is not searched for: leave out --beam.")
 
 
 def _write(options: argparse.Namespace) -> None:
@@ -68,7 +70,10 @@ def _write(options: argparse.Namespace) -> None:
 
 def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
-    trace = translator.trace(options.text, options.target, beam_size=options.beam)
+    if options.target is None:
+        trace = translator.trace(options.text, beam_size=options.beam or BEAM_SIZE)
+    else:
+        trace = translator.trace(options.text, options.target)
     return report(
         lensed(options.lens, translator, trace),
         _explorer_options(options),
@@ -125,8 +130,7 @@ def _parser() -> Parser:
     add(
         "--beam",
         type=whole_number(1, MAX_BEAM_SIZE),
-        default=BEAM_SIZE,
-        help="beam size; 1 is greedy",
+        help=f"beam size; 1 is greedy, {BEAM_SIZE} unless given",
     )
     add("--kind", choices=KINDS, default="cross", help="of the head that is open first")
     add("--layer", type=_counted, default=0, help="its layer, from 1, or mean")

@@ -13,7 +13,7 @@ from itertools import islice, zip_longest
 from transformer import InputError, Translator, command, standard_input
 from transformer.analysis.lenses.lensed import lensed
 from transformer.atomic import write_file
-from transformer.decoding import Hypothesis
+from transformer.decoding import BEAM_SIZE, Hypothesis
 from transformer.lines import Line, LineSearch, Result, usable_cores
 from transformer.search_settings import SearchSettings
 from transformer.standard_input import Progress
@@ -51,7 +51,7 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     formats = arguments.trace_formats or DEFAULT_FORMATS
     files = TraceFiles(arguments.traces, formats) if arguments.traces else None
     threads = arguments.threads or usable_cores()
-    lines = _Lines(translator, options, arguments.beam, threads, files)
+    lines = _Lines(translator, options, arguments.beam or BEAM_SIZE, threads, files)
     pairs = _pairs(arguments.lines, arguments.targets, translator.most_letters)
     page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):

@@ -3,13 +3,14 @@ import copy
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import torch
 
 from tests.transformer.reference import is_one_sentence
 from transformer import HookError, Transformer, TransformerConfig, silence
-from transformer.hooks import HookPoint
+from transformer.hooks import HookPoint, Silence
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 3], [9, 10, 3, 0, 0]])
 TARGET = torch.tensor([[2, 12, 13], [2, 15, 16]])
@@ -165,6 +166,14 @@ def test_a_head_is_a_number(head):
     with pytest.raises(HookError, match="is a whole number, counted from 0") as caught:
         silence(head)
     assert is_one_sentence(str(caught.value))
+
+
+def test_one_head_and_a_list_of_hooks_are_refused(model):
+    one: Any = 3
+    with pytest.raises(HookError, match="silenced heads are 3: give a list"):
+        Silence(one)
+    with pytest.raises(HookError, match=r"hooks are \[1\]: give a dictionary"), model.hooks([1]):
+        pass
 
 
 def watched(model):

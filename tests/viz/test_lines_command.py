@@ -128,6 +128,7 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         (["--lines", "en", "--targets", "short"], "short ends before line 2"),
         (["--lines", "short", "--targets", "en"], "short ends before line 2"),
         (["--lines", "-", "--targets", "-"], "cannot both be standard input"),
+        (["--lines", "en", "--targets", "short", "--beam", "2"], "leave out --beam"),
         (["--lines", "en", "--layer", "9"], "no layer 9"),
         (["--lines", "en", "--traces", "en/in"], "en/in cannot be written"),
         (["--lines", "en", "-o", "no/such.html"], "such.html cannot be written"),

@@ -241,6 +241,7 @@ def test_a_report_says_log_p_model_date_and_where_the_same_is_in_the_app():
         (["--lens", "alti", "--head", "2"], "no head 2 in it"),
         (["--over", "3.9"], "no layer 3 with a head 9"),
         (["--target", " "], "translation is empty"),
+        (["--target", "Der Hund.", "--beam", "2"], "leave out --beam"),
         (["-o", "no/such/folder.html"], "folder.html cannot be written"),
         (["-o", "."], "cannot be written"),
     ],

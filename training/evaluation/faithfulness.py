@@ -74,7 +74,11 @@ def run(options: argparse.Namespace) -> None:
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):
         try:
-            trace = translator.trace(source, target, beam_size=1)
+            trace = (
+                translator.trace(source, beam_size=1)
+                if target is None
+                else translator.trace(source, target)
+            )
             source_words(trace)
         except InputError:
             continue

@@ -103,7 +103,7 @@ class OurEngine:
     """`--engine ctranslate2`: the same text as ours, which takes all hypotheses of the engine."""
 
     def __init__(self, folder: Path, cores: int) -> None:
-        self._translator = CTranslate2Translator.load_engine(folder, threads=cores)
+        self._translator = CTranslate2Translator.load(folder, threads=cores)
         self._cores = cores
 
     def sentence(self, row: list[int], K: int, steps: int) -> None:  # noqa: ARG002

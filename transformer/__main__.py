@@ -88,7 +88,7 @@ def _load(options: argparse.Namespace) -> Translator:
     if options.engine == "ctranslate2":
         from transformer.engine import CTranslate2Translator
 
-        return CTranslate2Translator.load_engine(
+        return CTranslate2Translator.load(
             options.checkpoint, threads=options.threads or usable_cores()
         )
     if options.checkpoint and is_export(options.checkpoint):

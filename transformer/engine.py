@@ -71,7 +71,7 @@ class CTranslate2Translator(Translator):
         self._ids = {piece: id_ for id_, piece in enumerate(self._pieces)}
 
     @classmethod
-    def load_engine(cls, folder: Path | None = None, *, threads: int = 1) -> CTranslate2Translator:
+    def load(cls, folder: str | Path | None = None, *, threads: int = 1) -> CTranslate2Translator:
         """Load what `python -m transformer.export` wrote, or a checkpoint, exported on the way.
 
         Raises:
@@ -79,7 +79,7 @@ class CTranslate2Translator(Translator):
             CheckpointError: naming the file and what is wrong with it.
         """
         engine()  # before anything is read
-        folder = BUNDLED if folder is None else folder
+        folder = BUNDLED if folder is None else Path(folder)
         if exported_folder.is_export(folder):
             exported = exported_folder.read(folder)
             with torch.device("meta"):  # its sizes alone: the weights are CTranslate2's

@@ -26,7 +26,7 @@ def bundled():
 
 @pytest.fixture(scope="module")
 def bundled_engine():
-    return CTranslate2Translator.load_engine(threads=2)
+    return CTranslate2Translator.load(threads=2)
 
 
 def rare(model, pieces=(PAD, UNK, BOS)):
@@ -97,7 +97,7 @@ def test_alpha_limit_and_n_best_are_ours(bundled, bundled_engine, alpha, max_len
 
 
 def test_every_shape_of_ours_is_exact(other_shape, pairs):
-    ours, theirs = Translator.load(other_shape), CTranslate2Translator.load_engine(other_shape)
+    ours, theirs = Translator.load(other_shape), CTranslate2Translator.load(other_shape)
     texts = [pair.english for pair in pairs[::17]]
     found = [theirs.translate(text) for text in texts]
     for text, one in zip(texts, found, strict=True):
@@ -118,7 +118,7 @@ def test_each_line_of_a_batch_ends_at_its_own_limit(tokenizer, tmp_path, K):
         model = rare(Transformer(config).eval(), (PAD, UNK, BOS, EOS))  # no sentence ends
     checkpoint.save(tmp_path / "model", model, tokenizer)
     ours = Translator.load(tmp_path / "model")
-    theirs = CTranslate2Translator.load_engine(tmp_path / "model")
+    theirs = CTranslate2Translator.load(str(tmp_path / "model"))
     rows = [[*range(10, 10 + length), EOS] for length in (2, 25, 7, 39)]
     expected, found = (one.search(rows, SearchSettings(beam_size=K)) for one in (ours, theirs))
     lengths = [{len(one.tokens) for one in of_row} for of_row in found]
@@ -167,4 +167,4 @@ def test_without_the_package_one_sentence_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", no_ctranslate2)
     with pytest.raises(ConfigError, match=r"run pip install 'ctranslate2>=4\.6,<5'\.$"):
-        CTranslate2Translator.load_engine()
+        CTranslate2Translator.load()

@@ -43,7 +43,7 @@ def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsy
     command = ["--engine", "ctranslate2", "--beam", "1", TEXT]
     assert translate(["--checkpoint", str(moved), *command]) == 0
     assert capsys.readouterr().out.strip()
-    engine = CTranslate2Translator.load_engine(moved)
+    engine = CTranslate2Translator.load(moved)
     ours = Translator.load(checkpoint_folder)
     assert engine.checksum == ours.checksum
     for what in (["--align"], ["--score", "--target", "Ein"]):
@@ -65,7 +65,7 @@ def test_fewer_bits_make_a_smaller_model_that_still_translates(
     assert main([*command, "--quantization", quantization]) == 0
     size, full = ((one / "model.bin").stat().st_size for one in (out, exported))
     assert size < 0.75 * full
-    assert CTranslate2Translator.load_engine(out).translate(TEXT).text
+    assert CTranslate2Translator.load(out).translate(TEXT).text
     assert main(command) == 0  # its own is replaced
     assert (out / "model.bin").stat().st_size == full
 

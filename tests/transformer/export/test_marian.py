@@ -187,9 +187,9 @@ def test_a_marian_folder_is_exported_no_second_time(tmp_path, exported, capsys):
         assert main(["marian", "--checkpoint", str(given), "--out", str(tmp_path / "out")]) == 2
         assert words in capsys.readouterr().err
     with pytest.raises(CheckpointError, match="take the checkpoint that it was exported from"):
-        CTranslate2Translator.load_engine(exported)
+        CTranslate2Translator.load(exported)
     with pytest.raises(CheckpointError, match="ct2-transformers-converter"):
-        CTranslate2Translator.load_engine(hub)
+        CTranslate2Translator.load(hub)
 
 
 def test_nothing_that_is_there_is_lost(tmp_path, checkpoint_folder, capsys):

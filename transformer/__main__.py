@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace) -> int:
     _require_sense(options)
     settings = SearchSettings(
         beam_size=options.beam or BEAM_SIZE,
-        alpha=options.alpha,
+        alpha=ALPHA if options.alpha is None else options.alpha,
         prefix=options.prefix,
         forbidden=options.forbid,
         n_best=options.n_best or 1,
@@ -73,6 +73,7 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise InputError("--threads is for the lines of standard input: leave it out.")
     of_search = {
         "--beam": options.beam,
+        "--alpha": options.alpha is not None,  # 0 is one, too
         "--align": options.align,
         "--n-best": options.n_best,
         "--prefix": options.prefix,
@@ -119,7 +120,7 @@ def _print_translation(
 
 def _print_score(translator: Translator, options: argparse.Namespace) -> None:
     """Each piece and its log P, with a tab between them; at last the sum."""
-    scored = translator.score(options.text, options.target, alpha=options.alpha)
+    scored = translator.score(options.text, options.target)
     _tell(scored.translation.notices)
     for piece, log_prob in zip(scored.pieces, scored.log_probs, strict=True):
         print(f"{piece.text}\t{log_prob:.4f}")
@@ -246,8 +247,7 @@ def _add_search(parser: Parser) -> None:
     group.add_argument(
         "--alpha",
         type=number(0, MAX_ALPHA),
-        default=ALPHA,
-        help="α of the length penalty: above 0 favours longer translations; %(default)s",
+        help=f"α of the length penalty: above 0 favours longer translations; {ALPHA} unless given",
     )
     group.add_argument(
         "--n-best",

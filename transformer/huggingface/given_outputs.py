@@ -180,7 +180,7 @@ def _generated(
     title = "decoder self-attention" if found.decoder else "cross-attention"
     rows = _rows_of_steps(found, number, len(every))
     prompt = steps.prompt_length(every, rows, title)
-    alone = not (found.encoder or found.cross)  # a decoder without an encoder
+    alone = found.one_stack  # a decoder without an encoder
     named = given.decoder_ids
     if named is None and alone and not is_inputs(given.tokens) and _are_texts(given.tokens):
         named = given.tokens

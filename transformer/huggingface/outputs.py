@@ -33,6 +33,8 @@ class Outputs:
         beams: `[sequence, step]`, the row of each step that a sequence came through, -1 after its
             end; None without a beam.
         fused: stacks of an encoder-decoder that kept no weights while another did.
+        one_stack: whether `decoder` is a generation's of a model of one stack, by the name under
+            which the weights came.
     """
 
     encoder: Layers = ()
@@ -42,6 +44,7 @@ class Outputs:
     sequences: list[list[int]] | None = None
     beams: list[list[int]] | None = None
     fused: tuple[str, ...] = ()
+    one_stack: bool = False
 
     @property
     def batch_size(self) -> int:
@@ -126,6 +129,7 @@ def _of_fields(outputs: Any) -> Outputs:
             if fields["beam_indices"] is None
             else rows_of_ids(fields["beam_indices"], "beam_indices"),
             fused=fused,
+            one_stack=not (decoder or cross or layers["encoder_attentions"]),
         )
     if cross and not decoder:  # a decoder that was given the encoder's output
         decoder, single = single, ()

@@ -127,3 +127,12 @@ def test_a_generation_is_named_by_texts_where_there_is_no_tokenizer() -> None:
     assert found.target_tokens == ("lo", "▁world", "▁again")
     assert found.target == "Hello world again"
     assert [piece.word for piece in found.target_pieces] == [0, 1, 2]
+
+
+def test_the_texts_of_a_source_name_no_decoder_that_had_one() -> None:
+    """Of an encoder-decoder with fused attention in the encoder and across, say."""
+    whole = generated([sequence([BOS, 31, 32, EOS], 1, seed=1, source=5)])
+    made = {"sequences": whole.sequences, "decoder_attentions": whole.decoder_attentions}
+    found = AttentionTrace.from_huggingface(made, ["▁A", "▁dog", "</s>"], tokenizer=TOKENIZER)
+    assert found.decoder_tokens == ("<s>", "▁t31", "▁t32")
+    assert found.target_tokens == ("▁t31", "▁t32", "</s>")

@@ -138,7 +138,7 @@ class Languages:
 
     def notice(self, text: str) -> str | None:
         """A sentence on a text that leaves it open into which language it is translated."""
-        if not self.codes or self.code_of(text) is not None:
+        if len(self.codes) < 2 or self.code_of(text) is not None:
             return None
         return (
             f"This model writes {len(self.codes):,} languages and was not told which one: begin "

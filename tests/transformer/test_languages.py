@@ -39,6 +39,12 @@ def test_a_text_chooses_the_language_that_is_written(
     assert (chosen.name("target"), chosen.source) == (target, "English")
 
 
+def test_only_a_model_of_several_languages_asks_which_one() -> None:
+    assert "writes 3 languages and was not told" in str(SEVERAL.notice("A dog."))
+    assert SEVERAL.notice(">>fra<< A dog.") is None
+    assert Languages("English", "French", ("fra",)).notice("A dog.") is None
+
+
 def test_each_name_has_the_code_that_a_page_is_marked_with() -> None:
     assert [code_of_name(name) for name in ("Finnish", "Chinese", "Arabic")] == ["fi", "zh", "ar"]
     assert name_of(code_of_name("Norwegian Bokmål")) == "Norwegian Bokmål"

@@ -148,7 +148,8 @@ class BeamSearch:
     def stop(self) -> None:
         """Let the live prefixes of each unfinished sentence stand as hypotheses.
 
-        A sentence goes on if all that it has would end with a forbidden word.
+        A sentence goes on if all that it has would end with a forbidden word or before the end of
+        the text prefix.
         """
         self._unfinished = [one for one in self._unfinished if one.stop()]
 
@@ -240,8 +241,12 @@ def _limits(
 
 
 def _require_room(prefix: int, length: int) -> None:
-    if prefix >= length:
+    if prefix and prefix >= length:
         raise InputError(
-            f"The forced prefix has {prefix:,} pieces, but the translation may have at most "
-            f"{length:,}: shorten the prefix."
+            f"The forced prefix and one piece after it are {prefix + 1:,} pieces, but the "
+            f"translation may have at most {length:,}: shorten the prefix or allow more."
+        )
+    if length < 1:
+        raise InputError(
+            f"The translation may have at most {length:,} pieces, so it has none: allow more."
         )

@@ -16,7 +16,7 @@ class Hypothesis:
     """One translation that a search found.
 
     Args:
-        tokens: token ids, ending with `</s>` unless the length limit was reached first.
+        tokens: token ids, ending with `</s>` unless the length limit or the caller cut it.
         log_probs: natural logarithm of the probability of each token.
         score: log P(y | x) divided by the length penalty.
     """

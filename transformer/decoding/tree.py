@@ -45,8 +45,8 @@ class SearchTree:
     """What one sentence's search ranked, parents before their children.
 
     Args:
-        nodes: the pieces of a forced prefix first, then at each step the 2 K best continuations,
-            best first.
+        nodes: the pieces of a forced prefix first, then at each step the refused continuations
+            and the 2 K best that are left, best first.
         best: index of the leaf that is the translation.
     """
 

@@ -53,8 +53,10 @@ def test_a_prefix_with_a_special_piece_is_refused(special):
 
 def test_a_prefix_that_leaves_no_room_is_refused():
     prefix = Constraints(prefix=(4, 5, 6))
-    with pytest.raises(InputError, match=r"has 3 pieces.* at most 3"):
+    with pytest.raises(InputError, match=r"are 4 pieces.* at most 3"):
         beam_search(build(), batch(SOURCES[:1]), constraints=prefix, max_length=3)
+    with pytest.raises(InputError, match=r"^The translation may have at most 0 pieces"):
+        beam_search(build(), batch(SOURCES[:1]), max_length=0)
     ((h, *_),) = beam_search(build(), batch(SOURCES[:1]), constraints=prefix, max_length=4)
     assert len(h.tokens) == 4
 

@@ -57,7 +57,9 @@ test("each square is hit where it is drawn, and the words beside it choose its r
 
 test("arrow keys stay in the grid", () => {
   const grid = maskGrid(2, 3);
-  assert.deepEqual(moved(grid, { row: 0, key: -1 }, "ArrowRight"), { row: 0, key: 0 });
+  for (const first of ["ArrowRight", "ArrowDown"]) {
+    assert.deepEqual(moved(grid, { row: 0, key: -1 }, first), { row: 0, key: 0 });
+  }
   assert.deepEqual(moved(grid, { row: 0, key: 0 }, "ArrowUp"), { row: 0, key: 0 });
   assert.deepEqual(moved(grid, { row: 0, key: 2 }, "ArrowDown"), { row: 1, key: 2 });
   assert.deepEqual(moved(grid, { row: 1, key: 2 }, "ArrowRight"), { row: 1, key: 2 });

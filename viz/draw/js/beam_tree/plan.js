@@ -1,6 +1,7 @@
 // Where every piece goes: a step is a column, as wide as its widest piece, and a prefix is written
 // along its row like a text.
 
+import { fixed } from "../core/text.js";
 import { courseOf, END } from "./data.js";
 import { lanesOf } from "./lanes.js";
 
@@ -39,7 +40,7 @@ const SLOT = 5; // each further line between them
 const BEND = 6; // from a line between rows to the piece that it leads to
 
 /** A score as the picture shows it. @param {number} score */
-export const scoreText = (score) => score.toFixed(2).replace("-", "−");
+export const scoreText = (score) => fixed(score, 2);
 
 /** Whether a dot says all: the piece that ends a finished hypothesis.
  * @param {Pick<import("./data.js").TreeNode, "text" | "score">} node */

@@ -25,7 +25,18 @@ export function number(weight) {
 }
 
 /** Any value in four figures, with a real minus sign. @param {number} value */
-export const figure = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
+export const figure = (value) => String(Number(value.toPrecision(4))).replaceAll("-", "−");
+
+/** So many digits with a real minus sign; what rounds to 0 has none.
+ * @param {number} value @param {number} count */
+export const fixed = (value, count) =>
+  (Number(value.toFixed(count)) + 0).toFixed(count).replace("-", "−"); // -0 + 0 is 0
+
+/** A natural logarithm of a probability. @param {number} logP */
+export const logText = (logP) => (Number.isFinite(logP) ? fixed(logP, 2) : "−∞");
+
+/** A share in two digits, and no 0 where there is some. @param {number} share */
+export const digits = (share) => (share > 0 && share < 0.005 ? "< 0.01" : share.toFixed(2));
 
 /** A difference of two weights, with its sign. @param {number} amount */
 export function difference(amount) {

@@ -3,7 +3,7 @@
 import { EDGE } from "../core/picture_view.js";
 import { signedRaster } from "../core/raster.js";
 import { picture, rect, text } from "../core/scene.js";
-import { isolate } from "../core/text.js";
+import { fixed, isolate } from "../core/text.js";
 import { isMade, LETTERS } from "./plan.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
@@ -182,7 +182,7 @@ function norms({ data, theme }, { x, y, width, height }) {
 }
 
 /** Two decimals with a real minus sign. @param {number} value */
-const short = (value) => value.toFixed(Math.abs(value) < 99.995 ? 2 : 0).replace("-", "−");
+const short = (value) => fixed(value, Math.abs(value) < 99.995 ? 2 : 0);
 
 /** @param {number} weight */
 const share = (weight) =>

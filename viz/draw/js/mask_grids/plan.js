@@ -72,12 +72,13 @@ const ARROWS = {
 /**
  * The square that a key of the keyboard leads to.
  * @param {Words} grid
- * @param {Square} at
+ * @param {Square} at before the first square of a row its key is -1
  * @param {string} pressed
  * @returns {Square | null}
  */
 export function moved({ queries, keys }, { row, key }, pressed) {
   if (!(pressed in ARROWS)) return null;
+  if (key < 0) return { row, key: 0 }; // from outside every key leads in
   const [down, right] = ARROWS[pressed];
   return {
     row: within(row + down, 0, queries.length - 1),

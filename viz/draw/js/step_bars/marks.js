@@ -1,7 +1,7 @@
 // The bars as marks: each piece with its probability over a bar that runs from 0 to 1.
 
 import { rect, text } from "../core/scene.js";
-import { isolate } from "../core/text.js";
+import { digits, isolate } from "../core/text.js";
 import { FONT, heightOf, leftOf, ROW, topOf } from "./plan.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
@@ -19,9 +19,6 @@ const FILLED = { written: 1, rather: 0.7, other: 0.45 };
  * @property {BarAt | null} at under the pointer or the cursor
  * @property {[first: number, last: number]} steps that are to be seen
  */
-
-/** @param {number} p */
-export const digits = (p) => (p > 0 && p < 0.005 ? "<0.01" : p.toFixed(2));
 
 /** @param {BarsScene} scene @returns {Mark[]} */
 export function barMarks(scene) {

@@ -17,7 +17,7 @@ import { within } from "../core/text.js";
 export const FONT = { written: 15, other: 14, number: 12 };
 export const ROW = { first: 44, other: 34, text: 18, bar: 5, pad: 6 }; // heights
 const COLUMN = { least: 78, most: 126, gap: 16 };
-const NUMBER = 34; // room of a probability, and air before it
+const NUMBER = 38; // room of a probability, and air before it
 
 /**
  * @param {StepsData} data

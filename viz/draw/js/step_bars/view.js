@@ -4,7 +4,7 @@
 import { tableOf } from "../core/dom.js";
 import { group } from "../core/scene.js";
 import { PictureView } from "../core/picture_view.js";
-import { number, quote, within } from "../core/text.js";
+import { logText, number, quote, within } from "../core/text.js";
 import { choiceOf } from "./data.js";
 import { barMarks } from "./marks.js";
 import { heightOf, hitBars, leftOf, planBars, topOf } from "./plan.js";
@@ -115,9 +115,9 @@ export class StepBars extends PictureView {
     const { label, p } = this.data.steps[step][row];
     const [left, top] = [leftOf(this.plan, step) - x, topOf(row) - y];
     const right = left + this.plan.column;
-    const logP = p > 0 ? Math.log(p).toFixed(2).replace("-", "−") : "−∞";
+    const how = `p ${number(p)} · log P ${logText(Math.log(p))}`;
     return {
-      words: [`${quote(label)} p ${number(p)} · log P ${logP}${row ? " · click to force it" : ""}`],
+      words: [`${quote(label)} ${how}${row ? " · click to force it" : ""}`],
       box: { left, top, right, bottom: top + heightOf(row) },
     };
   }

@@ -2,7 +2,7 @@
 // probable in the place of each. The focus stays in the text while one chooses.
 
 import { make } from "../core/dom.js";
-import { isolate, number, quote, within } from "../core/text.js";
+import { isolate, logText, number, quote, within } from "../core/text.js";
 
 /** @typedef {import("./data.js").EditorData} EditorData */
 /** @typedef {import("./data.js").EditorWord} EditorWord */
@@ -10,10 +10,6 @@ import { isolate, number, quote, within } from "../core/text.js";
  * @typedef {{piece: number, alternative: number}} Chosen */
 
 const EDGE = 10; // between the word and the card
-
-/** @param {number} logProb */
-export const inLog = (logProb) =>
-  (Number.isFinite(logProb) ? logProb.toFixed(2).replace("-", "−") : "−∞");
 
 export class Popover {
   /** @param {(chosen: Chosen) => void} onChoose */
@@ -47,7 +43,7 @@ export class Popover {
    */
   fill(data, word, name, locked) {
     this.head.replaceChildren(make("strong", {}, isolate(name)),
-      make("span", {}, `p ${number(word.p)} · log P ${inLog(word.logProb)}`),
+      make("span", {}, `p ${number(word.p)} · log P ${logText(word.logProb)}`),
       ...(word.forced ? [make("span", {}, "forced")] : []));
     this.list.setAttribute("aria-label", `Instead of ${quote(name)}`);
     this.root.classList.toggle("hl-locked", locked);

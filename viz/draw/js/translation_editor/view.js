@@ -4,7 +4,7 @@
 
 import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
-import { number, quote } from "../core/text.js";
+import { logText, number, quote } from "../core/text.js";
 import { View } from "../core/view.js";
 import { carried } from "./carry.js";
 import { prefixWith } from "./data.js";
@@ -13,7 +13,7 @@ import { inOneLine, joinLines, makeField, replaceText } from "./field.js";
 import { editorMarks } from "./marks.js";
 import { Mirror } from "./mirror.js";
 import { wordAt, wordAtCaret } from "./plan.js";
-import { inLog, Popover } from "./popover.js";
+import { Popover } from "./popover.js";
 import { statusOf, wordRows } from "./words.js";
 
 /** @typedef {import("./data.js").EditorData} EditorData */
@@ -246,7 +246,7 @@ export class TranslationEditor extends View {
     if (byKeys) {
       const name = this.nameOf(word.index);
       this.field.setAttribute("aria-activedescendant", this.card.choose(null));
-      this.live.textContent = `${quote(name)}: ${number(word.p)}, log P ${inLog(word.logProb)}`;
+      this.live.textContent = `${quote(name)}: ${number(word.p)}, log P ${logText(word.logProb)}`;
     }
     this.draw();
   }

@@ -1,7 +1,6 @@
 // The editor in words: the table that stands for its marks, and where the text comes from.
 
-import { number } from "../core/text.js";
-import { inLog } from "./popover.js";
+import { logText, number } from "../core/text.js";
 
 /** @typedef {import("./data.js").EditorData} EditorData */
 
@@ -16,7 +15,7 @@ export const wordRows = ({ text, words, pieces }) => words.map((word) => {
     .map(({ label, p }) => `${label} ${number(p)} for ${piece.label}`));
   return [
     text.slice(word.start, word.end) || "end of the sentence", number(word.p),
-    inLog(word.logProb), rather.join(", ") || "nothing else",
+    logText(word.logProb), rather.join(", ") || "nothing else",
   ];
 });
 

@@ -44,7 +44,3 @@ export const linksOf = ({ links }, { side, index }) =>
 /** @param {Token | null} one @param {Token | null} other */
 export const same = (one, other) =>
   one?.side === other?.side && one?.index === other?.index;
-
-/** Two digits, and no 0 where there is some. @param {number} strength */
-export const digits = (strength) =>
-  (strength > 0 && strength < 0.005 ? "< 0.01" : strength.toFixed(2));

@@ -1,8 +1,8 @@
 // The two sentences and their links as marks.
 
 import { group, path, rect, text } from "../core/scene.js";
-import { isolate, tidy } from "../core/text.js";
-import { digits, linksOf, OTHER, same } from "./data.js";
+import { digits, isolate, tidy } from "../core/text.js";
+import { linksOf, OTHER, same } from "./data.js";
 import { NUMBER } from "./plan.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */

@@ -16,7 +16,7 @@ import { pairRows, sentence } from "./words.js";
 
 /** The arrows along a line that runs to the left. @type {Record<string, string>} */
 const TURNED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
-const TALLEST = 1600; // the frame; a sentence of more than fifty words on a phone scrolls in it
+const TALLEST_COLUMNS = 1600; // more than fifty words, as they stand on a phone, scroll
 const HELP = "The arrow keys move along a sentence, and to a partner in the other one; Enter pins "
   + "a word, Escape lets it go.";
 
@@ -48,7 +48,7 @@ export class WordLinks extends PictureView {
     /** @param {number} room */
     const planned = (room) => planLinks(this.data, room, this.measure);
     this.plan = planned(width);
-    const high = Math.min(this.plan.height, TALLEST);
+    const high = Math.min(this.plan.height, TALLEST_COLUMNS);
     this.scroll.style.height = `${high}px`;
     this.room.style.height = `${this.plan.height}px`;
     if (this.plan.height > high) this.plan = planned(this.scroll.clientWidth); // beside a bar

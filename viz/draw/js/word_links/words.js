@@ -1,7 +1,7 @@
 // The links in words: the table that stands for them, and what is said of a word.
 
-import { quote } from "../core/text.js";
-import { digits, linksOf, OTHER } from "./data.js";
+import { digits, quote } from "../core/text.js";
+import { linksOf, OTHER } from "./data.js";
 
 /** @typedef {import("./data.js").LinkData} LinkData */
 /** @typedef {import("./data.js").Token} Token */

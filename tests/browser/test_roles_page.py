@@ -47,10 +47,10 @@ def test_squares_of_a_row_are_painted_by_keys_and_by_dragging_in_one_step(visit)
     until(page, lambda: removed(page)[:5] + removed(page)[-4:], "e0.0p_0-1")
     page.get_by_text("1 of ").wait_for()
     squares.scroll_into_view_if_needed()
-    first, third = (middle_of(page, row=2, key=key) for key in (0, 2))
+    first, third = middle_of(page, row=2, key=0), middle_of(page, row=-1, key=2)
     page.mouse.move(*first)
     page.mouse.down()
-    page.mouse.move(third[0], third[1] + 40)  # a hand that leaves the row
+    page.mouse.move(*third)  # a hand that leaves the map
     assert removed(page).endswith("_0-1")  # nothing is told before it is let go
     page.mouse.up()
     until(page, lambda: removed(page)[-12:], "_0-1_2-0.1.2")

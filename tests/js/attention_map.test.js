@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { averageRow } from "../../viz/draw/js/attention_map/data.js";
 import { mapMarks, mapRaster } from "../../viz/draw/js/attention_map/marks.js";
-import { hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
+import { columnAt, hitMap, originOf, planMap } from "../../viz/draw/js/attention_map/plan.js";
 import { leveller } from "../../viz/draw/js/core/scale.js";
-import { extended, squaresOf } from "../../viz/draw/js/attention_map/stroke.js";
+import { extended, paintedOf } from "../../viz/draw/js/attention_map/stroke.js";
 import { moved } from "../../viz/draw/js/attention_map/view.js";
 import { mapData, measure, palette, theme } from "./samples.js";
 
@@ -61,6 +61,11 @@ test("each square is hit where it is drawn, scrolled or not", () => {
     }
     assert.equal(hitMap(data, plan, edge + 1, plan.top - 1, visible), null);
     assert.equal(hitMap(data, plan, x + 60 * plan.square + 1, plan.top + 1, visible), null);
+    const [first, last] = [edge, visible.width - 1].map((side) =>
+      Math.min(59, Math.floor((side - x) / plan.square)));
+    const sides = [-50, edge - 1, x + 20.5 * plan.square, visible.width + 50];
+    assert.deepEqual(sides.map((side) => columnAt(data, plan, side, visible)),
+      [first, first, 20, last]);
   }
 });
 
@@ -131,5 +136,8 @@ test("arrow keys stay on the map", () => {
 test("a stroke leaves out no square between two places, and none counts twice", () => {
   const stroke = [5, 4, 7].reduce(extended, { row: 3, keys: [2] });
   assert.deepEqual(stroke, { row: 3, keys: [2, 3, 4, 5, 6, 7] });
-  assert.deepEqual(squaresOf(extended({ row: 1, keys: [2] }, 0)), [[1, 2], [1, 1], [1, 0]]);
+  assert.deepEqual(paintedOf(mapData(2, 3), extended({ row: 1, keys: [2] }, 0)), {
+    title: "L1 H1", queries: ["q0", "q1"], keys: ["k0", "k1", "k2"],
+    squares: [[1, 2], [1, 1], [1, 0]],
+  });
 });

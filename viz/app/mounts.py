@@ -26,17 +26,22 @@ if TYPE_CHECKING:
 
 
 def mount_painted_map(
-    key: str, data: bytes, labels: Labels, on_paint: Callable[[list[tuple[int, int]]], None]
+    key: str,
+    data: bytes,
+    title: str,
+    labels: Labels,
+    on_paint: Callable[[list[tuple[int, int]]], None],
 ) -> None:
     """A map that is painted on, encoded with `paints`.
 
     Args:
-        labels: of the map.
+        title: of the map, as it was encoded.
+        labels: likewise.
         on_paint: is told row and column of the squares that were pressed, all of one row.
     """
 
     def picked(value: object) -> None:
-        if squares := squares_of(value, labels):
+        if squares := squares_of(value, title, labels):
             on_paint(squares)
 
     mount(key, data, picked)

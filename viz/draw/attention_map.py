@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -105,23 +105,41 @@ def encode_map(
     return encode(meta, arrays)
 
 
-def squares_of(value: object, labels: Labels) -> list[tuple[int, int]]:
+def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
     """The squares of one row that this names; none where it is anything else.
 
-    What a browser sends can be anything.
+    What a browser sends can be anything. Squares that were pressed on another map are none, too:
+    the browser names the map, since another one may be there before the press is heard.
+
+    Args:
+        value: what may be squares.
+        title: of the map, with `labels` as it was encoded.
+        labels: of the map.
 
     Returns:
         Row and column of each.
     """
-    queries, keys = (range(len(tokens)) for tokens in labels)
-    if not isinstance(value, list | tuple) or len(value) > len(keys):
+    shown = {
+        "title": title,
+        "queries": display_tokens(labels.queries),
+        "keys": display_tokens(labels.keys),
+    }
+    if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
         return []
-    for square in value:
+    return _of_one_row(value.get("squares"), labels)
+
+
+def _of_one_row(squares: object, labels: Labels) -> list[tuple[int, int]]:
+    """Squares of one row of the map; none where these are anything else."""
+    queries, keys = (range(len(tokens)) for tokens in labels)
+    if not isinstance(squares, list | tuple) or len(squares) > len(keys):
+        return []
+    for square in squares:
         if not isinstance(square, list | tuple) or len(square) != 2:
             return []
         row, key = square
         # type, for True is an int
         if type(row) is not int or type(key) is not int or row not in queries or key not in keys:
             return []
-    one_row = len({row for row, _ in value}) == 1
-    return [(row, key) for row, key in value] if one_row else []
+    one_row = len({row for row, _ in squares}) == 1
+    return [(row, key) for row, key in squares] if one_row else []

@@ -31,6 +31,7 @@ mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS)
 """
 LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
 WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
+MAP = {"title": "L1 H1", "queries": ["a", "b"], "keys": ["c", "d"]}  # as the browser names it
 NOTHING = object()  # the browser sends nothing
 
 
@@ -112,14 +113,22 @@ def test_a_step_of_the_walk_is_heard(sent) -> None:
 )
 def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: object) -> None:
     heard: list[list[tuple[int, int]]] = []
-    sent(lambda: painted_map(heard), value)
+    sent(lambda: painted_map(heard), value if value is NOTHING else MAP | {"squares": value})
     assert heard == []
-    sent(lambda: painted_map(heard), [[1, 0], [1, 1]])
+    sent(lambda: painted_map(heard), MAP | {"squares": [[1, 0], [1, 1]]})
     assert heard == [[(1, 0), (1, 1)]]
 
 
+@pytest.mark.parametrize("other", [{"title": "L1 H2"}, {"queries": ["a", "x"]}, {"keys": ["c"]}])
+def test_squares_that_were_pressed_on_another_map_are_not_painted(sent, other) -> None:
+    heard: list[list[tuple[int, int]]] = []
+    for value in (MAP | other | {"squares": [[0, 0]]}, [[0, 0]]):
+        sent(lambda: painted_map(heard), value)
+    assert heard == []
+
+
 def painted_map(heard: list[list[tuple[int, int]]]) -> None:
-    mounts.mount_painted_map("map", b"", LABELS, heard.append)
+    mounts.mount_painted_map("map", b"", "L1 H1", LABELS, heard.append)
 
 
 def inside_head(heard: list[int]) -> None:

@@ -2,6 +2,7 @@
 // map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
+import { within } from "../core/text.js";
 
 // the strip over the keys: one row's weights as bars with numbers; differences go up and down
 const BARS = { low: 48, tall: 76 };
@@ -115,4 +116,17 @@ export function hitMap({ queries, keys }, plan, x, y, visible) {
   if (y < plan.top || row >= queries.length) return null;
   if (x >= origin.edge && key >= keys.length) return null;
   return { row, key: x < origin.edge ? null : key };
+}
+
+/**
+ * The column at a place of the frame, or beside it: then the last one that is to be seen there.
+ * @param {{keys: string[]}} data
+ * @param {MapPlan} plan
+ * @param {number} x
+ * @param {import("../core/picture_view.js").Visible} visible
+ */
+export function columnAt({ keys }, plan, x, visible) {
+  const origin = originOf(plan, visible);
+  const inSight = within(x, Math.max(origin.edge, 0), visible.width - 1);
+  return within(Math.floor((inSight - origin.x) / plan.square), 0, keys.length - 1);
 }

@@ -19,5 +19,10 @@ export function extended({ row, keys }, key) {
   return { row, keys: [...new Set([...keys, ...added])] };
 }
 
-/** The squares as the page is told them. @param {Stroke} stroke @returns {[number, number][]} */
-export const squaresOf = ({ row, keys }) => keys.map((key) => [row, key]);
+/**
+ * What the page is told: the squares, and the map on which they were pressed.
+ * @param {{title: string, queries: string[], keys: string[]}} data
+ * @param {Stroke} stroke
+ */
+export const paintedOf = ({ title, queries, keys }, stroke) =>
+  ({ title, queries, keys, squares: stroke.keys.map((key) => [stroke.row, key]) });

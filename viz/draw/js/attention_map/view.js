@@ -8,9 +8,9 @@ import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
 import { difference, number, quote, within } from "../core/text.js";
 import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
-import { hitMap, originOf, planMap } from "./plan.js";
+import { columnAt, hitMap, originOf, planMap } from "./plan.js";
 import { HIGH, legend } from "../core/scale.js";
-import { extended, squaresOf } from "./stroke.js";
+import { extended, paintedOf } from "./stroke.js";
 
 /** @typedef {import("./data.js").MapData} MapData */
 /** @typedef {import("./plan.js").MapAt} MapAt */
@@ -59,13 +59,12 @@ export class AttentionMap extends PictureView {
     this.draw();
   }
 
-  /** Only the column counts: a hand that leaves the row still paints the row.
+  /** Only the column counts: a hand that leaves the row, or the map, still paints the row.
    * @param {PointerEvent} event */
-  goOn(event) {
+  goOn({ clientX }) {
     if (!this.stroke) return;
-    const key = this.under(event)?.key;
-    if (key == null) return;
-    this.stroke = extended(this.stroke, key);
+    const x = clientX - this.canvas.getBoundingClientRect().left;
+    this.stroke = extended(this.stroke, columnAt(this.data, this.plan, x, this.visible()));
     this.draw();
   }
 
@@ -75,7 +74,7 @@ export class AttentionMap extends PictureView {
     if (!stroke) return;
     this.stroke = null;
     this.draw();
-    if (tell) this.options.onSelect?.(squaresOf(stroke));
+    if (tell) this.options.onSelect?.(paintedOf(this.data, stroke));
   }
 
   update() {
@@ -177,7 +176,8 @@ export class AttentionMap extends PictureView {
     const to = moved(at, key, this.data.queries.length, this.data.keys.length);
     if (key === "Enter" || key === " ") {
       if (this.data.paints) { // the page says what it painted
-        if (at.key != null) this.options.onSelect?.([[at.row, at.key]]);
+        if (at.key == null) return true;
+        this.options.onSelect?.(paintedOf(this.data, { row: at.row, keys: [at.key] }));
         return true;
       }
       this.pick(at);

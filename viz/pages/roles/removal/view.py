@@ -172,11 +172,12 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         choose_removed(painted_squares(named, controls.head, shape, squares))
 
     paints = controls.how == "rows"
+    title = f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}"
     data = encode_map(
         weights,
         axes.labels,
         kind,
-        title=f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}",
+        title=title,
         languages=effect.before.languages,
         reads=axes.reads,
         writes=axes.writes,
@@ -189,7 +190,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         caption=origin_of(effect.before).caption(head_caption(kind, layer, head), f"{which}."),
     )
     if paints:
-        mount_painted_map("roles-map", data, axes.labels, on_paint)
+        mount_painted_map("roles-map", data, title, axes.labels, on_paint)
     else:
         mount("roles-map", data)
 

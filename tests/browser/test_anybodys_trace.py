@@ -233,7 +233,7 @@ def test_the_ribbons_of_a_long_text_are_drawn_when_they_are_in_sight(browser, tm
     page.page.set_viewport_size({"width": 1440, "height": 700})
     page.select("encoder_self", 0, 1)
     page.root.get_by_role("heading", name="L1 H2").wait_for()
-    ribbons = page.root.get_by_role("application", name="Head view")
+    ribbons = page.root.get_by_role("application", name="Ribbons of")
     waiting = page.root.get_by_text("The ribbons are drawn in sight only.")
     assert (ribbons.count(), waiting.count()) == (0, 1)
     waiting.scroll_into_view_if_needed()

@@ -45,7 +45,7 @@ def test_a_changed_picture_travels_without_program_text(page, serve_script):
     page.on("request", lambda request: scripts.append(request.url))
     page.goto(serve_script(SCRIPT))
     page.get_by_role("heading", name="shift 0").wait_for()
-    page.get_by_role("group", name="Head view of L1 H1").wait_for()
+    page.get_by_role("group", name="Ribbons of L1 H1").wait_for()
     # one script for both pictures, by an address that changes with its content
     (script,) = [url for url in scripts if "bidi-components" in url]
     assert re.search(r"/headlight-[0-9A-Z]{8}\.js$", script)

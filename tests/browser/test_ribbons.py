@@ -212,6 +212,10 @@ def test_heads_have_colors_of_their_own_and_can_be_switched_off(still):
     for switch in switches.all():
         switch.uncheck()
     assert ribbons(page) == []
+    page.show(encode_ribbons(moved[:2], labels, "cross", languages=OURS))
+    page.show(encode_ribbons(moved[:3], labels, "cross", languages=OURS))
+    assert switches.evaluate_all("(all) => all.map((one) => one.checked)") == [False, False, True]
+    assert [one[0] for one in ribbons(page)] == [2]  # what was taken away comes back switched on
     other = Labels(GERMAN, (*ENGLISH[:-1], "▁home"))
     page.show(encode_ribbons([("L1 H1", alone(other, (0, 0)))], other, "cross", languages=OURS))
     assert page.of_view("picked") is None
@@ -249,7 +253,7 @@ def test_saved_files_hold_the_ribbon_between_its_words(still, tmp_path, kind):
     heads = [("L3 H5", alone(labels, (query, key))), ("L4 H1", alone(labels, (0, 0), 0.4))]
     page = still(encode_ribbons(heads, labels, kind, languages=OURS))
     path = page.save("SVG", tmp_path)
-    assert path.name == f"headlight-l3-h5-l4-h1-{kind.replace('_', '-')}-view.svg"
+    assert path.name == f"headlight-l3-h5-l4-h1-{kind.replace('_', '-')}-ribbons.svg"
     root = ET.parse(path).getroot()
     first, second = head_colors(kind, "light")[:2]
     paths = {node.get("stroke"): node for node in root.iter(f"{SVG}path")}

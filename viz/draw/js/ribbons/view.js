@@ -30,7 +30,7 @@ export class Ribbons extends PictureView {
     /** @type {HTMLInputElement[]} */
     this.inputs = [];
     /** @type {Set<string>} */
-    this.off = new Set(); // names, so that a head stays off when another sentence comes
+    this.off = new Set(); // kind and name, so that a head stays off when another sentence comes
     /** @type {Token | null} */
     this.picked = null;
     this.words = this.named = "";
@@ -45,7 +45,7 @@ export class Ribbons extends PictureView {
     const words = JSON.stringify([data.kind, data.queries, data.keys]);
     if (words !== this.words) this.at = this.picked = null; // another sentence, other words
     this.words = words;
-    const name = `Head view of ${data.heads.join(", ")}`;
+    const name = `Ribbons of ${data.heads.join(", ")}`;
     this.root.setAttribute("aria-label", name);
     this.scroll.setAttribute("aria-label", `${name}. ${HELP}`);
     this.axes.replaceChildren(...axes(data).map(([side, text]) =>
@@ -59,13 +59,15 @@ export class Ribbons extends PictureView {
   /** One switch for each head; they are made anew only for other heads, so they keep the focus. */
   showSwitches() {
     const { heads } = this.data;
-    if (heads.join("\n") === this.named) return;
-    this.named = heads.join("\n");
-    this.inputs = (heads.length > 1 ? heads : []).map((name) => {
+    const ids = heads.map((name) => this.idOf(name));
+    for (const id of this.off) if (!ids.includes(id)) this.off.delete(id); // taken away: comes on
+    if (ids.join("\n") === this.named) return;
+    this.named = ids.join("\n");
+    this.inputs = (heads.length > 1 ? ids : []).map((id) => {
       const input = make("input", { type: "checkbox" });
-      input.checked = !this.off.has(name);
+      input.checked = !this.off.has(id);
       input.addEventListener("change", () => {
-        this.off[input.checked ? "delete" : "add"](name);
+        this.off[input.checked ? "delete" : "add"](id);
         this.layOut();
       });
       return input;
@@ -76,13 +78,19 @@ export class Ribbons extends PictureView {
       : [make("span", {}, this.dot, heads[0])]));
   }
 
+  /** @param {string} name of a head */
+  idOf(name) {
+    return `${this.data.kind} ${name}`;
+  }
+
   /** @param {number} width */
   arrange(width) {
     const { heads } = this.data;
     const colors = this.data.colors[this.theme.name];
     this.inputs.forEach((input, head) => (input.style.accentColor = colors[head]));
     this.dot.style.background = colors[0];
-    this.on = [...heads.keys()].filter((head) => heads.length === 1 || !this.off.has(heads[head]));
+    this.on = [...heads.keys()].filter((head) =>
+      heads.length === 1 || !this.off.has(this.idOf(heads[head])));
     /** @param {number} room */
     const planned = (room) => planRibbons(this.data, this.on.length, room, this.measure);
     this.plan = planned(width);
@@ -124,7 +132,7 @@ export class Ribbons extends PictureView {
       width: 10, gap: 5, marks: [rect({ x: 0, y: 0, width: 10, height: 10, fill: colors[head] })],
     });
     return {
-      name: `${names.join(" ")} ${data.kind} view`, title: names.join(", "), note: data.note,
+      name: `${names.join(" ")} ${data.kind} ribbons`, title: names.join(", "), note: data.note,
       theme, width, height, lines: axes(data).map((words) => words.join(" ")),
       legend: on.flatMap((head) => [dot(head), data.heads[head]]),
       marks: ribbonMarks(this.scene({ x: 0, y: 0, width, height }, null)),

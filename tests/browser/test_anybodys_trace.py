@@ -151,9 +151,8 @@ def test_heads_are_laid_over_the_open_one(browser, tmp_path, monkeypatch, apart)
     assert menu.locator("option").all_inner_texts() == ["L1 H2", "L1 H3", "L2 H1", "L3 H1"]
     menu.select_option("L2 H1")
     add = page.root.get_by_role("button", name="Add")
-    add.click()
-    page.root.locator(".hl-switches input").nth(2).wait_for()
-    add.click()  # the next one of the menu is chosen
+    # before the first is unpacked; the next one of the menu is chosen
+    add.evaluate("(button) => { button.click(); button.click(); }")
     page.root.locator(".hl-switches input").nth(3).wait_for()
     assert switches.inner_text().split("\n") == ["L1 H1", "L3 H2", "L2 H1", "L3 H1"]
     page.select("encoder_self", 1, 0)  # what lies over stays, and is not drawn twice
@@ -193,13 +192,21 @@ def test_a_head_that_the_page_lost_is_said_and_the_others_open(browser, tmp_path
     page.select(kind, 2, 0)
     page.root.get_by_role("heading", name="L3 H1").wait_for()
     assert not problem.is_visible()
+    page.root.get_by_label("Overlay another head").select_option("L3 H2")
+    page.root.get_by_role("button", name="Add").click()
+    problem.wait_for()
+    assert "The weights of L3 H2 cannot be read" in problem.inner_text()
+    assert (page.title()[:5], page.head()) == ("L3 H1", "L3 H1")
+    page.select(kind, 0, 1)  # it lies over no head that is opened next
+    page.root.get_by_role("heading", name="L1 H2").wait_for()
+    assert not problem.is_visible()
     assert page.faults == []
     page.close()
 
 
 def test_two_explorers_on_a_dark_page_know_nothing_of_each_other(browser, tmp_path):
     frames = [
-        explore(encoder_alone()[0], selected=("encoder_self", 1, 0)),
+        explore(encoder_alone()[0], selected=("encoder_self", 1, 0), layers=(1,)),
         explore(cross_alone()[0], theme="light"),
     ]
     path = tmp_path / "notebook.html"
@@ -211,6 +218,8 @@ def test_two_explorers_on_a_dark_page_know_nothing_of_each_other(browser, tmp_pa
     second.get_by_role("gridcell", name="cross, layer 2, head 3").click()
     second.get_by_role("heading", name="L2 H3 · cross-attention").wait_for()
     assert first.locator(".hl-explorer-open h3").inner_text().startswith("L2 H1 · encoder")
+    menus = [frame.get_by_label("Overlay another head") for frame in (first, second)]
+    assert [menu.is_visible() for menu in menus] == [False, True]  # the first has but one head
     papers = [
         frame.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor")
         for frame in (first, second)

@@ -47,6 +47,7 @@ export class Explorer extends View {
     /** @type {import("../ribbons/data.js").RibbonData | null} */
     this.undrawn = null; // ribbons of the open head
     this.inSight = false; // the ribbons
+    this.turn = 0; // which drawing of an open head it is: what was unpacked for one before is late
     this.watcher = new IntersectionObserver((entries) => {
       this.inSight = entries[entries.length - 1].isIntersecting;
       if (this.inSight) this.showRibbons();
@@ -105,18 +106,40 @@ export class Explorer extends View {
 
   /** At once where the weights are at hand, else when they are unpacked. */
   drawHead() {
-    const { data: { weights, mean }, selected } = this;
-    const [kind] = selected;
+    const { weights, mean } = this.data;
+    const [kind] = this.selected;
+    const turn = ++this.turn;
+    this.showMenu();
     const missing = this.stacked().filter((one) => !(one ? weights.get(kind, ...one) : mean));
     if (!missing.length) {
       this.showHead();
       return;
     }
     this.open.setAttribute("aria-busy", "true");
-    Promise.all(missing.map((one) => one && weights.load(kind, ...one))).then(
-      () => this.selected === selected && this.showHead(),
-      () => this.selected === selected && this.showProblem(),
-    );
+    Promise.allSettled(missing.map((one) => one && weights.load(kind, ...one))).then((ends) => {
+      if (turn !== this.turn) return;
+      const lost = missing.filter((_, n) => ends[n].status === "rejected");
+      if (lost.length) this.showWithout(/** @type {import("./over.js").LayerHead[]} */ (lost));
+      else this.showHead();
+    });
+  }
+
+  /** What can be read: a lost head lies over no other, and if it is the open one, none is opened.
+   * @param {import("./over.js").LayerHead[]} lost */
+  showWithout(lost) {
+    const [kind] = this.selected;
+    /** @param {import("./over.js").LayerHead | null} place */
+    const isThere = (place) => !lost.some((one) => String(one) === String(place));
+    this.over = { ...this.over, [kind]: (this.over?.[kind] ?? []).filter(isThere) };
+    this.showMenu();
+    const [open] = this.stacked();
+    if (isThere(open)) this.showHead();
+    this.open.removeAttribute("aria-busy");
+    this.problem.hidden = false;
+    const names = lost.map((place) => this.nameOf(...place)).join(", ");
+    this.problem.textContent = `The weights of ${names} cannot be read: the page is cut or `
+      + `damaged, so make it again. ${isThere(open) ? "Below stands what can be read."
+        : "Below stands what was open before."}`;
   }
 
   /**
@@ -147,7 +170,7 @@ export class Explorer extends View {
   }
 
   showHead() {
-    const { title, weights, mean, together } = this.data;
+    const { title, weights, mean } = this.data;
     const [kind] = this.selected;
     const { map, ribbons, part } = this.shown(kind);
     const stacked = this.stacked();
@@ -162,14 +185,19 @@ export class Explorer extends View {
       mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
       ...this.drawCompared(),
     ];
-    this.menu.show({
-      every: this.every(), open: stacked[0], over: this.others(), most: this.data.mostHeads,
-      together: Boolean(together),
-      nameOf: (layer, head) => this.nameOf(layer, head),
-    });
     this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else this.hideRibbons();
+  }
+
+  /** At once, so that a second press adds a second head. */
+  showMenu() {
+    const { mostHeads, together } = this.data;
+    const [open] = this.stacked();
+    this.menu.show({
+      every: this.every(), open, over: this.others(), most: mostHeads, together: Boolean(together),
+      nameOf: (layer, head) => this.nameOf(layer, head),
+    });
   }
 
   /** A map and its ribbons without weights, and how their weights are taken from a whole map.
@@ -209,15 +237,6 @@ export class Explorer extends View {
     ribbonBox.replaceChildren(make("p", { class: "hl" }, "The ribbons are drawn in sight only."));
   }
 
-  showProblem() {
-    const [kind, layer, head] = this.outlined() ?? [];
-    const name = layer == null || head == null ? kind : this.nameOf(layer, head);
-    this.open.removeAttribute("aria-busy");
-    this.problem.hidden = false;
-    this.problem.textContent = `The weights of ${name} cannot be read: the page is cut or damaged, `
-      + "so make it again. Below stands what was open before.";
-  }
-
   /** @param {number} layer @param {number} head */
   nameOf(layer, head) {
     const { together } = this.data;
@@ -242,7 +261,7 @@ export class Explorer extends View {
 
   remove() {
     this.dark.removeEventListener("change", this.repaint);
-    this.selected = ["", null, null]; // what is still being unpacked is drawn no more
+    this.turn++; // what is still being unpacked is drawn no more
     this.watcher.disconnect();
     for (const view of [this.overview, this.ribbons, ...this.views]) view?.remove();
     super.remove();

@@ -206,6 +206,22 @@ def test_a_role_without_room_is_left_to_the_tip_and_not_cut(new_grid):
     assert page.evaluate("document.documentElement.scrollWidth") <= 358
 
 
+def test_more_heads_than_have_room_scroll_in_their_own_frame(new_grid):
+    (part,) = every()[2:]
+    many = GridPart("cross", np.repeat(part.weights, 32, axis=1), part.labels)
+    page = new_grid([many], wide=358)
+    last = page.locator(f"[aria-label='{label('cross', 0, 127)}']")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 358
+    assert page.locator(".hl-more-right").count() == 1
+    last.click()
+    assert page.evaluate("window.picked") == [["cross", 0, 127]]
+    cell, tip = last.bounding_box(), page.locator(".hl-tip").bounding_box()
+    assert cell["x"] + cell["width"] <= 358
+    assert 0 <= tip["x"] <= cell["x"]
+    assert tip["x"] + tip["width"] <= 358
+    assert page.locator(".hl-more-right").count() == 0
+
+
 @pytest.mark.parametrize("flow", [False, True])
 def test_no_word_is_cut_at_an_edge(new_grid, flow):
     (part,) = every()[2:]

@@ -22,6 +22,21 @@ test("every head has one place, no two overlap, and all lie on the page", () => 
   }
 });
 
+test("many heads stand closer, and what has no room yet is wider than the frame, not cut", () => {
+  const sizes = [[64, 480, true], [56, 480, true], [40, 358, true], [32, 300, true],
+    [128, 480, false]];
+  for (const [heads, width, fits] of /** @type {[number, number, boolean][]} */ (sizes)) {
+    const parts = [gridPart("cross", 2, heads, 9, 9)];
+    const { cells, texts, width: wide } = planGrid({ parts, order: null }, width, measure);
+    assert.equal(wide <= width, fits, `${heads} in ${width}: ${wide}`);
+    const [first, second] = [cells.slice(0, heads), cells.slice(heads)];
+    first.slice(1).forEach(({ x }, n) => assert.ok(x > first[n].x + first[n].width));
+    assert.ok(first.every((cell) => cell.width >= 4 && cell.x + cell.width <= wide));
+    assert.ok(second[0].y - first[0].y >= 14); // a name beside each layer
+    assert.ok(texts.every(({ x }) => x <= wide));
+  }
+});
+
 test("an order of its own is read line by line", () => {
   /** @type {import("../../viz/draw/js/head_grid/data.js").Head[]} */
   const order = [["cross", 2, 1], ["encoder_self", 0, 7], ["cross", 0, 0]];

@@ -2,9 +2,10 @@
 // across, or one flow in a given order. Words are measured; what has no room is not cut but left
 // to the tip.
 
+import { within } from "../core/text.js";
 import { cellOf, range } from "./data.js";
 
-const GAP = 6; // between two maps of a block, CSS pixels
+const GAP = 6; // between two maps of a block, CSS pixels; small ones stand closer
 const FLOW_GAP = 12; // between two maps of a flow, which have their names over them
 const BETWEEN = 20; // between two blocks
 const TITLE = 28; // of a block
@@ -14,7 +15,8 @@ const SIDE_GAP = 8; // between L1 … and the maps
 const CAPTION = 14; // a line under a map
 const EDGE_ROOM = 4; // the outline of a map at the edge
 const EASY = 46; // a map's side, below which blocks rather stand below each other
-const SMALLEST = 4; // a page that is still being laid out may be of no width
+const SMALLEST = 4; // more heads than have room with that are wider than their frame
+const LINE = 14; // the least from one layer's name to the next one's
 const LARGEST = 84; // wider screens get paper instead of blurred squares
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
@@ -62,7 +64,7 @@ export function planGrid({ parts, order }, width, measure) {
   if (order) layFlow(plan, parts, order, width - 2 * EDGE_ROOM, measure);
   else layBlocks(plan, parts, width - EDGE_ROOM, measure);
   for (const cell of plan.cells) markStep(plan, cell);
-  plan.width = Math.min(width, plan.width + EDGE_ROOM);
+  plan.width += EDGE_ROOM;
   plan.height += EDGE_ROOM;
   plan.texts = plan.texts.filter(({ text }) => text); // not every head has a role
   return plan;
@@ -78,30 +80,43 @@ function layBlocks(plan, parts, width, measure) {
   const heads = Math.max(...parts.map((part) => part.heads));
   const layers = Math.max(...parts.map((part) => part.layers));
   const before = Math.ceil(measure(`L${layers}`, LETTERS.name, 400)) + SIDE_GAP;
-  let [beside, side] = [parts.length, 0];
+  let [beside, side, gap] = [parts.length, 0, GAP];
   for (;; beside--) { // as many side by side as leave their maps easy to see
     const room = (width - (beside - 1) * BETWEEN) / beside - before;
-    side = Math.min(LARGEST, Math.floor((room + GAP) / heads) - GAP);
+    [side, gap] = sizesOf(heads, room);
     if (side >= EASY || beside === 1) break;
   }
-  side = Math.max(SMALLEST, side);
   // of many heads in little room only every other, or fewer, is named: no two names touch
   const widest = Math.ceil(measure(`H${heads}`, LETTERS.name, 400)) + NAME_GAP;
-  const named = Math.ceil(widest / (side + GAP));
-  const across = before + heads * (side + GAP) - GAP + BETWEEN;
+  const named = Math.ceil(widest / (side + gap));
+  const across = before + heads * (side + gap) - gap + BETWEEN;
   const blocks = parts.map((part) => range(part.layers).map((layer) =>
     range(part.counts[layer]).map((head) => cellOf(part, layer, head))));
-  const role = roleLetters(blocks.flat(2), side + GAP - 2, measure);
+  const role = roleLetters(blocks.flat(2), side + gap - 2, measure);
   const valued = blocks.flat(2).some((one) => one.value);
   const under = (role ? CAPTION : 0) + (valued ? CAPTION : 0);
   let y = 0;
   for (let first = 0; first < parts.length; first += beside) {
     const row = blocks.slice(first, first + beside);
     const ends = row.map((rows, n) =>
-      layBlock(plan, rows, n * across, y, { before, side, under, role, named }));
+      layBlock(plan, rows, n * across, y, { before, side, gap, under, role, named }));
     y = Math.max(...ends) + BETWEEN;
   }
   plan.height = y - BETWEEN;
+}
+
+/**
+ * Side of a map and the gap to the next one, of so many maps beside each other.
+ * @param {number} heads
+ * @param {number} room
+ * @returns {[side: number, gap: number]}
+ */
+function sizesOf(heads, room) {
+  const side = Math.floor((room + GAP) / heads) - GAP;
+  if (side >= 3 * GAP) return [Math.min(LARGEST, side), GAP];
+  const step = Math.max(SMALLEST + 1, Math.floor((room + 1) / heads));
+  const gap = within(Math.floor(step / 4), 1, GAP);
+  return [step - gap, gap];
 }
 
 /**
@@ -110,17 +125,19 @@ function layBlocks(plan, parts, width, measure) {
  * @param {Cell[][]} rows
  * @param {number} x
  * @param {number} top
- * @param {{before: number, side: number, under: number, role: number, named: number}} sizes room
- *   before the maps, side of a map, room under it, size of the roles' letters, columns to a name
+ * @param {{before: number, side: number, gap: number, under: number, role: number, named: number}
+ *   } sizes room before the maps, side of a map, gap to the next one, room under it, size of the
+ *   roles' letters, columns to a name
  */
-function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
+function layBlock(plan, rows, x, top, { before, side, gap, under, role, named }) {
   const { part } = rows[0][0];
   const height = heightOf(part, side);
+  const below = Math.max(GAP, LINE - height);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
   const left = x + before;
   for (const head of range(part.heads)) {
-    const middle = left + head * (side + GAP) + side / 2;
+    const middle = left + head * (side + gap) + side / 2;
     const name = part.together || head % named ? "" : `H${head + 1}`;
     plan.texts.push(small(name, middle, top + TITLE + NAME - 6, "middle"));
   }
@@ -128,15 +145,15 @@ function layBlock(plan, rows, x, top, { before, side, under, role, named }) {
   const laid = rows.map((heads) => {
     plan.texts.push(small(`L${heads[0].layer + 1}`, left - SIDE_GAP, y + height / 2 + 4, "end"));
     const cells = heads.map((one) =>
-      ({ ...one, x: left + one.head * (side + GAP), y, width: side, height }));
+      ({ ...one, x: left + one.head * (side + gap), y, width: side, height }));
     cells.forEach((cell) => captions(plan, cell, role, cell.value));
-    y += height + under + GAP;
+    y += height + under + below;
     return cells;
   });
   plan.cells.push(...laid.flat());
   plan.groups.push({ name: part.name, rows: laid });
-  plan.width = Math.max(plan.width, left + part.heads * (side + GAP) - GAP);
-  return y - GAP;
+  plan.width = Math.max(plan.width, left + part.heads * (side + gap) - gap);
+  return y - below;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
-import { placeTip } from "../core/frame.js";
+import { framed, placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
 import { describe, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
@@ -21,7 +21,9 @@ export class HeadGrid extends View {
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.grid = make("div", { class: "hl-grid", role: "grid" });
     this.tip = make("div", { class: "hl-tip", "aria-hidden": "true", hidden: "" });
-    this.box = make("div", { class: "hl-grid-box" }, this.canvas, this.grid, this.tip);
+    this.scroll = make("div", { class: "hl-grid-scroll" }, this.canvas, this.grid);
+    this.box = framed(this.scroll, this.tip);
+    this.box.classList.add("hl-grid-box");
     this.note = make("span", { role: "status" });
     this.foot = make("div", { class: "hl-foot" }, this.note, this.saveButtons());
     this.root.append(this.box, this.foot, this.live);
@@ -47,6 +49,7 @@ export class HeadGrid extends View {
 
   listen() {
     const { grid } = this;
+    this.scroll.addEventListener("scroll", () => this.point(this.pointed));
     grid.addEventListener("click", (event) => this.pick(this.cellAt(event)));
     grid.addEventListener("keydown", (event) => this.onKey(event));
     grid.addEventListener("pointerover", (event) => this.point(nodeOf(event)));
@@ -89,6 +92,7 @@ export class HeadGrid extends View {
   /** @param {number} width */
   arrange(width) {
     this.plan = planGrid(this.data, width, this.measure);
+    this.scroll.classList.toggle("hl-wide", this.plan.width > width);
     this.place();
     this.select(this.selected);
   }
@@ -227,7 +231,8 @@ export class HeadGrid extends View {
     const cell = node && this.cells.get(node);
     this.tip.hidden = !cell;
     if (!cell) return;
-    const { x, y, width, height, value } = cell;
+    const { y, width, height, value } = cell;
+    const x = cell.x - this.scroll.scrollLeft;
     const off = this.crossed.has(cell.id) ? " · switched off" : "";
     this.tip.replaceChildren(titleOf(cell) + off, ...(value ? [make("strong", {}, value)] : []));
     placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });

@@ -16,6 +16,7 @@ from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.reading import MIB
 from transformer.trace import AttentionTrace
+from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.formatting import counted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
@@ -163,7 +164,11 @@ class LinesPage:
 
     def _lines(self, made_by: str) -> str:
         options, layers = self.options, self.options.layers
-        caption = [_counted(len(self)), *([f"{made_by}."] if made_by else [])]
+        caption = [
+            _counted(len(self)),
+            *([lens_caption(options.lens)] if options.lens != "weights" else []),
+            *([f"{made_by}."] if made_by else []),
+        ]
         heads = {
             kind: [one for one in summary.heads() if layers is None or one.place.layer in layers]
             for kind, summary in self._summaries.items()
@@ -174,7 +179,7 @@ class LinesPage:
             {kind: shown for kind, shown in heads.items() if shown},
             sides=self._sides,
             selected=Head(self._opens, *outlined(options.lens, options.layer, options.head)),
-            together=None if tells_heads(options.lens) else ALL_HEADS,
+            lens=options.lens,
             caption=caption,
         )
 
@@ -182,7 +187,7 @@ class LinesPage:
         said = [f"{_counted(len(self))}."]
         if made_by:
             said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
-        one = "head" if tells_heads(self.options.lens) else "layer, all heads together"
+        one = "head" if tells_heads(self.options.lens) else f"layer, {ALL_HEADS} together"
         said.append(
             f"The summary shows each {one} over all of them; below it is one sentence, with its "
             "number in the page's address."

@@ -277,8 +277,11 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 
 
 def test_a_sentence_that_cannot_be_read_is_not_shown_as_another(browser, tmp_path):
-    text = lines_report(many(3), ExplorerOptions("cross"))
+    text = lines_report(many(3), ExplorerOptions("cross", lens="norm"))
     page = Opened(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
+    page.page.get_by_role("heading", name="Each head over all sentences").wait_for()
+    foot = page.page.locator("#summary .hl-foot").inner_text()
+    assert ("the mean share at each" in foot, "share 0" in foot) == (True, True)
     problem = page.page.get_by_role("alert")
     shown = page.page.locator("#sentence dd, #heads canvas")
     page.options.nth(1).click()

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellOf, labelOf, notesOn, switched } from "../../viz/draw/js/head_grid/data.js";
+import {
+  cellOf, describe, gridLabel, labelOf, notesOn, switched,
+} from "../../viz/draw/js/head_grid/data.js";
 import { gridMarks, isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
 import { nearest } from "../../viz/draw/js/head_grid/view.js";
@@ -110,11 +112,16 @@ test("arrows go straight on before askew and never leave their row", () => {
 });
 
 test("where a map is of all heads, no word of it names a single one", () => {
-  const parts = [gridPart("cross", 2, 1, 3, 3, { together: true })];
+  const parts = [gridPart("cross", 2, 1, 3, 3, {
+    together: true, amount: "share", strongest: [[[0, 1, 0.5]], [[2, 0, 0.25]]],
+  })];
   const { cells, texts } = planGrid({ parts, order: null }, 300, measure);
   assert.deepEqual(cells.map(labelOf), ["cross, layer 1, all heads", "cross, layer 2, all heads"]);
   assert.deepEqual(cells.map(({ name }) => name), ["L1", "L2"]);
   assert.ok(texts.every(({ text }) => !/H\d/.test(text)));
+  assert.equal(gridLabel(parts, 2, ["cross"]), "2 maps, one for each layer: cross");
+  assert.equal(gridLabel(PARTS, 72, ["in order"]), "72 attention heads: in order");
+  assert.match(describe(cells[1]), /largest share from .+, 0\.25$/);
 });
 
 test("layers have the heads that are there, and names of heads touch nowhere", () => {

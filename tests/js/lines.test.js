@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { distanceOf, foremost, found, orderOf } from "../../viz/draw/js/lines/data.js";
 import { summaryMarks } from "../../viz/draw/js/lines/marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "../../viz/draw/js/lines/plan.js";
+import { wordsOf } from "../../viz/draw/js/lines/words.js";
 import { measure, palette, theme } from "./samples.js";
 
 const REACH = 2;
@@ -28,6 +29,14 @@ test("heads stand by layer, or by a measure, the largest first", () => {
   assert.deepEqual(orderOf(parts[0], "entropy"), [1, 0, 2]);
   const data = /** @type {any} */ ({ parts });
   assert.deepEqual(foremost(data, "entropy", 3).map(({ value }) => value), [5, 4, 3]);
+});
+
+test("where a strip is of a layer's shares, no word tells of heads or weights", () => {
+  const said = JSON.stringify(wordsOf({ together: true, amount: "share" }));
+  assert.doesNotMatch(said, /head|weight/i);
+  assert.match(said, /Each layer over all sentences.*the mean share at each position/);
+  assert.match(JSON.stringify(wordsOf({ together: false, amount: "weight" })),
+    /Each head over all sentences.*the mean weight at each position/);
 });
 
 test("panels stand side by side where there is room, and never past the frame", () => {

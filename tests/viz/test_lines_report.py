@@ -124,6 +124,21 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
     assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
 
 
+def test_a_lens_that_tells_no_heads_apart_is_named_and_its_rows_are_layers():
+    traces = many(2)
+    for number, one in enumerate(traces):
+        encoder, decoder, cross = (one.weights(kind)[:, :1] for kind in KINDS)
+        traces[number] = replace(one, encoder_self=encoder, decoder_self=decoder, cross=cross)
+    meta, _ = summary_of(lines_report(traces, ExplorerOptions(lens="alti")))
+    assert (meta["together"], meta["amount"]) == (True, "share")
+    assert meta["caption"] == ["2 sentences", "lens: ALTI."]
+    assert [one["name"] for one in meta["parts"][0]["heads"]] == [
+        f"L{n + 1}" for n in range(LAYERS)
+    ]
+    meta, _ = summary_of(lines_report(many(2)))
+    assert (meta["together"], meta["amount"]) == (False, "weight")
+
+
 def test_only_the_kinds_and_layers_of_the_options_are_in_the_summary():
     meta, _ = summary_of(
         lines_report(many(2), ExplorerOptions("cross", 1, kinds=("cross",), layers=(1,)))

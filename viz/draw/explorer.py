@@ -220,6 +220,7 @@ class _Explorer:
             kind,
             **self.words_of(kind),
             threshold=options.threshold,
+            amount=amount(options.lens),
             reads=heads.axes.reads,
             writes=heads.axes.writes,
             caption=caption,
@@ -296,6 +297,7 @@ def _part(heads: Heads, sort: str) -> GridPart:
         together=not tells_heads(heads.lens),
         counts=heads.counts,
         causal=heads.axes.causal,
+        amount=amount(heads.lens),
     )
 
 

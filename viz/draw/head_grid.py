@@ -39,6 +39,7 @@ class GridPart:
         counts: heads of each layer, where not every layer has as many as `weights` has room for.
         causal: whether a decoder's position sees no later one; of no other kind does it say
             anything.
+        amount: what a square of a map holds, in a word.
     """
 
     kind: Kind
@@ -49,6 +50,7 @@ class GridPart:
     together: bool = False
     counts: Sequence[int] = ()
     causal: bool = True
+    amount: str = "weight"
 
     def heads_of(self, layer: int) -> int:
         """How many heads a layer has."""
@@ -157,6 +159,7 @@ def _pack(
         "heads": heads,
         "counts": counts,
         "together": part.together,
+        "amount": part.amount,
         "queries": display_tokens(part.labels.queries),
         "keys": display_tokens(part.labels.keys),
         "block": block,

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, OverSentences
 from transformer.kinds import KIND_TITLES
 from viz.draw.labels import head_name
+from viz.draw.lens_words import amount, tells_heads
 from viz.draw.palette import COLOR, table
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.analysis.heads.head import Head
+    from transformer.analysis.lenses import AnyLens
     from transformer.kinds import Kind
 
 VARIES = "changes"
@@ -64,7 +66,7 @@ def encode_lines(
     *,
     sides: Sequence[Side],
     selected: Head,
-    together: str | None = None,
+    lens: AnyLens = "weights",
     caption: Sequence[str] = (),
 ) -> str:
     """What `js/lines` draws, gzip in base64: no character of it can close a tag.
@@ -74,7 +76,7 @@ def encode_lines(
         heads: of each kind that is there, by layer and number.
         sides: source and target.
         selected: the head that each sentence opens with; -1 for a mean.
-        together: what stands in the place of a head, where a map is of a whole layer.
+        lens: through which the sentences are seen; one may tell no heads of a layer apart.
         caption: what the picture was made from, for a file that is saved.
     """
     meta = {
@@ -82,13 +84,15 @@ def encode_lines(
         "caption": list(caption),
         "sides": sides,
         "selected": selected,
+        "together": not tells_heads(lens),
+        "amount": amount(lens),
         "reach": REACH,
         "measures": SHOWN_MEASURES,
         "sentences": [
             [one.number, one.source, one.target, one.log_p, one.length, round(one.unlike, 4)]
             for one in sentences
         ],
-        "parts": [_part(kind, summaries, together) for kind, summaries in heads.items()],
+        "parts": [_part(kind, summaries, lens) for kind, summaries in heads.items()],
     }
     arrays: dict[str, NDArray] = {}
     for kind, summaries in heads.items():
@@ -105,22 +109,22 @@ def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
     return profiles if ahead.any() else profiles[:, : REACH + 2]
 
 
-def _part(kind: Kind, heads: Sequence[HeadSummary], together: str | None) -> dict[str, Any]:
+def _part(kind: Kind, heads: Sequence[HeadSummary], lens: AnyLens) -> dict[str, Any]:
     return {
         "kind": kind,
         "title": KIND_TITLES[kind],
         "color": COLOR[kind],
-        "heads": [_head(one, together) for one in heads],
+        "heads": [_head(one, lens) for one in heads],
     }
 
 
-def _head(one: HeadSummary, together: str | None) -> dict[str, Any]:
+def _head(one: HeadSummary, lens: AnyLens) -> dict[str, Any]:
     _, layer, head = one.place
     values = {name: _as_list(value) for name, value in one.values.items()}
     return {
         "layer": layer,
         "head": head,
-        "name": f"L{layer + 1}" if together else head_name(layer, head),
+        "name": head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}",
         "role": one.role,
         "roles": list(one.roles.items()),
         "values": {**values, VARIES: [one.varies]},

@@ -32,6 +32,7 @@ def encode_ribbons(
     alone: bool = False,
     by_read: bool = False,
     threshold: float = 0.0,
+    amount: str = "weight",
     reads: Sequence[str] | None = None,
     caption: Sequence[str] = (),
     writes: Sequence[str] | None = None,
@@ -47,6 +48,7 @@ def encode_ribbons(
         alone: whether there is but one sentence: see `axis_titles`.
         by_read: whether rows are named by what is read because what is written is not known.
         threshold: weights of less than this get no ribbon, nor do those of less than 0.01.
+        amount: what a ribbon shows, in a word.
         reads: `[query]`, what the decoder reads at each row, where rows are named by what it
             writes; for the text on hover.
         writes: `[query]`, likewise where they are named by what it reads.
@@ -72,6 +74,7 @@ def encode_ribbons(
         **axes._asdict(),
         "note": NOTE.format(from_weight=drawn_from),
         "from": drawn_from,
+        "amount": amount,
         "queries": display_tokens(labels.queries),
         "keys": display_tokens(labels.keys),
         "rowNames": named_rows(reads, writes, labels),

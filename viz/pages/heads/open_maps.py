@@ -52,6 +52,7 @@ def show_open(
         heads.kind,
         languages=trace.languages,
         threshold=controls.threshold,
+        amount=amount(heads.lens),
         reads=opened.reads,
         writes=opened.writes,
         caption=caption,

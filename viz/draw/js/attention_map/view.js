@@ -1,7 +1,7 @@
 // One head, large: what looks is down the side, what is looked at across the top. Pointer and keys
 // are answered here, from the exact weights; the host hears nothing of it.
 
-import { hidden } from "../core/attention.js";
+import { hidden, looksMost } from "../core/attention.js";
 import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
 import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
@@ -97,8 +97,8 @@ export class AttentionMap extends PictureView {
   /** The map in words: for each row what it looks at most, or where it differs most. */
   describe() {
     const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
-    const looks = amount === "weight" ? "each word looks most" : `each row's largest ${amount} is`;
-    const [most, held] = signed ? ["each word differs most", "difference"] : [looks, amount];
+    const [most, held] = signed ? ["each word differs most", "difference"]
+      : [looksMost(amount), amount];
     this.table.replaceChildren(...tableOf(
       `${title}: where ${most}`, [rows, columns, held],
       queries.map((token, row) => {

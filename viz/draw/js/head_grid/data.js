@@ -17,6 +17,7 @@ import { quote } from "../core/text.js";
  * @property {number} heads the most that a layer has
  * @property {number[]} counts heads of each layer
  * @property {boolean} [together] a map is of all heads of a layer, so there is one for each
+ * @property {string} [amount] what a square of a map holds, where it is no weight
  * @property {string[]} queries
  * @property {string[]} keys
  * @property {[rows: number, columns: number]} block tokens that share a cell
@@ -105,6 +106,18 @@ export const labelOf = ({ part, layer, head }) =>
   `${part.name}, layer ${layer + 1}, ${part.together ? "all heads" : `head ${head + 1}`}`;
 
 /**
+ * What a screen reader calls the grid.
+ * @param {Part[]} parts
+ * @param {number} maps
+ * @param {string[]} groups in which they stand
+ */
+export function gridLabel(parts, maps, groups) {
+  const what = parts.every(({ together }) => together)
+    ? `${maps} maps, one for each layer` : `${maps} attention heads`;
+  return `${what}: ${groups.join(", ")}`;
+}
+
+/**
  * The heads that were switched off, or on again, in words; "" where nothing was.
  * @param {ReadonlySet<string>} before their `ident`s
  * @param {ReadonlySet<string>} now
@@ -124,7 +137,9 @@ export function switched(before, now, nameOf) {
 export function describe({ part, layer, head, role, value }) {
   const [query, key, weight] = part.strongest[layer][head];
   const words = `${quote(part.queries[query])} to ${quote(part.keys[key])}`;
-  const most = `looks most from ${words}, ${weight.toFixed(2)}`;
+  const { amount = "weight" } = part;
+  const how = amount === "weight" ? "looks most" : `largest ${amount}`;
+  const most = `${how} from ${words}, ${weight.toFixed(2)}`;
   return [role, value, most].filter(Boolean).join("; ");
 }
 
@@ -134,6 +149,7 @@ export function describe({ part, layer, head, role, value }) {
  * @param {boolean} folded whether some cells share a pixel
  */
 export function notesOn({ parts, step }, folded) {
+  const [{ amount = "weight" }] = parts;
   const notes = [];
   const decoding = parts.find((part) => part.last != null);
   if (decoding && step != null) {
@@ -145,10 +161,10 @@ export function notesOn({ parts, step }, folded) {
   if (joined.length) {
     const each = sizes.size === 1 && joined.length === parts.length ? [...sizes]
       : joined.map(({ block, name }) => `${block.join(" × ")} (${name})`);
-    notes.push(`Small maps show blocks of ${each.join(", ")} tokens by their largest weight.`);
+    notes.push(`Small maps show blocks of ${each.join(", ")} tokens by their largest ${amount}.`);
   }
   if (folded) {
-    notes.push("More cells than pixels: each pixel shows the largest weight that falls on it.");
+    notes.push(`More cells than pixels: each pixel shows the largest ${amount} that falls on it.`);
   }
   return notes;
 }

@@ -6,7 +6,7 @@ import { make } from "../core/dom.js";
 import { framed, placeTip } from "../core/frame.js";
 import { getValue, subscribe } from "../core/store.js";
 import { View } from "../core/view.js";
-import { describe, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
+import { describe, gridLabel, ident, labelOf, notesOn, switched, titleOf } from "./data.js";
 import { gridDrawing } from "./drawing.js";
 import { gridMarks, isFolded } from "./marks.js";
 import { planGrid } from "./plan.js";
@@ -121,6 +121,8 @@ export class HeadGrid extends View {
       rows.map((row) => row.map(({ id }) => id))));
     if (order !== this.order) this.build(groups);
     this.order = order;
+    this.grid.setAttribute("aria-label",
+      gridLabel(this.data.parts, cells.length, groups.map(({ name }) => name)));
     this.cells.clear();
     for (const cell of cells) {
       const node = /** @type {HTMLElement} */ (this.nodes.get(cell.id));
@@ -154,8 +156,6 @@ export class HeadGrid extends View {
     const rowgroups = groups.map(({ name, rows }) =>
       make("div", { role: "rowgroup", "aria-label": name },
         ...rows.map((row) => make("div", { role: "row" }, ...row.map(nodeFor)))));
-    const names = groups.map(({ name }) => name).join(", ");
-    this.grid.setAttribute("aria-label", `${this.nodes.size} attention heads: ${names}`);
     this.grid.replaceChildren(...rowgroups);
     if (focused && this.grid.contains(focused)) focused.focus({ preventScroll: true });
   }

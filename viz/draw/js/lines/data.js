@@ -45,6 +45,8 @@
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {[name: string, code: string][]} sides source and target, with their languages' codes
  * @property {Head} selected the head that each sentence opens with
+ * @property {boolean} together whether a row is of all heads of a layer
+ * @property {string} amount what is summed up, in a word: weight or share
  * @property {number} reach the farthest distance with a column of its own
  * @property {Record<string, string>} measures what each says
  * @property {Sentence[]} sentences
@@ -130,6 +132,6 @@ export const ORDERS = {
     says: "longest first", compare: (a, b) => b.length - a.length || a.number - b.number,
   },
   unlike: {
-    says: "heads differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
+    says: "maps differ most first", compare: (a, b) => b.unlike - a.unlike || a.number - b.number,
   },
 };

@@ -9,6 +9,7 @@ import { HIGH, legend } from "../core/scale.js";
 import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
+import { wordsOf } from "./words.js";
 
 /** @typedef {import("./data.js").LinesData} LinesData */
 /** @typedef {import("./data.js").HeadRow} HeadRow */
@@ -17,12 +18,6 @@ import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
 /** @typedef {import("./plan.js").SummaryPlan} SummaryPlan */
 /** @typedef {import("../core/picture_view.js").Visible} Visible */
 
-const TITLE = "Each head over all sentences";
-const NOTE = "Each strip is one head: the mean weight at each position relative to the one that "
-  + "looks; … is all beyond. Beside it its role, and the measure: its mean, one standard deviation "
-  + "between sentences, and from the lowest sentence to the highest.";
-const HELP = "Up and down move over the heads, left and right over the positions, Enter opens a "
-  + "head in the sentence below.";
 const FOREMOST = 3;
 const UNLIKE = "unlike others"; // as MEASURES in head_summary.py has it
 const CHANGES = "changes"; // as VARIES in lines.py
@@ -31,7 +26,7 @@ const CHANGES = "changes"; // as VARIES in lines.py
 export class HeadSummary extends PictureView {
   constructor() {
     super();
-    this.title = make("h2", { class: "hl-title" }, TITLE);
+    this.title = make("h2", { class: "hl-title" });
     this.choice = make("select");
     this.sorted = make("input", { type: "checkbox" });
     this.says = make("span", { class: "hl-says" });
@@ -57,15 +52,17 @@ export class HeadSummary extends PictureView {
 
   update() {
     const { measures, selected, parts } = this.data;
+    const { title, note, help, columns } = wordsOf(this.data);
     this.open = selected;
+    this.title.textContent = title;
     this.choice.replaceChildren(...Object.keys(measures).map((name) => make("option", {}, name)));
-    this.root.setAttribute("aria-label", TITLE);
-    this.scroll.setAttribute("aria-label", `${TITLE}. ${HELP}`);
-    this.note.textContent = NOTE;
+    this.root.setAttribute("aria-label", title);
+    this.scroll.setAttribute("aria-label", `${title}. ${help}`);
+    this.note.textContent = note;
     this.foremost.replaceChildren(...this.differences());
     const names = Object.keys(measures);
-    this.table.replaceChildren(...tableOf(`${TITLE}, means`,
-      ["Kind", "Head", "Role", "Most weight", ...names],
+    this.table.replaceChildren(...tableOf(`${title}, means`,
+      [...columns, ...names],
       parts.flatMap((part) => part.heads.map((head, n) => [
         part.title, head.name, head.role || "none", this.strongest(part, n),
         ...names.map((name) => figure(Number(head.values[name][0].toPrecision(3)))),
@@ -83,6 +80,7 @@ export class HeadSummary extends PictureView {
   /** Where heads differ most, as buttons that open what they name. */
   differences() {
     const { data } = this;
+    const words = wordsOf(data);
     const heads = /** @param {string} measure */ (measure) =>
       foremost(data, measure, FOREMOST).map(({ part, head, value }) =>
         button(`${head.name} · ${part.title} ${value.toFixed(2)}`, () => this.tellHead(
@@ -91,11 +89,11 @@ export class HeadSummary extends PictureView {
     const links = sentences.map(({ number: line, unlike }) =>
       make("a", { href: `#${line}` }, `#${line} ${unlike.toFixed(2)}`));
     return [
-      ["Heads most unlike the others of their kind", heads(UNLIKE)],
-      ["Heads that change most between sentences", heads(CHANGES)],
-      ["Sentences in which heads differ most from each other", links],
-    ].flatMap(([words, nodes]) => [
-      make("dt", {}, /** @type {string} */ (words)),
+      [words.unlike, heads(UNLIKE)],
+      [words.changes, heads(CHANGES)],
+      [words.sentences, links],
+    ].flatMap(([said, nodes]) => [
+      make("dt", {}, /** @type {string} */ (said)),
       make("dd", {}, .../** @type {Node[]} */ (nodes)),
     ]);
   }
@@ -134,9 +132,9 @@ export class HeadSummary extends PictureView {
   }
 
   legendItems() {
-    const [{ palette }] = this.data.parts;
+    const { amount, parts: [{ palette }] } = this.data;
     /** @type {import("../core/scale.js").Scaling} */
-    const scaling = { scale: "square root", threshold: 0, signed: false, amount: "weight" };
+    const scaling = { scale: "square root", threshold: 0, signed: false, amount };
     return legend(scaling, palette[this.theme.name]);
   }
 
@@ -151,8 +149,9 @@ export class HeadSummary extends PictureView {
 
   sheet() {
     const { data, plan, theme, rasters, choice } = this;
+    const { one, title } = wordsOf(data);
     return {
-      name: "heads over all sentences", title: TITLE, note: "", theme,
+      name: `${one}s over all sentences`, title, note: "", theme,
       width: plan.width, height: plan.height,
       lines: [`${choice.value}: ${this.says.textContent}.`],
       legend: this.legendItems(),

@@ -12,6 +12,7 @@
  * @property {string} rows what stands on the left, in words
  * @property {string} columns
  * @property {string} note
+ * @property {string} [amount] how a ribbon's width is called, where it is no weight
  * @property {number} from weights of less get no ribbon
  * @property {string[]} queries
  * @property {string[]} keys

@@ -1,6 +1,7 @@
 // The ribbons: what looks stands on the left, what is looked at on the right, and a ribbon
 // between two words is as wide and as strong as the weight. Several heads lie over each other.
 
+import { looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { rect } from "../core/scene.js";
@@ -53,7 +54,7 @@ export class Ribbons extends PictureView {
     this.note.textContent = data.note;
     this.showSwitches();
     this.table.replaceChildren(...tableOf(
-      "Where each word looks most", [data.rows, ...data.heads], strongestOfAll(data)));
+      `Where ${looksMost(data.amount)}`, [data.rows, ...data.heads], strongestOfAll(data)));
   }
 
   /** One switch for each head; they are made anew only for other heads, so they keep the focus. */

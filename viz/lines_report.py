@@ -20,7 +20,7 @@ from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.formatting import counted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
-from viz.draw.lines import ListedSentence, Side, encode_lines
+from viz.draw.lines import ListedSentence, encode_lines
 from viz.draw.open_head import outlined
 from viz.page_style import PageTheme, page_style, require_theme
 from viz.sentence_record import SentenceRecord, pack_sentence
@@ -92,7 +92,6 @@ class LinesPage:
         self._listed: list[ListedSentence] = []
         self._blocks: dict[str, str] = {}
         self._opens: Kind = "cross"
-        self._sides: tuple[Side, ...] = ()
         self._summaries: dict[Kind, CorpusSummary] = {}
         self._notes: dict[str, list[int]] = {}  # numbers of the sentences by what is said of them
 
@@ -108,7 +107,7 @@ class LinesPage:
         """
         number = sentence.listed.number
         if not self._listed:
-            self._opens, self._sides = sentence.opens, sentence.sides
+            self._opens = sentence.opens
             self._summaries = {kind: CorpusSummary(kind) for kind in sentence.heads}
         elif self._shape() != {kind: heads.counts for kind, heads in sentence.heads.items()}:
             raise InputError(
@@ -177,7 +176,6 @@ class LinesPage:
             self._listed,
             # of two stacks, the lower one need not have the layers that are shown
             {kind: shown for kind, shown in heads.items() if shown},
-            sides=self._sides,
             selected=Head(self._opens, *outlined(options.lens, options.layer, options.head)),
             lens=options.lens,
             caption=caption,

@@ -31,7 +31,6 @@ class SentenceRecord:
             message, and `.cross.2.5` for a head that is unpacked by itself.
         heads: of each kind, for the summary.
         opens: kind of the head that is open first.
-        sides: source and target.
         notes: on its weights.
     """
 
@@ -39,7 +38,6 @@ class SentenceRecord:
     blocks: Mapping[str, str]
     heads: Mapping[Kind, SentenceHeads]
     opens: Kind
-    sides: tuple[Side, ...]
     notes: tuple[str, ...]
 
     @property
@@ -75,11 +73,12 @@ def pack_sentence(
         log_p=float(trace.log_probs.sum()) if len(trace.log_probs) else None,
         length=len(trace.source_pieces) + len(trace.target_pieces or trace.decoder_pieces),
         unlike=sum(heads.unlike for heads in by_kind.values()) / len(by_kind),
+        sides=_sides(trace),
     )
     encoded = encode_page(trace, options, origin)
     blocks = {"": encoded.message, **{f".{name}": text for name, text in encoded.heads.items()}}
     notes = (*trace.notes, *([encoded.note] if encoded.note else []))
-    return SentenceRecord(listed, blocks, by_kind, shown.kind, _sides(trace), notes)
+    return SentenceRecord(listed, blocks, by_kind, shown.kind, notes)
 
 
 def _sides(trace: AttentionTrace) -> tuple[Side, ...]:

@@ -1,5 +1,7 @@
 """The page of many sentences in a real Chromium, from a file and without a network."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
+from transformer.languages import Languages
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.draw.palette import table
@@ -277,7 +280,9 @@ def test_a_word_that_would_close_a_script_is_a_word(browser, tmp_path):
 
 
 def test_a_sentence_that_cannot_be_read_is_not_shown_as_another(browser, tmp_path):
-    text = lines_report(many(3), ExplorerOptions("cross", lens="norm"))
+    traces = many(3)
+    traces[2] = replace(traces[2], languages=Languages("English", "French"))
+    text = lines_report(traces, ExplorerOptions("cross", lens="norm"))
     page = Opened(browser, tmp_path / "cut.html", text.replace('id="line-2">', 'id="line-2">cut'))
     page.page.get_by_role("heading", name="Each head over all sentences").wait_for()
     foot = page.page.locator("#summary .hl-foot").inner_text()
@@ -291,6 +296,8 @@ def test_a_sentence_that_cannot_be_read_is_not_shown_as_another(browser, tmp_pat
     page.options.nth(2).click()
     page.wait_for(many()[2])
     page.page.locator("#heads canvas").first.wait_for()
+    assert page.page.locator("#sentence dt").all_inner_texts() == ["English", "French"]
+    assert page.page.locator("#sentence dd").last.get_attribute("lang") == "fr"
     assert not problem.is_visible()
     assert page.faults == []
     path = tmp_path / "list.html"

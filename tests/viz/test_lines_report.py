@@ -17,6 +17,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
+from transformer.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
@@ -69,9 +70,12 @@ def test_the_summary_is_that_of_the_traces():
 
 
 def test_the_list_has_text_log_p_and_length_of_each():
-    meta, _ = summary_of(lines_report(many()))
-    assert meta["sides"] == [["English", "en"], ["German", "de"]]
-    numbers, sources, targets, log_p, lengths, unlike = zip(*meta["sentences"], strict=True)
+    traces = many()
+    traces[1] = replace(traces[1], languages=Languages("English", "French"))  # >>fra<<, say
+    meta, _ = summary_of(lines_report(traces))
+    numbers, sources, targets, log_p, lengths, unlike, sides = zip(*meta["sentences"], strict=True)
+    english, german, french = ["English", "en"], ["German", "de"], ["French", "fr"]
+    assert sides[:2] == ([english, german], [english, french])
     assert numbers == (1, 2, 3, 4, 5)
     assert sources[1] == "Two black Käfer run1"
     assert targets[0] == planted().target
@@ -120,7 +124,7 @@ def test_traces_of_any_model_are_summed_up_by_the_kinds_and_heads_that_they_have
     assert arrays["encoder_self.profile"].shape == (4, 19)
     assert arrays["encoder_self.profile"].sum(-1) == pytest.approx(1)
     assert meta["selected"] == ["encoder_self", 0, 0]
-    assert meta["sides"] == [["Text", ""]] * 2
+    assert [row[6] for row in meta["sentences"]] == [[["Text", ""]] * 2] * 2
     assert [row[2:5] for row in meta["sentences"]] == [["", None, 3], ["", None, 2]]
 
 

@@ -50,6 +50,7 @@ class ListedSentence:
         log_p: natural logarithm of the translation's probability; None where it is not known.
         length: pieces of both sides.
         unlike: how far the heads of a kind differ from each other here, 0 to 1.
+        sides: source and target; another line of one file may be in another language.
     """
 
     number: int
@@ -58,13 +59,13 @@ class ListedSentence:
     log_p: float | None
     length: int
     unlike: float
+    sides: tuple[Side, ...]
 
 
 def encode_lines(
     sentences: Sequence[ListedSentence],
     heads: Mapping[Kind, Sequence[HeadSummary]],
     *,
-    sides: Sequence[Side],
     selected: Head,
     lens: AnyLens = "weights",
     caption: Sequence[str] = (),
@@ -74,7 +75,6 @@ def encode_lines(
     Args:
         sentences: in the order of the file, at least one.
         heads: of each kind that is there, by layer and number.
-        sides: source and target.
         selected: the head that each sentence opens with; -1 for a mean.
         lens: through which the sentences are seen; one may tell no heads of a layer apart.
         caption: what the picture was made from, for a file that is saved.
@@ -82,16 +82,12 @@ def encode_lines(
     meta = {
         "component": "lines",
         "caption": list(caption),
-        "sides": sides,
         "selected": selected,
         "together": not tells_heads(lens),
         "amount": amount(lens),
         "reach": REACH,
         "measures": SHOWN_MEASURES,
-        "sentences": [
-            [one.number, one.source, one.target, one.log_p, one.length, round(one.unlike, 4)]
-            for one in sentences
-        ],
+        "sentences": [_row(one) for one in sentences],
         "parts": [_part(kind, summaries, lens) for kind, summaries in heads.items()],
     }
     arrays: dict[str, NDArray] = {}
@@ -100,6 +96,11 @@ def encode_lines(
         arrays[f"{kind}.light"] = table(kind, "light")
         arrays[f"{kind}.dark"] = table(kind, "dark")
     return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
+
+
+def _row(one: ListedSentence) -> list[Any]:
+    unlike = round(one.unlike, 4)
+    return [one.number, one.source, one.target, one.log_p, one.length, unlike, one.sides]
 
 
 def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:

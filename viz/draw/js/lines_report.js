@@ -102,8 +102,8 @@ function fail(what) {
 /** @param {number} number */
 function tell(number) {
   const told = data.sentences.find((one) => one.number === number);
-  const texts = told ? [told.source, told.target] : [];
-  byId("sentence").replaceChildren(...texts.flatMap((text, side) => (text
-    ? [make("dt", {}, data.sides[side][0]), make("dd", { dir: "auto", lang: data.sides[side][1] },
-      text)] : [])));
+  if (!told) return;
+  const texts = [told.source, told.target];
+  byId("sentence").replaceChildren(...told.sides.flatMap(([name, lang], side) => (texts[side]
+    ? [make("dt", {}, name), make("dd", { dir: "auto", lang }, texts[side])] : [])));
 }

@@ -38,12 +38,12 @@
  * @property {number | null} logP
  * @property {number} length pieces of both sides
  * @property {number} unlike how far heads of a kind differ from each other
+ * @property {[name: string, code: string][]} sides source and target, with their languages' codes
  */
 
 /**
  * @typedef {object} LinesData
  * @property {string[]} [caption] what it was made from, for a file that is saved
- * @property {[name: string, code: string][]} sides source and target, with their languages' codes
  * @property {Head} selected the head that each sentence opens with
  * @property {boolean} together whether a row is of all heads of a layer
  * @property {string} amount what is summed up, in a word: weight or share
@@ -69,8 +69,8 @@ export function read({ meta, arrays, shapes }) {
     ...meta,
     sentences: meta.sentences.map(
       /** @param {any[]} row */
-      ([number, source, target, logP, length, unlike]) =>
-        ({ number, source, target, logP, length, unlike })),
+      ([number, source, target, logP, length, unlike, sides]) =>
+        ({ number, source, target, logP, length, unlike, sides })),
     parts: meta.parts.map(partOf),
   };
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
@@ -60,8 +59,7 @@ def painted(page) -> dict[str, Any]:
 def levels_of(wanted: Arithmetic, name: str) -> np.ndarray:
     """Places in the table of colours, where two neighbours may have the same."""
     (scale,) = (scale for scale in SCALES if name in scale)
-    sizes = [np.sort(np.abs(getattr(wanted, one)), axis=None) for one in scale]
-    end = max(one[math.ceil(0.99 * len(one)) - 1] for one in sizes)
+    end = max(np.quantile(np.abs(getattr(wanted, one)), 0.99) for one in scale)
     return 128 + 127 * np.clip(getattr(wanted, name) / end, -1, 1).ravel()
 
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endsOf } from "../../viz/draw/js/inside_head/data.js";
 import { insideMarks, rowMark } from "../../viz/draw/js/inside_head/marks.js";
 import { hitInside, isMade, partAt, planInside } from "../../viz/draw/js/inside_head/plan.js";
 import { InsideHead } from "../../viz/draw/js/inside_head/view.js";
@@ -111,7 +110,7 @@ test("a step is dimmed when it is past; of a later one only the name is there", 
 test("each value has its colour at its place", () => {
   const data = insideData();
   data.arrays.k.set([-1, 1], 2 * 4); // row 2 of 4 columns
-  const { plan, marks } = marksAt(0, { ...data, ends: endsOf(data.arrays) });
+  const { plan, marks } = marksAt(0, { ...data, ends: { k: 1 } });
   const [k] = partsOf(plan, "k");
   const strip = marks.find((mark) => mark.type === "picture" && mark.x === k.x && mark.y === k.y);
   assert.ok(strip?.type === "picture");
@@ -148,19 +147,6 @@ test("the row that is pointed at is one mark", () => {
   const plan = planned(0, WIDE);
   const { y, height, width } = rowMark(plan, theme, 2);
   assert.deepEqual([y, height, width], [Number(plan.top) + 2 * plan.row, plan.row, plan.width]);
-});
-
-test("arrays that are read together share an end, and one value in 100 has no say", () => {
-  const { arrays } = insideData();
-  arrays.v.fill(-2);
-  arrays.weighted.fill(1);
-  arrays.x = new Float32Array(200).fill(0.5);
-  arrays.x[0] = 9;
-  const ends = endsOf(arrays);
-  assert.deepEqual([ends.v, ends.weighted, ends.z, ends.concat], [2, 2, 2, 2]);
-  assert.equal(ends.x, 0.5);
-  assert.equal(ends.q, 1); // all 0
-  assert.equal(ends.dots, undefined);
 });
 
 test("a value is named with its key, its head, its place", () => {

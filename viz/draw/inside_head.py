@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,22 @@ from numpy.typing import NDArray
 
 from viz.draw.labels import display_tokens
 from viz.draw.mathml import Node
-from viz.draw.palette import COLOR, difference_table
+from viz.draw.palette import COLOR, difference_table, largest_colour
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.analysis.paper.arithmetic import Arithmetic
     from transformer.kinds import Kind
+
+
+_SCALES = (
+    ("q",),
+    ("k",),
+    ("products",),
+    ("v", "weighted", "z", "concat"),
+    ("x", "result", "others", "added", "normalised"),
+)
+"""Arrays in colours; those that are read against each other share one scale."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,9 @@ def encode_inside(
     """
     if len(keys) != len(numbers.weights):
         raise ValueError(f"{len(keys)} labels for {len(numbers.weights)} keys")
+    arrays: dict[str, NDArray] = {
+        name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
+    }
     meta = {
         "component": "inside_head",
         "caption": list(caption),
@@ -81,12 +94,19 @@ def encode_inside(
         "factor": factor,
         "step": step,
         "steps": [asdict(one) for one in steps],
-    }
-    arrays: dict[str, NDArray] = {
-        name: np.asarray(value, dtype=np.float32) for name, value in vars(numbers).items()
+        "ends": _ends(arrays),
     }
     colors = {"light": difference_table("light"), "dark": difference_table("dark")}
     return encode(meta, arrays | colors)
+
+
+def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
+    """The size from which on the colour stays, of each array in colours."""
+    ends: dict[str, float] = {}
+    for names in _SCALES:
+        sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
+        ends |= dict.fromkeys(names, max(sizes, default=1.0))
+    return ends
 
 
 def step_of(value: object, count: int) -> int | None:

@@ -34,9 +34,9 @@ def numbers() -> Arithmetic:
     return Arithmetic(**arrays | {"seen": np.array([True, True, False])})
 
 
-def content(keys: tuple[str, ...] = KEYS) -> bytes:
+def content(keys: tuple[str, ...] = KEYS, **arrays: Any) -> bytes:
     return encode_inside(
-        numbers(), keys, "Hunde", "cross",
+        dataclasses.replace(numbers(), **arrays), keys, "Hunde", "cross",
         title="L1 H2 · cross", steps=STEPS, step=1, head=1, factor="÷ √dₖ",
     )  # fmt: skip
 
@@ -58,6 +58,18 @@ def test_every_array_arrives_exactly_under_its_name() -> None:
     assert (meta["head"], meta["step"], meta["factor"]) == (1, 1, "÷ √dₖ")
     assert meta["color"] == COLOR["cross"]
     assert meta["steps"][0] == {**dataclasses.asdict(STEPS[0]), "equation": ["mi", "q"]}
+
+
+def test_arrays_that_are_read_together_share_an_end_and_one_value_in_100_has_no_say() -> None:
+    zeros: dict[str, Any] = {name: np.zeros(shape, "f") for name, shape in SHAPES.items()}
+    x = np.full(200, 0.5, np.float32)
+    x[0] = 9
+    changed = {"v": zeros["v"] - 2, "weighted": zeros["weighted"] + 1, "x": x}
+    ends = decode(content(**zeros | changed))[0]["ends"]
+    assert [ends[name] for name in ("v", "weighted", "z", "concat")] == [2] * 4
+    assert (ends["x"], ends["others"]) == (0.5, 0.5)
+    assert ends["q"] == 1  # all 0
+    assert "dots" not in ends
 
 
 def test_a_label_too_few_is_refused() -> None:

@@ -45,33 +45,9 @@
  * @returns {InsideData}
  */
 export function read({ meta, arrays: { light, dark, ...rest }, shapes }) {
-  const arrays = /** @type {InsideData["arrays"]} */ (rest);
   return {
-    ...meta, arrays, ends: endsOf(arrays), palette: { light, dark },
+    ...meta, palette: { light, dark },
+    arrays: /** @type {InsideData["arrays"]} */ (rest),
     shapes: /** @type {InsideData["shapes"]} */ (shapes),
   };
-}
-
-const END = 0.99; // the share of values whose sizes the colours tell apart
-
-/** Arrays that share one scale of colour, since they are read against each other.
- * @type {ArrayName[][]} */
-const SCALES = [["q"], ["k"], ["products"], ["v", "weighted", "z", "concat"],
-  ["x", "result", "others", "added", "normalised"]];
-
-/**
- * @param {InsideData["arrays"]} arrays
- * @returns {InsideData["ends"]}
- */
-export function endsOf(arrays) {
-  /** @type {InsideData["ends"]} */
-  const ends = {};
-  for (const names of SCALES) {
-    const sizes = names.map((name) => {
-      const all = Float32Array.from(arrays[name], Math.abs).sort();
-      return all[Math.ceil(END * all.length) - 1];
-    });
-    for (const name of names) ends[name] = Math.max(...sizes) || 1;
-  }
-  return ends;
 }

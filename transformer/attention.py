@@ -91,7 +91,8 @@ class MultiHeadAttention(nn.Module):
         if mask is None and self.hook_mask.watched:
             mask = torch.ones(1, 1, q.size(2), k.size(2), dtype=torch.bool, device=q.device)
         if mask is not None:
-            mask = self.hook_mask(mask)
+            # one mask serves all layers, and a hook may edit in place
+            mask = self.hook_mask(mask.clone() if self.hook_mask.watched else mask)
         if explicit:
             scores = self.hook_attn_scores(attention_scores(q, k, mask))
             # bf16 scores too: rows that sum to 1 in float32, and several times as fast on a CPU

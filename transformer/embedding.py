@@ -18,6 +18,10 @@ def sinusoidal_positions(length: int, d_model: int) -> Tensor:
 
     Sine and cosine of one frequency are neighbours.
 
+    Args:
+        length: number of positions, from 0.
+        d_model: width, an even number.
+
     Returns:
         `[length, d_model]`, computed in float64 and given as float32.
     """
@@ -31,7 +35,8 @@ class Embedding(nn.Module):
     """Dropout(embedding · √d_model + position), the input of each stack (§3.4, §3.5, §5.4).
 
     Args:
-        table: `[vocab_size, d_model]`, the matrix that both stacks and the projection share.
+        table: `[vocab_size, d_model]`, which the projection and, with a joint vocabulary, the
+            other stack share.
     """
 
     positions: Tensor
@@ -69,7 +74,10 @@ class Embedding(nn.Module):
         end = start + tokens.size(1)
         self.require_positions(end)
         embedded = self.hook_tokens(nn.functional.embedding(tokens, self.table) * self.scale)
-        position = self.hook_positions(self.positions[start:end][None])
+        position = self.positions[start:end][None]
+        if self.hook_positions.watched:
+            position = position.clone()  # the table is everybody's, and a hook may edit in place
+        position = self.hook_positions(position)
         x = self.dropout(embedded + position)
         if torch.is_autocast_enabled(x.device.type):
             # the residual stream begins here, and every layer keeps its type

@@ -45,6 +45,7 @@ class Silence:
             raise HookError(
                 f"The silenced heads are {quoted(self.heads)}: give a list of whole numbers."
             )
+        object.__setattr__(self, "heads", tuple(self.heads))  # an iterator is read once
         for head in self.heads:
             if not isinstance(head, Integral) or isinstance(head, bool):
                 raise HookError(
@@ -100,6 +101,11 @@ class HookPoint(nn.Module):
                     raise HookError(
                         f"The hook on '{self.name}' returned shape {list(edited.shape)} "
                         f"instead of {list(value.shape)}."
+                    )
+                if (edited.dtype, edited.device) != (value.dtype, value.device):
+                    raise HookError(
+                        f"The hook on '{self.name}' returned {edited.dtype} on {edited.device} "
+                        f"instead of {value.dtype} on {value.device}."
                     )
                 value = edited
         return value
@@ -181,7 +187,14 @@ class Hooked(nn.Module):
 
         Returns:
             The output, and the value at each point by its name.
+
+        Raises:
+            HookError: if `names` cannot be called.
         """
+        if names is not None and not callable(names):
+            raise HookError(
+                f"The names are {quoted(names)}: give a function that says which to keep."
+            )
         cache: dict[str, Tensor] = {}
 
         def keep(value: Tensor, name: str) -> None:

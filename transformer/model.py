@@ -118,9 +118,10 @@ class Transformer(Hooked):
         assert not parameters, f"{parameters.keys()} are not filled"
 
     def initialise(self) -> None:
-        """Glorot uniform for each matrix, N(0, 1/√d_model) for the shared embedding.
+        """Glorot uniform for each matrix; normal, of standard deviation 1/√d_model, for embeddings.
 
-        Times √d_model, the embedding then has RMS 1 beside positions of RMS 1/√2.
+        Times √d_model, an embedding then has RMS 1 beside positions of RMS 1/√2. Learned positions
+        stay as `Embedding` made them.
         """
         for table in (self.shared_embedding, self.source_embedding):
             if table is not None:

@@ -147,6 +147,8 @@ def test_an_edit_of_another_shape_is_refused(model):
             "returned a ndarray: return a tensor",
         ),
         (CROSS + "hook_z", lambda z, name: True, "returned a bool"),
+        (CROSS + "hook_z", lambda z, name: z.double(), "float64 on cpu instead of torch.float32"),
+        (CROSS + "hook_mask", lambda mask, name: mask.float(), "instead of torch.bool"),
         (CROSS + "hook_z", None, "is None: give a function"),
         (CROSS + "hook_z", [silence(1)], "give a function"),
         (CROSS + "hook_z", silence(4), "has 4 heads, counted from 0: there is no 4"),
@@ -174,6 +176,29 @@ def test_one_head_and_a_list_of_hooks_are_refused(model):
         Silence(one)
     with pytest.raises(HookError, match=r"hooks are \[1\]: give a dictionary"), model.hooks([1]):
         pass
+    with pytest.raises(HookError, match="names are 'hook_z': give a function"):
+        model.run_with_cache(SOURCE, TARGET, names="hook_z")
+    several: Any = (head for head in (0, 2))
+    assert Silence(several) == Silence((0, 2))  # an iterator is read once
+
+
+def test_an_edit_in_place_reaches_one_pass_and_one_layer(model):
+    """A table and a mask that serve all sentences and all layers are given as copies."""
+
+    def wipe(value, name):
+        value[..., 1] = 0
+        return value
+
+    table = model.encoder.embedding.positions.clone()
+    first, second = (f"encoder.layers.{n}.self_attention.hook_" for n in range(2))
+    with model.hooks({POSITIONS: wipe, first + "mask": wipe}):
+        _, cache = model.run_with_cache(
+            SOURCE, TARGET, names=lambda name: name.endswith(("pattern", "hook_positions"))
+        )
+    cache[POSITIONS].zero_()
+    assert torch.equal(model.encoder.embedding.positions, table)
+    assert not cache[first + "pattern"][..., 1].any()
+    assert cache[second + "pattern"][..., 1].all()
 
 
 def watched(model):

@@ -58,10 +58,15 @@ def write_file(path: Path, content: bytes) -> None:
         return
     new = path.with_name(f".{os.getpid()}.new")  # no longer than a name may be
     try:
-        new.write_bytes(content)
+        with new.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # a rename could survive a crash that the content does not
         new.replace(path)
-    except BaseException:
+    except BaseException as error:
         new.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # the one that the caller knows
         raise
 
 
@@ -81,6 +86,9 @@ def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]
     """
     if not folder.name:
         raise OSError(errno.EINVAL, "name a folder to be made", str(folder))
+    if folder.is_symlink():
+        # what a link leads to is replaced, not the link; resolve() raises no OSError on a loop
+        folder = Path(os.path.realpath(folder))
     new, backup = folder.with_name(folder.name + ".new"), backup_path(folder)
     shutil.rmtree(new, ignore_errors=True)
     with new_folder(new.parent):

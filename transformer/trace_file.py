@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 import zlib
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from transformer.atomic import write_file
 from transformer.errors import CheckpointError
 from transformer.kinds import KINDS, Kind
 from transformer.languages import Languages
@@ -50,10 +52,11 @@ def write(trace: AttentionTrace, path: str | Path) -> None:
         "notes": [*trace.notes],
     }
     arrays: dict[str, Any] = {kind: trace.weights(kind) for kind in KINDS}
-    with Path(path).open("wb") as file:
-        np.savez_compressed(
-            file, **arrays, log_probs=trace.log_probs, words=np.array(json.dumps(words))
-        )
+    packed = io.BytesIO()
+    np.savez_compressed(
+        packed, **arrays, log_probs=trace.log_probs, words=np.array(json.dumps(words))
+    )
+    write_file(Path(path), packed.getvalue())
 
 
 def read(path: str | Path, *, max_bytes: int) -> AttentionTrace:

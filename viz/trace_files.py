@@ -46,6 +46,7 @@ class TraceFiles:
                 finally:
                     new.unlink(missing_ok=True)
         except OSError as error:
+            error.filename = None  # a name that nobody knows
             raise HeadlightError(unwritable(error, self.folder)) from error
 
 

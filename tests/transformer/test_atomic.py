@@ -42,6 +42,16 @@ def test_what_stood_there_can_be_kept(tmp_path):
     assert everything(tmp_path) == {"model/file", "model.before/file"}
 
 
+def test_what_a_link_leads_to_is_replaced(tmp_path):
+    fill(tmp_path / "third", "first")
+    (tmp_path / "current").symlink_to("third")
+    for text in ("second", "third"):
+        fill(tmp_path / "current", text)
+        assert (tmp_path / "third" / "file").read_text() == text
+    assert (tmp_path / "current").is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"current", "third"}
+
+
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_block_that_fails_leaves_everything_as_it_was(tmp_path, error):
     def fail():
@@ -96,13 +106,13 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
     atomic.write_file(link, b"first")
     assert (path.read_bytes(), link.is_symlink()) == (b"first", True)
 
-    def full(self, content):
-        self.touch()
+    def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
-    with pytest.raises(OSError, match="No space"):
-        atomic.write_file(path, b"second")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space") as caught:
+        atomic.write_file(link, b"second")
+    assert caught.value.filename == str(path)  # and not what was written for the time being
     assert path.read_bytes() == b"first"
     assert {p.name for p in tmp_path.iterdir()} == {"page.html", "link"}
 

@@ -227,6 +227,21 @@ def test_a_file_keeps_the_name_it_was_given(found, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["trace.data"]
 
 
+def test_a_disk_that_fills_up_leaves_the_file_that_was_there(found, tmp_path, monkeypatch):
+    path = tmp_path / "trace.npz"
+    found.save(path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        found.save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["trace.npz"]
+
+
 def test_plain_numpy_reads_the_file(found, tmp_path):
     found.save(tmp_path / "trace.npz")
     with np.load(tmp_path / "trace.npz", allow_pickle=False) as file:

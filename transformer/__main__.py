@@ -190,7 +190,8 @@ def _translate_lines(
                 print(result.written)
             elif not options.n_best:
                 print()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as where it was closed
+            sys.stdout.flush()
         for result in results:
             if isinstance(result, InputError):
                 command.say(f"{NAME}: {result}")

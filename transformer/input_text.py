@@ -110,7 +110,8 @@ class InputReader:
         side: Side = "source" if name == "text" else "target"
         if name == "text" and self.languages.code_of(text) is not None:
             text = without_code(text)
-        if not text.strip():
+        # of a longer one, which is refused as such, a reader of lines may give the blanks alone
+        if not text.strip() and len(text) <= self.most_letters:
             raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
 
     def _cut(self, text: str, name: str) -> list[Piece]:

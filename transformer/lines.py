@@ -104,9 +104,10 @@ class LineSearch(Generic[T]):
 
     def _read(self, block: list[Any], first: int, results: list[Result[T]]) -> Iterator[Line]:
         """The lines that can be translated; the errors of the others go to the results."""
+        most_letters = self.translator.most_letters
         for number, text in enumerate(block, start=first):
-            if isinstance(text, str) and not text.strip():
-                continue
+            if isinstance(text, str) and not text.strip() and len(text) <= most_letters:
+                continue  # one that is longer was cut: something may have stood after the blanks
             try:
                 yield Line(number, text, self.translator.reader.text(text))
             except InputError as error:

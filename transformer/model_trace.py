@@ -5,12 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from transformer import special_tokens
 from transformer.config import BOS
 from transformer.decoding.fast_step import FastDecoder, Patterns
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.languages import OURS, Languages
 from transformer.model import Transformer
+from transformer.special_tokens import SpecialTokens, looks_special
 from transformer.tokenizer import Piece
 from transformer.trace import AttentionTrace
 
@@ -60,6 +62,15 @@ def trace(
         cross=arrays["cross"],
         log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
         languages=languages,
+        special=_special(source_pieces[0].text),
+    )
+
+
+def _special(first: str) -> SpecialTokens:
+    """Those of our models, and the language that a source of MarianMT may begin with."""
+    tokens = special_tokens.OURS.tokens
+    return SpecialTokens(
+        tokens | {first} if looks_special(first) else tokens, special_tokens.OURS.ends
     )
 
 

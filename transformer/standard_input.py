@@ -59,7 +59,7 @@ def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
         while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
             pass  # too long: to its end
         text = line.removeprefix(mark).decode("utf-8", errors="surrogateescape")
-        yield text.rstrip("\r\n")
+        yield text.rstrip("\r\n") if end is line else text
         mark = b""  # anywhere else it is a character
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,8 @@ class Piece:
 
     Args:
         id: row of the embedding.
-        text: the piece, a leading space written as `▁`; an unknown one as it was typed.
+        text: the piece, a leading space written as `▁`; an unknown one in its own characters,
+            normalised as all text is (NFKC), and not as `<unk>`.
         word: index of the word it belongs to, in reading order.
     """
 
@@ -80,12 +81,22 @@ class Tokenizer:
         """Learn byte-pair encoding on the training text of both languages together (§5.1).
 
         Raises:
-            ConfigError: if the text is too small for a vocabulary of this size.
+            ConfigError: if the text is too small for a vocabulary of this size; and what reading
+                the lines raises.
         """
         written = io.BytesIO()
+        failed: list[BaseException] = []  # the library makes a RuntimeError of whatever it is
+
+        def read() -> Iterator[str]:
+            try:
+                yield from lines
+            except (Exception, KeyboardInterrupt) as error:
+                failed.append(error)
+                raise
+
         try:
             sentencepiece.SentencePieceTrainer.Train(
-                sentence_iterator=iter(lines),
+                sentence_iterator=read(),
                 model_writer=written,
                 model_type="bpe",
                 vocab_size=vocab_size,
@@ -98,6 +109,8 @@ class Tokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
+            if failed:
+                raise failed[0] from None
             raise ConfigError(
                 f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
                 f"choose a smaller vocab_size or bring more text."
@@ -131,7 +144,7 @@ class Tokenizer:
 
         Punctuation is a word of its own.
         """
-        # SentencePiece gives an unknown piece as it was typed
+        # SentencePiece gives an unknown piece in its own characters
         texts = self._processor.EncodeAsPieces(text)
         return with_words(self.encode(text), texts)
 

@@ -135,6 +135,11 @@ def test_no_input_gives_no_output(run):
     assert run(stdin=b"") == (0, "", "")
 
 
+def test_where_standard_output_is_closed_lines_are_translated_for_nobody(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(stdin=b"The dog waits.\n")[0] == 0
+
+
 def test_line_endings_of_windows_are_line_endings(run):
     assert run(stdin=b"The dog waits.\r\n\r\n") == run(stdin=b"The dog waits.\n\n")
 
@@ -163,16 +168,18 @@ def test_more_lines_than_are_translated_at_once_keep_their_order(run, translator
 def test_bad_lines_are_empty_and_named_and_all_others_are_there(run, translator):
     good = ["The dog waits.", "A bird sings.", "Her horse eats."]
     long = b"dog " * 999
-    bad = [b"A \xff bird.", long, b"x" * 9_999_999, "你".encode() * 99_999]
+    # cut after so many characters, the last ones look blank and "Hello"
+    cut = [b" " * 600_000 + b"A dog.", b"Hello" + b"\r" * 300_000 + b" world"]
+    bad = [b"A \xff bird.", long, b"x" * 9_999_999, "你".encode() * 99_999, *cut]
     lines = [good[0].encode()] * 40 + bad + [good[1].encode(), b"", good[2].encode()]
     status, out, err = run("--beam", "1", stdin=b"\n".join(lines))
     one, two, three = (translator.translate(text, beam_size=1).text for text in good)
-    assert out.split("\n") == [one] * 40 + [""] * 4 + [two, "", three, ""]
+    assert out.split("\n") == [one] * 40 + [""] * 6 + [two, "", three, ""]
     assert status == 2
-    named = [f"transformer: Line {number}: The text has " for number in (41, 42, 43, 44)]
+    named = [f"transformer: Line {number}: The text has " for number in range(41, 47)]
     told = [line for line in err.splitlines() if ": The text has " in line]
     assert [line[: len(one)] for line, one in zip(told, named, strict=True)] == named
-    assert ["more than" in line for line in told] == [False, False, True, True]
+    assert ["more than" in line for line in told] == [False, False, True, True, True, True]
     assert all(is_one_sentence(line) and len(line) < 200 for line in err.splitlines())
 
 

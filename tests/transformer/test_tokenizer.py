@@ -166,6 +166,17 @@ def test_a_vocabulary_that_the_text_cannot_fill_is_refused():
     assert is_one_sentence(str(caught.value))
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError("gone")])
+def test_what_interrupts_the_reading_of_the_text_is_not_called_a_small_text(error):
+    def lines():
+        yield "The dog sleeps."
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        Tokenizer.train(lines(), vocab_size=40)
+    assert caught.value is error
+
+
 @pytest.mark.parametrize("model", [b"", b"not a model", b"\x00" * 64, b"\x80\x04K\x01."], ids=str)
 def test_what_is_no_sentencepiece_model_is_refused(model):
     with pytest.raises(CheckpointError, match=r"tokenizer\.model") as caught:

@@ -10,6 +10,7 @@ import pytest
 from tests.transformer.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.analysis import alignment
+from transformer.analysis.axes import by_words, without_special
 from transformer.config import EOS, UNK
 from transformer.marian.tokenizer import MarianTokenizer
 
@@ -86,6 +87,10 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     assert asked == f">>deu<< {TEXT}"
     code, *rest = several.tokenizer.pieces(asked)
     assert code.text == ">>deu<<"
+    traced = several.trace(asked, "Le chat.")
+    hidden, _ = without_special(by_words(traced, "cross"))
+    assert code.text in traced.source_tokens
+    assert code.text not in hidden.labels.keys  # it is no word of the text
     assert [piece.id for piece in rest] == several.tokenizer.encode(TEXT)
     assert rest[0].word == code.word + 1
     assert several.languages.asking_for("fra", asked) == f">>fra<< {TEXT}"

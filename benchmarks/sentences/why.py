@@ -75,7 +75,7 @@ def why(
 def probability(log_p: float) -> str:
     """As the screen has it."""
     p = math.exp(log_p)
-    return "<0.01" if 0 < p < 0.005 else f"{p:.2f}"
+    return "< 0.01" if 0 < p < 0.005 else f"{p:.2f}"
 
 
 def _name(facts: Facts, piece: int) -> str:

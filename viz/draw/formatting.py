@@ -17,7 +17,7 @@ def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
 
 def format_probability(value: float) -> str:
     """Two digits, and no 0 where there is some."""
-    return "<0.01" if 0 < value < 0.005 else f"{value:.2f}"
+    return "< 0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
 def counted(number: int, thing: str) -> str:

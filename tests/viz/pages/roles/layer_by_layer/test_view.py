@@ -89,7 +89,7 @@ def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> N
             rank = int((p > own).sum())
             ranks[-1].append(rank)
             expected = f"rank {rank + 1:,}" if rank else f"{own:.2f}"
-            assert below == (expected if rank or own >= 0.005 else "<0.01")
+            assert below == (expected if rank or own >= 0.005 else "< 0.01")
     held = stays_from(np.array(ranks))
     assert table.count("stays from here") == sum(layer is not None for layer in held)
 

@@ -42,8 +42,9 @@ def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -
     found = bundled.translate("Zwei Hunde rennen durch den Schnee.")
     (notice,) = found.notices
     per_piece = found.log_prob / len(found.best.pieces)
-    assert f"log p is −{-per_piece:.2f} per piece, and above −0.50" in notice
-    assert notice.endswith("made for short everyday English sentences and image captions.")
+    least = bundled.domain.least_log_prob
+    assert f"log p is −{-per_piece:.2f} per piece, and above −{-least:.2f}" in notice
+    assert notice.endswith(f"made for {bundled.domain.made_for}.")
 
 
 def test_the_limit_itself_is_known_text() -> None:

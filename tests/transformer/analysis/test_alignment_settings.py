@@ -38,9 +38,11 @@ def test_a_checkpoint_without_the_file_says_that_nobody_measured(translator: Tra
 
 
 def test_the_bundled_model_was_measured() -> None:
-    gold = Translator.load().alignment.gold
+    bundled = Translator.load()
+    gold = bundled.alignment.gold
     assert gold is not None
     assert gold.aer < 30
+    assert f"AER {gold.aer:.1f}" in (bundled.folder / "MODEL_CARD.md").read_text("utf-8")
 
 
 def changed(**values: object) -> bytes:

@@ -11,6 +11,7 @@ from tests.viz.app_test import heads_page, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from viz.app import cached_results, source_box
+from viz.draw.labels import display_tokens
 
 NO_PICTURE = "Without a translation there is nothing to draw."
 TOO_LONG = "The text is too long for a link: reloading the page loses it."
@@ -131,14 +132,20 @@ def test_a_sentence_too_long_for_a_map_is_refused_before_it_is_translated(
 
 
 def test_the_bundled_model_knows_its_german(serve) -> None:
-    app = serve(checkpoint="", text="Two dogs are running through the snow.")
-    assert "Hunde" in texts(app)[1]
+    text = "Two dogs are running through the snow."
+    bundled = Translator.load()
+    found = bundled.translate(text)
+    trace = bundled.trace_of(found)
+    app = serve(checkpoint="", text=text)
+    assert texts(app)[1] == found.text
+    assert "Hunde" in found.text
     drawn = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
     words, meta = (
         next(one for one in drawn if one["component"] == name)
         for name in ("word_links", "attention_map")
     )
     assert {"Two", "dogs", "snow", "."} <= set(words["source"])
-    assert {"Two", "dogs", "snow", "</s>"} <= set(meta["keys"])
-    assert "Hunde" in meta["queries"]
+    assert meta["keys"] == display_tokens(trace.source_tokens)
+    rows = trace.labels("cross", bundled.alignment.row).queries
+    assert meta["queries"] == display_tokens(rows)
     st.cache_resource.clear()  # the bundled model is not for the tests that follow

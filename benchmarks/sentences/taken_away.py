@@ -11,24 +11,33 @@ from torch import Tensor
 from benchmarks.sentences.facts import KINDS, MAYBE, Expected, Facts, Floats, Marked, number
 from benchmarks.sentences.heads import strongest_cells
 from benchmarks.sentences.translate import bar
-from transformer import Kind
+from transformer import Kind, Translator
 from transformer.config import BOS
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 
-OFF: tuple[tuple[Kind, int, int], ...] = (("cross", 0, 6), ("encoder_self", 0, 5))
-"""With z = 0."""
-LINK = "c0.6,e0.5"
 _NAMED, _ROUNDING = 8, 1e-5
+
+
+def off(translator: Translator) -> tuple[tuple[Kind, int, int], ...]:
+    """The heads with z = 0: the one by which words are aligned, or one beside it, and another."""
+    aligns = translator.alignment
+    return ("cross", aligns.layer, aligns.head or 0), ("encoder_self", 0, 5)
+
+
+def link(translator: Translator) -> str:
+    """These heads as the address has them."""
+    return ",".join(f"{kind[0]}{layer}.{head}" for kind, layer, head in off(translator))
 
 
 def taken_away(facts: Facts) -> Iterator[Expected]:
     """The new translation, log P, the small maps, and which heads look elsewhere."""
     yield from bar(facts)
-    edits = {f"{attention_name(kind, layer)}.hook_z": _zero(head) for kind, layer, head in OFF}
+    heads = off(facts.translator)
+    edits = {f"{attention_name(kind, layer)}.hook_z": _zero(head) for kind, layer, head in heads}
     new = facts.translated(edits)
     total = len(KINDS) * facts.config.N * facts.config.h
-    yield f"{len(OFF)} of {total} heads are changed, and the model writes:"
+    yield f"{len(heads)} of {total} heads are changed, and the model writes:"
     yield Marked(new.text, facts.found.text)
     pieces = list(new.best.hypothesis.tokens)
     written = facts.score(pieces, edits)

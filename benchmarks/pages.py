@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import statistics
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
+from transformer import Translator
 from transformer.arguments import whole_number
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Control(NamedTuple):
         what: in words.
         choices: selectors of what is clicked.
         menu: which offers them; it is opened before the clock starts.
+        prefix: with which its translations must begin.
         anew: what is carried in its sentences, a new one for each click, so that nothing is
             remembered; the first choice alone.
     """
@@ -73,6 +76,7 @@ class Control(NamedTuple):
     what: str
     choices: tuple[str, str]
     menu: str | None = None
+    prefix: str | None = None
     anew: str | None = None
 
 
@@ -92,9 +96,10 @@ CONTROLS = (
     ),
     Control(
         "",
-        {"prefix": "▁Ein ▁junge ▁Herr"},
+        {},
         "a forced prefix released",
         (".st-key-release [role=button], .st-key-release button >> nth=0", ""),
+        prefix="Ein junge Herr",
         anew="yellow kite",
     ),
     Control("heads", {}, "another kind", _buttons("kind")),
@@ -182,13 +187,22 @@ def run(options: argparse.Namespace) -> None:
             )
 
 
+@cache
+def _in_pieces(text: str) -> str:
+    """As the address has it, in pieces of the bundled model."""
+    return " ".join(piece.text for piece in Translator.load().target_tokenizer.pieces(text))
+
+
 def _seconds(page: Page, address: str, control: Control, click: int) -> float:
     """From one click to the last picture that it redraws."""
     if control.anew or not click:
         text = SENTENCE
         if control.anew:
             text = text.replace("heavy box", control.anew).replace("two", COUNTS[click])
-        page.goto(f"{address}/{control.page}?{urlencode({'text': text, **control.url})}")
+        url = {"text": text, **control.url}
+        if control.prefix:
+            url["prefix"] = _in_pieces(control.prefix)
+        page.goto(f"{address}/{control.page}?{urlencode(url)}")
         page.locator(control.menu or control.choices[0]).wait_for()
         page.evaluate(NOTE)
         page.wait_for_function(QUIET)  # all that is drawn first is there

@@ -19,8 +19,8 @@ MAX_PIECES = 512
 """Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
 
 SEARCH_SECONDS = 8.0
-"""Processor time that a search may take: measured at N = 3, 20 words take 0.2 s, 80 words 0.6, and
-500 pieces of nonsense with a beam of 8 would take half a minute."""
+"""Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
+what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
 
 
 class SearchBudget:

@@ -27,7 +27,7 @@ from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_w
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed, too."""
 AT_ONCE = 160
-"""Pieces of both sides up to which they are: 135 take 0.3 s on one core, 556 take 5 s."""
+"""Pieces of both sides up to which they are: many more would keep the page waiting for seconds."""
 TOP = 5
 """Pieces of each layer that a hover names."""
 

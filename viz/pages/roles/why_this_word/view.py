@@ -30,7 +30,7 @@ from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_w
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased, too."""
 ERASED_AT_ONCE = 32
-"""Pieces up to which the check is done without being asked for: 22 take 0.2 s on one core."""
+"""Pieces up to which the check is done unasked: many more would keep the page waiting."""
 MOST_ERASED = 128
 """Each piece is one run of the whole model, so the time grows with the cube of the length."""
 OF_NOTE = 0.1

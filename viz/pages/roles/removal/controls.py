@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
@@ -136,6 +138,8 @@ def second_sentence(
 def open_without(head: Head) -> None:
     """Let the next run open the view that takes heads away, with this one away."""
     st.session_state[VIEW] = TAKE_AWAY
-    removed = format_changes([Change(head)])
-    # the field that holds it is not on the page yet, so nothing else puts it into the address
-    st.session_state[REMOVED], st.query_params[REMOVED] = removed, removed
+    st.session_state[REMOVED] = removed = format_changes([Change(head)])
+    # the field that holds it is not on the page yet, so nothing else puts it into the address;
+    # after a double click it is, and does so by itself
+    with suppress(StreamlitAPIException):
+        st.query_params[REMOVED] = removed

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from transformer import AttentionTrace, Translation, Translator
@@ -83,3 +90,32 @@ def texts(app: AppTest) -> list[str]:
 def in_url(app: AppTest, name: str) -> str | None:
     values = app.query_params.get(name)
     return values[-1] if isinstance(values, list) else values
+
+
+def choice(app: AppTest, key: str, value: object) -> WidgetStates:
+    """What a browser sends for a choice in the picture of a key: the values of all widgets, too."""
+    picture = next(
+        one.proto for one in app.get("bidi_component") if one.proto.id.endswith(f"-{key}")
+    )
+    states = app._tree.get_widget_states()
+    picked = json.dumps([{"event": "picked", "value": value}])
+    states.widgets.add(id=_make_trigger_id(picture.id, "events"), json_trigger_value=picked)
+    return states
+
+
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, sent: list[WidgetStates]
+) -> None:
+    """Let a browser send something while a run is within a function, once for each in the list."""
+    real: Callable[..., object] = getattr(module, name)
+
+    def interrupted(*args: Any, **more: Any) -> object:
+        ctx = get_script_run_ctx()
+        if sent and ctx is not None and ctx.script_requests is not None:
+            states = sent.pop(0)
+            ctx.script_requests.request_rerun(
+                RerunData(ctx.query_string, states, page_script_hash=ctx.page_script_hash)
+            )
+        return real(*args, **more)
+
+    monkeypatch.setattr(module, name, interrupted)

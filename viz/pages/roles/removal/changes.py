@@ -67,14 +67,20 @@ def format_changes(changes: Sequence[Change]) -> str:
     return ",".join(map(_format, changes))
 
 
-def parse_changes(text: str, model: Transformer) -> tuple[list[Change], str]:
-    """The heads that a link names, and what is wrong with the first that is left out, or ""."""
+def parse_changes(text: str, model: Transformer | None) -> tuple[list[Change], str]:
+    """The heads that a link names, and what is wrong with the first that is left out, or "".
+
+    Args:
+        text: of the link.
+        model: which has them, and each is named once; None leaves that open.
+    """
     changes: list[Change] = []
     problem = ""
     for part in text.split(",") if text.strip() else ():
         try:
             change = _parse(part.strip())
-            require_heads(model, [*(one.head for one in changes), change.head])
+            if model is not None:
+                require_heads(model, [*(one.head for one in changes), change.head])
         except HeadlightError as error:
             problem = problem or f"{error} It is left out here."
             continue

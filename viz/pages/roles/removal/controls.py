@@ -18,7 +18,7 @@ from viz.app.address import MAX_CHARACTERS
 from viz.app.fields import choose_one
 from viz.app.head_picker import pick_head
 from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
-from viz.pages.roles.removal.changes import Change, How, format_changes
+from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
@@ -97,6 +97,16 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
 def choose_removed(text: str) -> None:
     """Set the heads that are off in the next run of the page, as the link has them."""
     st.session_state[REMOVED] = text
+
+
+def removed_now() -> list[Change]:
+    """The heads that are off when a click is heard, from which it goes on.
+
+    Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+    """
+    # without the model: what waits for a click stays in memory with the tab
+    changes, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
+    return changes
 
 
 def _pick_map() -> Which:

@@ -11,6 +11,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from viz.draw.labels import display_tokens, row_names
 from viz.pages.roles.removal.changes import Change, format_changes, with_row
+from viz.pages.roles.removal.controls import removed_now
 
 _ROW, _KEYS = "removal-row", "removal-keys"
 
@@ -40,8 +41,13 @@ def paint_rows(
             format_func=lambda n: f"{n + 1} {names[n]}",
             key=_ROW,
         )
-        painted = painted_rows(changes, head, (len(names), len(tokens)))
-        st.session_state[_KEYS] = list(painted.get(row, ()))
+        shape = len(names), len(tokens)
+        st.session_state[_KEYS] = list(painted_rows(changes, head, shape).get(row, ()))
+
+        def chosen() -> None:
+            keys = st.session_state[_KEYS]
+            choose(format_changes(with_row(removed_now(), head, shape, row, keys)))
+
         st.multiselect(
             "so that it looks evenly at",
             # its mask shows a row of the decoder nothing that comes later
@@ -49,11 +55,7 @@ def paint_rows(
             format_func=lambda n: f"{n + 1} {tokens[n]}",
             key=_KEYS,
             placeholder="as it was: choose tokens",
-            on_change=lambda: choose(
-                format_changes(
-                    with_row(changes, head, (len(names), len(tokens)), row, st.session_state[_KEYS])
-                )
-            ),
+            on_change=chosen,
         )
 
 

@@ -39,7 +39,7 @@ from viz.pages.roles.removal.changes import (
     switched,
 )
 from viz.pages.roles.removal.charts import word_log_probs, words_chart
-from viz.pages.roles.removal.controls import Controls, choose_removed
+from viz.pages.roles.removal.controls import Controls, choose_removed, removed_now
 from viz.pages.roles.removal.effect import effect_of
 from viz.pages.roles.removal.importance import remove_by_importance
 from viz.pages.roles.removal.painting import paint_rows, painted_squares
@@ -112,7 +112,7 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         if paints:
             open_head(head)
         else:
-            choose_removed(format_changes(switched(named, head, controls.how)))
+            choose_removed(format_changes(switched(removed_now(), head, controls.how)))
 
     data = encode_grid(
         parts,
@@ -169,7 +169,7 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
 
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
-        choose_removed(painted_squares(named, controls.head, shape, squares))
+        choose_removed(painted_squares(removed_now(), controls.head, shape, squares))
 
     paints = controls.how == "rows"
     title = f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}"

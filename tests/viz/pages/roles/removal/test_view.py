@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import Translator
@@ -33,6 +33,7 @@ from transformer.search_settings import SearchSettings
 from viz.app.candidates import mark_changed_words
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
+from viz.pages.roles.removal import view
 from viz.pages.roles.removal.changes import parse_changes
 from viz.pages.roles.removal.effect import effect_of
 from viz.pages.roles.removal.view import most_changed
@@ -203,6 +204,30 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     st.cache_resource.clear()
     gc.collect()
     assert held() is None
+
+
+def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened()
+    first = choice(app, "roles-grid", ["cross", 0, 0])
+    app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
+    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
+    app._run(first)
+    assert in_url(app, "removed") == "c0.0,c0.1"
+    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    shown, arrays = message(app, "attention_map")
+    queries, keys = arrays["weights"].shape
+    rows = f"c0.1p{queries}x{keys}_0-1"
+    first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
+    app.text_input(key="removed").set_value(rows)
+    second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
+    meanwhile(monkeypatch, view, "effect_of", [second])
+    app._run(first)
+    assert in_url(app, "removed") == f"{rows}.2"
+    app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
+    app.multiselect(key="removal-keys").set_value([1]).run()
+    assert in_url(app, "removed") == f"e0.0,{rows}"
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:

@@ -44,6 +44,15 @@ def identity(translator: Translator) -> Hashable:
     return translator.checksum, translator.languages, translator.domain
 
 
+def trace_identity(trace: AttentionTrace) -> Hashable:
+    """What stands for a trace in the key of a cached result, beside the identity of its model.
+
+    The same words can be written in other pieces.
+    """
+    pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
+    return trace.source, trace.target, pieces
+
+
 def translate(translator: Translator, text: str, beam_size: int) -> Translation:
     """Cached: the translation with the paper's settings; as `search`.
 

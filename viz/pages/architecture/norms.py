@@ -18,6 +18,7 @@ from transformer.analysis.paper.norms import (
 )
 from transformer.layers import AddAndNorm
 from viz.app import further_sentences, sentence_bar
+from viz.app.cached_results import trace_identity
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
@@ -55,13 +56,11 @@ def show(row: DeltaGenerator) -> None:
     if not traces:
         return
     every = batch_traces(traces)
-    texts = tuple((trace.source, trace.target) for trace in traces)
-    inside = memo_per_trace(
-        traces[0], ("norm", texts, name), lambda: norm_values(model, every, name)
-    )
+    of = tuple(map(trace_identity, traces))
+    inside = memo_per_trace(traces[0], ("norm", of, name), lambda: norm_values(model, every, name))
     alone = memo_per_trace(
         traces[0],
-        ("norm", texts[:1], name),
+        ("norm", of[:1], name),
         lambda: norm_values(model, batch_traces(traces[:1]), name),
     )
     counts = np.ones_like(inside.real) if padding else inside.real

@@ -16,7 +16,7 @@ from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
 from viz.app import sentence_bar
-from viz.app.cached_results import identity
+from viz.app.cached_results import identity, trace_identity
 from viz.app.explanations import code_line
 from viz.app.memory import memo
 from viz.app.progress import progress_bar
@@ -139,8 +139,7 @@ def through_lens(
     if name == "weights":
         return trace
     made_by = translator or sentence_bar.drawn_from().translator
-    pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
-    key = ("lens", name, identity(made_by), trace.source, trace.target, pieces)
+    key = "lens", name, identity(made_by), trace_identity(trace)
     return memo(key, lambda: _compute(name, made_by, trace))
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.paper.leaks import Leak, leak
+from viz.app.cached_results import trace_identity
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number, listing
@@ -40,12 +41,12 @@ def leaks_with_and_without(
     translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
 ) -> tuple[Leak, Leak]:
     """The model with the mask of this kind, and without it."""
-    texts = tuple((trace.source, trace.target) for trace in traces)
+    of = tuple(map(trace_identity, traces))
 
     def one(masked: bool) -> Leak:
         return memo_per_trace(
             traces[0],
-            ("leak", texts, kind, masked),
+            ("leak", of, kind, masked),
             lambda: leak(translator.model, batch, kind, masked=masked),
         )
 

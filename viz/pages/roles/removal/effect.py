@@ -44,8 +44,8 @@ def effect_of(
         "heads taken away",
         cached_results.identity(translator),
         state_of_file(means) if any(change.how == "mean" for change in changes) else None,
-        (trace.source, trace.target, len(trace.target_pieces)),
-        (donor.source, donor.target) if donor and patches else None,
+        cached_results.trace_identity(trace),
+        cached_results.trace_identity(donor) if donor and patches else None,
         settings,
         format_changes(changes),
     )

@@ -278,6 +278,21 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     assert len(found) == 2
 
 
+def test_the_same_words_in_other_pieces_are_another_translation(translator: Translator) -> None:
+    known = [piece.text for piece in translator.tokenizer.pieces("Der Hund im Garten.")]
+    lengths = [len(piece) for piece in known]
+    at = next(n for n, length in enumerate(lengths) if length > 1 and lengths.count(length) > 1)
+    both = [n for n, length in enumerate(lengths) if length == lengths[at]][:2]
+    changes, _ = parse_changes("c1.3", translator.model)
+    for n in both:  # one piece in letters: as many pieces either way
+        pieces = [*known[:n], *known[n], *known[n + 1 :]]
+        translation = translator.score(SENTENCE, pieces).translation
+        trace = translator.trace_of(translation)
+        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        alone = effect(translator, trace, [Removal("cross", 1, 3)])
+        np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
+
+
 def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     opened, measured_folder: Path
 ) -> None:

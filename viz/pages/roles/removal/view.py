@@ -65,11 +65,11 @@ def show() -> None:
         named, changes, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, changes, effect)
-        _grid(controls, named, effect)
+        _grid(controls, named, changes, effect)
     with right:
         if controls.how == "rows":
             paint_rows(trace, controls.head, named, choose_removed)
-        _map(controls, named, effect)
+        _map(controls, changes, effect)
         _words(effect)
         _most_changed(effect)
     with by_importance:  # after what a click changes
@@ -100,7 +100,9 @@ def _effect(
     return named, changes, effect
 
 
-def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
+def _grid(
+    controls: Controls, named: Sequence[Change], changes: Sequence[Change], effect: Effect
+) -> None:
     """All heads under the removal, small; a click switches one."""
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [
@@ -119,7 +121,7 @@ def _grid(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         crossed=[change.head for change in named],
         switches=not paints,
         key="roles-grid",
-        caption=origin_of(effect.before).caption(_off(named)),
+        caption=origin_of(effect.before).caption("every head.", _changed(changes)),
     )
     mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
 
@@ -154,7 +156,7 @@ def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
     return f"{len(changes)} of {total} heads {changed}, and the model writes:"
 
 
-def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
+def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
     """The open head after, before, or the difference."""
     which = controls.which
     kind, layer, head = controls.head
@@ -187,7 +189,9 @@ def _map(controls: Controls, named: Sequence[Change], effect: Effect) -> None:
         note=_note(controls),
         beside_difference=True,
         paints=paints,
-        caption=origin_of(effect.before).caption(head_caption(kind, layer, head), f"{which}."),
+        caption=origin_of(effect.before).caption(
+            head_caption(kind, layer, head), f"{which}.", _changed(changes)
+        ),
     )
     if paints:
         mount_painted_map("roles-map", data, title, axes.labels, on_paint)
@@ -249,10 +253,9 @@ def _words(effect: Effect) -> None:
     )
 
 
-def _off(changes: Sequence[Change]) -> str:
-    if not changes:
-        return "every head, none taken away."
-    return f"every head, with these changed: {', '.join(one.name for one in changes)}."
+def _changed(changes: Sequence[Change]) -> str:
+    """For a saved picture: which heads are changed in it."""
+    return f"heads changed: {', '.join(one.name for one in changes) or 'none'}."
 
 
 def _explain() -> None:

@@ -174,6 +174,8 @@ def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
     assert "attention_map" in message(app, "attention_map")[0]["component"]
     assert ["cross", 1, 3] in message(app, "head_grid")[0]["crossed"]
     assert "1 of " in candidate(app)
+    for picture in ("head_grid", "attention_map"):  # what a saved file says
+        assert "heads changed: L2 H4 · cross." in message(app, picture)[0]["caption"]
 
 
 def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
-from transformer.languages import OURS
-from viz.app import address, cached_results, sentence_bar
+from viz.app import address, cached_results, sentence_bar, source_box
 from viz.app.address import MAX_CHARACTERS
 
 MORE = "more"
@@ -25,11 +24,12 @@ def traces() -> list[AttentionTrace]:
     Empty after the page has said why there is no picture. A line that cannot be translated is
     named on the page and left out.
     """
-    translation_in_bar = sentence_bar.current()
-    languages = OURS if translation_in_bar is None else translation_in_bar.translator.languages
+    languages = sentence_bar.languages()
+    default = _FIRST if languages.source == _LANGUAGE else ""
+    source_box.follow_language(MORE, languages, default, _FIRST)
     typed = st.text_area(
         "Further sentences of the batch, one on each line",
-        _FIRST if languages.source == _LANGUAGE else "",
+        default,
         key=MORE,
         bind="query-params",
         height=90,

@@ -97,14 +97,28 @@ def in_link(kind: Kind, layer: int, head: int) -> dict[str, str]:
 
 
 def _menu(label: str, name: str, options: list[str], default: int | None) -> str:
+    first = _name(default)
+    _keep_in_link(name, options, first)
     return st.selectbox(
         label,
         options,
-        index=options.index(_name(default)),
+        index=options.index(first),
         key=name,
         bind="query-params",
         width=128 if MEAN in options else 116,
     )
+
+
+def _keep_in_link(name: str, options: list[str], first: str) -> None:
+    """Where the model before had another first choice, put what stays chosen into the address.
+
+    Args:
+        first: that of this model, which the address leaves out.
+    """
+    state, before = st.session_state, f"head_picker.first.{name}"
+    if state.get(before, first) != first and state.get(name) in options:
+        state[name] = state[name]  # setting it puts it there, or takes it out
+    state[before] = first
 
 
 def _names(count: int) -> list[str]:

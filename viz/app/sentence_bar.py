@@ -138,6 +138,12 @@ def let_go() -> None:
     st.session_state[_CURRENT] = None
 
 
+def languages() -> Languages:
+    """Those of the model in the bar, or of the last one where it could not be loaded."""
+    found: Languages = st.session_state.get(_LANGUAGES, OURS)
+    return found
+
+
 def current() -> BarTranslation | None:
     """The translation of this run, or None where the bar has said why there is none."""
     result: BarTranslation | None = st.session_state.get(_CURRENT)
@@ -194,7 +200,7 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
             translator = models.load(folder)
         except HeadlightError as error:
             # the box stays as it is, so that nothing that was typed is lost
-            return _Loaded(None, st.session_state.get(_LANGUAGES, OURS), str(error))
+            return _Loaded(None, languages(), str(error))
     st.session_state[_LANGUAGES] = translator.languages
     return _Loaded(translator, translator.languages, "")
 

@@ -26,8 +26,6 @@ LANGUAGE = "language"
 LONGEST_LABEL = 8
 """Letters of a language's name that fit beside the box where it has its usual place."""
 
-_SOURCE = "source_box.source"
-
 
 def label(languages: Languages, side: Side, text: str = "") -> str:
     """What stands before a line of the bar.
@@ -60,7 +58,7 @@ def show(languages: Languages, *, in_link: bool) -> str:
     """
     english = languages.source == "English"
     default = EXAMPLES[0] if english else ""
-    _fit_example(languages, default)
+    follow_language(TEXT, languages, default, *EXAMPLES)
     typed = st.text_area(
         label(languages, "source"),
         default,
@@ -76,15 +74,24 @@ def show(languages: Languages, *, in_link: bool) -> str:
     return typed or ""
 
 
-def _fit_example(languages: Languages, default: str) -> None:
-    """Where nobody typed anything, what stands there follows the language of the model."""
+def follow_language(key: str, languages: Languages, default: str, *others: str) -> None:
+    """Where nobody typed anything, what stands in a field follows the language of the model.
+
+    Before the field is drawn; the address then has what its reader sees.
+
+    Args:
+        key: of the field, which is its name in the URL.
+        default: what stands there at first for this model.
+        others: what stands there untyped for a model of another language, beside "".
+    """
     state, ctx = st.session_state, get_script_run_ctx()
-    before = state.get(_SOURCE, languages.source)
-    state[_SOURCE] = languages.source
+    known = f"source_box.language.{key}"
+    before = state.get(known, languages.source)
+    state[known] = languages.source
     if before == languages.source or (ctx is not None and ctx.is_history_navigation):
         return
-    if state.get(TEXT) in (*EXAMPLES, ""):
-        state[TEXT] = default
+    if state.get(key) in (*others, ""):
+        state[key] = default
 
 
 def _language_menu(languages: Languages, text: str) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.viz.app_test import texts
+import pytest
+
+from tests.viz.app_test import in_url, texts
+from transformer import Translator
+from transformer.languages import OURS, Languages
+from viz.app import models
 
 FIRST = "The dog sleeps."
 
@@ -38,3 +43,20 @@ def test_without_a_translation_there_is_no_batch(serve) -> None:
     app = serve(page, text=" ", more="Her horse waits.")
     assert app.session_state["sources"] == []
     assert "Without a translation there is nothing to draw." in texts(app)
+
+
+def test_the_sentences_at_the_start_are_in_the_language_of_the_model(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = serve(page, text=FIRST)
+    at_first = app.text_area(key="more").value
+    assert at_first
+    shown = models.load(translator.folder)
+    for languages, expected in ((Languages("French", "Finnish"), ""), (OURS, at_first)):
+        monkeypatch.setattr(shown, "languages", languages)
+        app.run()
+        assert app.text_area(key="more").value == expected
+        assert in_url(app, "more") is None  # as a link without it opens it
+    app.text_area(key="more").set_value("Her horse waits.").run()
+    monkeypatch.setattr(shown, "languages", Languages("French", "Finnish"))
+    assert app.run().text_area(key="more").value == "Her horse waits."

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import in_url
+
 
 def with_means() -> None:
     import streamlit as st
@@ -58,3 +60,20 @@ def one_head() -> None:
 )
 def test_where_no_mean_is_offered_both_are_numbers(url: dict[str, str], expected: str) -> None:
     assert picked(one_head, **url) == expected
+
+
+def one_layer() -> None:
+    import streamlit as st
+
+    from viz.app.head_picker import pick_layer
+
+    layers = st.session_state.get("layers", 3)
+    pick_layer("layer", layers, default=layers - 1)
+
+
+def test_what_stays_chosen_in_another_model_stands_in_the_link() -> None:
+    app = AppTest.from_function(one_layer).run()
+    for layers, chosen, link in ((6, "3", "3"), (3, "3", None), (2, "2", None), (4, "2", "2")):
+        app.session_state["layers"] = layers
+        app.run()
+        assert (app.selectbox(key="layer").value, in_url(app, "layer")) == (chosen, link)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.viz.app_test import heads_page, texts
-from transformer import InputError
-from viz.app import cached_results
+from transformer import InputError, Translator
+from transformer.languages import Languages
+from viz.app import cached_results, models
+from viz.app.source_box import EXAMPLES
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -13,6 +17,17 @@ def test_an_empty_second_sentence_says_so_and_the_page_lives(serve) -> None:
     app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
     app.text_input(key="text2").set_value("  ").run()
     assert any("The text is empty" in line for line in texts(app))
+
+
+def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
+    assert app.text_input(key="text2").value == EXAMPLES[1]
+    french = Languages("French", "Finnish")
+    monkeypatch.setattr(models.load(translator.folder), "languages", french)
+    assert app.run().text_input(key="text2").value == ""
+    assert not app.exception
 
 
 def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:

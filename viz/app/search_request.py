@@ -146,6 +146,19 @@ def history() -> History[SearchRequest]:
     return found
 
 
+def is_asked(request: SearchRequest) -> bool:
+    """Whether a click belongs to what now stands in the bar: its text and its model.
+
+    Another sentence can stand there while a picture is still that of the one before.
+
+    Args:
+        request: that the clicked picture was made for.
+    """
+    state = st.session_state
+    same_model = state.get(MODEL, request.model) == request.model
+    return same_model and state.get(TEXT) == request.text
+
+
 def release_outdated() -> None:
     """Release what belongs to another sentence or model than there is now.
 

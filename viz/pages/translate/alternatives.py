@@ -11,6 +11,7 @@ from transformer.score import most_probable_others
 from viz.app.explanations import code_line
 from viz.app.mounts import mount_bars
 from viz.app.origin import origin_of
+from viz.app.search_request import is_asked
 from viz.app.sentence_bar import BarTranslation
 from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
@@ -21,7 +22,7 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
     """Draw each written piece with its probability, the next best ones beside it."""
     st.subheader("What else could have stood there", anchor=False)
     known = scored(bar)
-    tokenizer = bar.translator.target_tokenizer
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
     written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
     steps = [
         [
@@ -32,7 +33,7 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
     ]
 
     def picked(choice: tuple[int, int] | None) -> None:
-        if choice is None:
+        if choice is None or not is_asked(request):
             clicks.say_late()
             return
         step, alternative = choice

@@ -10,9 +10,7 @@ from transformer.config import EOS
 from transformer.tokenizer import SPECIAL, Tokenizer
 from viz.app import search_request
 
-LATE = (
-    "That place belonged to a sentence that has changed since: click it again where it stands now."
-)
+LATE = "That belonged to a sentence that has changed since: do it again in what stands here now."
 
 _LATE = "translate.late"
 

@@ -7,6 +7,7 @@ import streamlit as st
 from transformer import HeadlightError
 from viz.app import search_request
 from viz.app.mounts import mount_editor
+from viz.app.search_request import SearchRequest
 from viz.app.sentence_bar import BarTranslation
 from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
@@ -26,10 +27,11 @@ def show_editor(bar: BarTranslation) -> None:
 
     def changed(change: Edited | Forced | None) -> None:
         if isinstance(change, Edited):
-            st.session_state[_REVISION] = change.revision
-            search_request.edit(change.text)
-        elif change is None:
+            st.session_state[_REVISION] = change.revision  # heard, even where it comes too late
+        if change is None or not search_request.is_asked(request):
             clicks.say_late()
+        elif isinstance(change, Edited):
+            search_request.edit(change.text)
         else:
             prefix = [piece.text for piece in pieces[: change.piece]]
             other, _ = pieces[change.piece].others[change.alternative]
@@ -80,10 +82,17 @@ def _buttons(bar: BarTranslation) -> None:
                 "Let the model go on from here",
                 key="go-on",
                 type="tertiary",
-                on_click=search_request.force,
-                args=(_prefix_of(bar),),
+                on_click=_go_on,
+                args=(bar.requested, _prefix_of(bar)),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )
+
+
+def _go_on(request: SearchRequest, prefix: tuple[str, ...]) -> None:
+    if search_request.is_asked(request):
+        search_request.force(prefix)
+    else:
+        clicks.say_late()
 
 
 def _prefix_of(bar: BarTranslation) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from transformer.decoding.tree import Reason, SearchTree
 from viz.app import cached_results
 from viz.app.mounts import mount_tree
 from viz.app.request_translation import settings_of
+from viz.app.search_request import is_asked
 from viz.app.sentence_bar import BarTranslation
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
@@ -28,11 +29,11 @@ def show_tree(bar: BarTranslation) -> None:
     if tree is None or not tree.nodes:
         return
     forced = len(translation.prefix)
-    tokenizer = bar.translator.target_tokenizer
+    request, tokenizer = bar.requested, bar.translator.target_tokenizer
     nodes = drawn_nodes(bar.translator, tree, translation)
 
     def picked(node: int | None) -> None:
-        if node is None:
+        if node is None or not is_asked(request):
             clicks.say_late()
         else:
             clicks.force(tokenizer, [nodes[at].text for at in tree.path(node)])

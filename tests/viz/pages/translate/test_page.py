@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis import alignment_settings
@@ -201,6 +201,31 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
     assert in_url(app, "edited") == german(app)
+
+
+@pytest.mark.parametrize("picture", ["tree", "steps", "editor"])
+def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch, picture: str
+) -> None:
+    other = "The cat sings."
+    app = serve(translate_page, text=SENTENCE)
+    nodes = drawn(app, "beam_tree")[0]["texts"]
+    known = translator.score(SENTENCE, [p.text for p in translator.translate(SENTENCE).best.pieces])
+    clicked = {
+        "tree": {"node": 0, "prefix": nodes[0]},
+        "steps": {"step": 0, "alternative": 0, "prefix": known.alternatives[0][0].piece},
+        "editor": {"text": "Der Hund", "revision": 7},
+    }
+    app.text_area(key="text").set_value(other)
+    typed = app._tree.get_widget_states()
+    late = choice(app, f"translate-{picture}", clicked[picture])
+    meanwhile(monkeypatch, cached_results, "search", [late])
+    app._run(typed)
+    assert german(app) == translator.translate(other).text
+    assert (in_url(app, "prefix"), in_url(app, "edited")) == (None, None)
+    assert page_clicks.LATE in [caption.value for caption in app.caption]
+    if picture == "editor":  # else it would wait for an answer, and show none that comes
+        assert drawn(app, "translation_editor")[0]["revision"] == 7
 
 
 def path(tree: SearchTree) -> tuple[int, ...]:

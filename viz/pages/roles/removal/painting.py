@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from viz.app import search_request, sentence_bar
 from viz.draw.labels import display_tokens, row_names
 from viz.pages.roles.removal.changes import Change, format_changes, with_row
 from viz.pages.roles.removal.controls import removed_now
@@ -29,6 +30,7 @@ def paint_rows(
         changes: what is switched off or painted now.
         choose: takes the text of a link that is to be there in the next run.
     """
+    request = sentence_bar.drawn_from().requested
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
@@ -45,8 +47,9 @@ def paint_rows(
         st.session_state[_KEYS] = list(painted_rows(changes, head, shape).get(row, ()))
 
         def chosen() -> None:
-            keys = st.session_state[_KEYS]
-            choose(format_changes(with_row(removed_now(), head, shape, row, keys)))
+            if search_request.is_asked(request):
+                keys = st.session_state[_KEYS]
+                choose(format_changes(with_row(removed_now(), head, shape, row, keys)))
 
         st.multiselect(
             "so that it looks evenly at",

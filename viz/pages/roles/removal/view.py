@@ -16,7 +16,7 @@ from transformer.analysis.heads.effect import Effect, patched
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import removed
 from transformer.kinds import KINDS
-from viz.app import sentence_bar
+from viz.app import search_request, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
@@ -158,7 +158,7 @@ def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
 
 def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
     """The open head after, before, or the difference."""
-    which = controls.which
+    request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
     at = layer, head
@@ -171,7 +171,8 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
 
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
-        choose_removed(painted_squares(removed_now(), controls.head, shape, squares))
+        if search_request.is_asked(request):
+            choose_removed(painted_squares(removed_now(), controls.head, shape, squares))
 
     paints = controls.how == "rows"
     title = f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}"

@@ -30,6 +30,7 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.kinds import KINDS
 from transformer.search_settings import SearchSettings
+from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
@@ -230,6 +231,21 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
     app.multiselect(key="removal-keys").set_value([1]).run()
     assert in_url(app, "removed") == f"e0.0,{rows}"
+
+
+def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(removed_how="painted", kind="cross", layer="1", head="2")
+    app.text_area(key="text").set_value("The cat sings.")
+    typed = app._tree.get_widget_states()
+    shown, _ = message(app, "attention_map")
+    app.multiselect(key="removal-keys").set_value([1])
+    painted_late = choice(app, "roles-map", shown | {"squares": [[1, 2]]})
+    meanwhile(monkeypatch, cached_results, "search", [painted_late])
+    app._run(typed)
+    assert app.text_area(key="text").value == "The cat sings."
+    assert in_url(app, "removed") is None
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ import streamlit as st
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from transformer import AttentionTrace, Translation, Translator
 from viz.app import cached_results, model_folders
@@ -101,6 +102,15 @@ def choice(app: AppTest, key: str, value: object) -> WidgetStates:
     picked = json.dumps([{"event": "picked", "value": value}])
     states.widgets.add(id=_make_trigger_id(picture.id, "events"), json_trigger_value=picked)
     return states
+
+
+def go_back(app: AppTest, monkeypatch: pytest.MonkeyPatch, **url: str) -> AppTest:
+    """Run as for the button Back of a browser, which leads to this URL."""
+    with monkeypatch.context() as patch:
+        back = partial(RerunData, is_history_navigation=True)
+        patch.setattr(local_script_runner, "RerunData", back)
+        app.query_params = {**url}
+        return app.run()
 
 
 def meanwhile(

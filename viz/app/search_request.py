@@ -33,6 +33,7 @@ _QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
 
 _SEEN, _RELEASED = "search_request.seen", "search_request.released"
 _HISTORY, _WRONG = "search_request.history", "search_request.wrong"
+_CHOSEN = "search_request.chosen"
 
 
 class SearchRequest(NamedTuple):
@@ -92,6 +93,11 @@ def shorten(text: str) -> str:
     return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
 
 
+def put_text(text: str) -> None:
+    """Let the next run translate a text that was chosen: undone by itself, unlike letters."""
+    st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
+
+
 def force(pieces: Sequence[str]) -> None:
     """Let the next run begin its translation with these pieces."""
     st.session_state[PREFIX], st.session_state[EDITED] = " ".join(pieces), ""
@@ -147,12 +153,9 @@ def history() -> History[SearchRequest]:
 
 
 def is_asked(request: SearchRequest) -> bool:
-    """Whether a click belongs to what now stands in the bar: its text and its model.
+    """Whether the text and the model of a request are still those in the bar.
 
-    Another sentence can stand there while a picture is still that of the one before.
-
-    Args:
-        request: that the clicked picture was made for.
+    While the next sentence is searched, what is on the page was made for the one before.
     """
     state = st.session_state
     same_model = state.get(MODEL, request.model) == request.model
@@ -166,15 +169,15 @@ def release_outdated() -> None:
     """
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
-    ctx = get_script_run_ctx()
     if seen is None:
         return
-    other_model = state.get(MODEL, seen.model) != seen.model
-    if state.get(TEXT) == seen.text and not other_model:
+    if _is_history_navigation():
+        # brings a sentence with what belongs to it; the fields do not have it yet
+        state.pop(_RELEASED, None)
+        return
+    if is_asked(seen):
         return
     said, at = state.pop(_RELEASED, ("", 0.0))
-    if ctx is not None and ctx.is_history_navigation:
-        return  # Back, Forward and links bring a sentence with what belongs to it
     now = time.monotonic()
     if now - at < PAUSE:  # what is said of the first letter is still to be read after the last
         state[_RELEASED] = said, now
@@ -184,7 +187,7 @@ def release_outdated() -> None:
         what = (
             "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
         )
-        to = "model" if other_model else "sentence"
+        to = "model" if state.get(MODEL, seen.model) != seen.model else "sentence"
         said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
         state[_RELEASED] = said, now
 
@@ -198,18 +201,34 @@ def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
     """
     state = st.session_state
     seen: SearchRequest | None = state.get(_SEEN)
-    typed = ""
-    if seen is not None and request.text != seen.text:
-        typed = TEXT
-    elif seen is not None and request != seen:
-        if request.model == seen.model:  # else it is said of this model
-            state.pop(_RELEASED, None)
-        typed = EDITED if request.edited and request.edited != seen.edited else ""
+    typed = _typed(request, seen)
+    if seen is not None and request != seen and is_asked(seen):
+        state.pop(_RELEASED, None)  # else it is said of this sentence and model
     if wrong or request != seen:
         state[_WRONG] = wrong
     if max(len(request.text), len(request.edited)) <= most_letters:
         history().see(request, time.monotonic(), typed)
     state[_SEEN] = request
+
+
+def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
+    """The field in which a request was typed; "" where it was chosen, or came by Back.
+
+    Args:
+        seen: the one before it.
+    """
+    chosen = st.session_state.pop(_CHOSEN, False)
+    if seen is None or chosen or _is_history_navigation() or request.model != seen.model:
+        return ""
+    if request.text != seen.text:
+        return TEXT
+    return EDITED if request.edited and request.edited != seen.edited else ""
+
+
+def _is_history_navigation() -> bool:
+    """Whether this run is one for Back or Forward."""
+    ctx = get_script_run_ctx()
+    return ctx is not None and ctx.is_history_navigation
 
 
 def notices() -> list[str]:

@@ -128,11 +128,6 @@ def show(page: str) -> None:
                 st.text("The text is too long for a link: reloading the page loses it.")
 
 
-def put_text(text: str) -> None:
-    """Let the next run translate this text."""
-    st.session_state[TEXT] = text
-
-
 def let_go() -> None:
     """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
     st.session_state[_CURRENT] = None

@@ -7,7 +7,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from transformer.languages import Languages, Side, name_of, without_code
-from viz.app.search_request import TEXT
+from viz.app.search_request import TEXT, put_text
 
 EXAMPLES = (
     "Two black dogs are running through the snow.",
@@ -115,8 +115,8 @@ def _language_menu(languages: Languages, text: str) -> None:
 
 def _ask_for_language(languages: Languages) -> None:
     code, text = st.session_state[LANGUAGE], without_code(st.session_state[TEXT] or "")
-    st.session_state[TEXT] = text if code is None else languages.asking_for(code, text)
+    put_text(text if code is None else languages.asking_for(code, text))
 
 
 def _take_example() -> None:
-    st.session_state[TEXT] = st.session_state["example"]
+    put_text(st.session_state["example"])

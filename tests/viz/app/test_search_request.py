@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import in_url, texts
+from tests.viz.app_test import go_back, in_url, texts
 from transformer import Translator
 from transformer.words import ForbiddenWords
 from viz.app import search_request
+from viz.app.source_box import EXAMPLES
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -98,6 +99,33 @@ def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_br
     press(app, "redo")
     assert german(app) == translator.translate("The cat sings.").text
     assert in_url(app, "prefix") is None
+
+
+def test_back_brings_a_sentence_with_its_prefix_and_is_undone_by_itself(
+    serve, prefix: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = {"text": SENTENCE, "prefix": " ".join(prefix)}
+    app = serve(bar, **url)
+    steered = german(app)
+    app.text_area(key="text").set_value("The cat sings.").run()
+    go_back(app, monkeypatch, **url)
+    assert (app.text_area(key="text").value, german(app)) == (SENTENCE, steered)
+    assert not any("belonged to the sentence before" in line for line in texts(app))
+    press(app, "undo")
+    assert in_url(app, "text") == "The cat sings."
+
+
+def test_an_example_is_a_step_of_its_own(serve) -> None:
+    app = serve(bar, text=SENTENCE)
+    app.text_area(key="text").set_value("The cat sings.").run()
+    states = app._tree.get_widget_states()
+    (menu,) = app.get("menu_button")
+    states.widgets.add(id=menu.proto.id).string_trigger_value.data = EXAMPLES[1]
+    app._run(states)
+    app.text_area(key="text").set_value(EXAMPLES[1][:-1]).run()
+    for text in (EXAMPLES[1], "The cat sings.", SENTENCE):
+        press(app, "undo")
+        assert in_url(app, "text") == text
 
 
 def test_what_is_too_long_to_be_read_is_not_kept_to_be_undone(serve, translator) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from transformer import Translation, Translator
 from transformer.analysis.paper.positions import Edit
 from transformer.search_settings import SearchSettings
-from viz.app import cached_results, sentence_bar
+from viz.app import cached_results, search_request, sentence_bar
 from viz.draw.labels import quoted
 
 PAIR = ("The dog bites the man.", "The man bites the dog.")
@@ -37,7 +37,7 @@ def show_pair(translator: Translator) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
-            st.button(f"Show “{text}”", on_click=sentence_bar.put_text, args=(text,))
+            st.button(f"Show “{text}”", on_click=search_request.put_text, args=(text,))
 
 
 def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:

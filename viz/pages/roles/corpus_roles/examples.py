@@ -10,7 +10,7 @@ import streamlit as st
 from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.head_report import Example, HeadFigures
-from viz.app import sentence_bar
+from viz.app import search_request
 from viz.app.cached_results import identity
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
@@ -51,7 +51,7 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
     st.button(
         "Put into the bar",
         key=f"measured-show-{number}",
-        on_click=sentence_bar.put_text,
+        on_click=search_request.put_text,
         args=(example.source,),
     )
 

@@ -123,7 +123,7 @@ def show(page: str) -> None:
             _answer(loaded, request, offered.problem)
             if page != EDITOR_PAGE:
                 show_notices()
-        if not st.session_state[_IN_LINK]:
+        if not in_link():
             with st.container(key="no-link"):
                 st.text("The text is too long for a link: reloading the page loses it.")
 
@@ -131,6 +131,11 @@ def show(page: str) -> None:
 def let_go() -> None:
     """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
     st.session_state[_CURRENT] = None
+
+
+def in_link() -> bool:
+    """Whether the address has the sentence; one that is too long for it is left out."""
+    return bool(st.session_state.get(_IN_LINK, True))
 
 
 def languages() -> Languages:
@@ -204,12 +209,12 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
     # sentences that would make the URL too long for a reload stay out of it
     text = st.session_state.get(TEXT)
     typed_texts = f"{text or ''}{st.session_state.get(search_request.EDITED, '')}"
-    in_link = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
-    if in_link and not st.session_state.get(_IN_LINK, True):
+    fits = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
+    if fits and not in_link():
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
-    st.session_state[_IN_LINK] = in_link
+    st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):
-        typed = source_box.show(languages, in_link=in_link)
+        typed = source_box.show(languages, in_link=fits)
     beam_size = st.selectbox(
         "Beam",
         search_request.BEAMS,
@@ -219,7 +224,7 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
         width=120,
     )
     alpha, forbid = search_fields.settings()
-    prefix, edited = search_fields.hidden_fields(in_link)
+    prefix, edited = search_fields.hidden_fields(fits)
     return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
 
 

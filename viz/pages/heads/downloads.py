@@ -16,6 +16,7 @@ import streamlit as st
 
 from transformer import AttentionTrace
 from transformer.analysis.lenses import AnyLens
+from viz.app import sentence_bar
 from viz.app.origin import origin_of
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
@@ -55,10 +56,13 @@ def download_menu(trace: AttentionTrace, drawn: DrawnMaps, controls: Controls) -
         return made.encode(errors="replace")
 
     with st.popover("Download", width="content"):
-        st.caption(
-            "The address of this page is a link to what is on the screen: sentence, head, and "
-            "every choice above. Below each picture stand PNG and SVG."
-        )
+        said = "Below each picture stand PNG and SVG."
+        if sentence_bar.in_link():
+            said = (
+                "The address of this page is a link to what is on the screen: sentence, head, and "
+                f"every choice above. {said}"
+            )
+        st.caption(said)
         name = origin.file_name(drawn.opened.title, "csv")
         _button("This map as CSV", lambda: csv(drawn.opened), name, "text/csv")
         every = "All heads" if tells_heads(controls.lens) else "All layers"
@@ -94,8 +98,11 @@ def explorer_options(drawn: DrawnMaps, controls: Controls) -> ExplorerOptions:
 
 
 def _link() -> str:
-    """The address in the reader's browser; "" where the server does not know it."""
-    address = st.context.url
+    """The address in the reader's browser; "" where it has no room for the sentence.
+
+    Also where the server does not know it.
+    """
+    address = st.context.url if sentence_bar.in_link() else None
     chosen = urlencode(
         [(name, value) for name in st.query_params for value in st.query_params.get_all(name)],
         errors="replace",

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.made_trace import made_trace
+from tests.viz.app_test import texts
 from transformer import AttentionTrace
 from transformer.languages import Languages
+from viz.app import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
@@ -80,6 +82,24 @@ def test_a_file_is_named_by_head_sentence_and_model() -> None:
     name = origin.file_name("L3 H5 · cross", "csv")
     assert name == "headlight-l3-h5-cross-two-dogs-b-my-model.csv"
     assert len(Origin("word " * 500, "", "m" * 10, "").file_name("L1 H1", "csv")) < 90
+
+
+def linking_page() -> None:
+    import streamlit as st
+
+    from viz.app import sentence_bar
+    from viz.pages.heads.downloads import _link
+
+    sentence_bar.show("page")
+    st.text(f"link: {_link()}")
+
+
+def test_a_report_has_no_link_that_lacks_its_sentence(serve, monkeypatch) -> None:
+    app = serve(linking_page, text="Dog.")
+    app.context["url"] = "http://localhost/heads?text=x"
+    for most, link in ((8_000, "http://localhost/heads?text=Dog."), (3, "")):
+        monkeypatch.setattr(sentence_bar, "MAX_LINK_CHARACTERS", most)
+        assert texts(app.run())[-1] == f"link: {link}".strip()
 
 
 def test_the_report_shows_what_the_screen_shows() -> None:

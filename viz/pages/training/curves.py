@@ -47,10 +47,12 @@ def curves(row: DeltaGenerator) -> None:
     folders = {name: found[name] for name in names if name in found}
     live = any(is_live(folder) for folder in folders.values())
     # only the pictures are drawn again while a run goes on; what is chosen above stays put
-    st.fragment(_pictures, run_every="3s" if live else None)(folders)
+    st.fragment(_pictures, run_every="3s" if live else None)(folders, live)
 
 
-def _pictures(folders: dict[str, Path]) -> None:
+def _pictures(folders: dict[str, Path], followed: bool) -> None:
+    if followed and not any(map(is_live, folders.values())):
+        st.rerun()  # only the whole page can end the following
     runs: dict[str, Sequence[Record]] = {}
     for name, folder in folders.items():
         records, wrong = _records(name, folder)

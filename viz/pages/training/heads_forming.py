@@ -73,7 +73,8 @@ def heads_forming(row: DeltaGenerator) -> None:
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
     """What a run has saved, or a sentence where it has saved nothing."""
     # draws nothing: while a run goes on it looks every few seconds for what it has saved since
-    st.fragment(_follow, run_every="3s" if is_live(folder) else None)(folder, sentences)
+    live = is_live(folder)
+    st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
     if not sentences:
         st.text(
             f"{name} has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on "
@@ -100,10 +101,10 @@ def _run() -> tuple[str, Path]:
     return name, found.get(name, FORMING)  # one that was deleted is no longer in the menu
 
 
-def _follow(folder: Path, drawn: list[Probes]) -> None:
-    """Draw the page again when a run has saved more than what is drawn."""
+def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
+    """Draw the page again when a run has saved more than what is drawn, and when it has ended."""
     with suppress(HeadlightError):  # said when the page is drawn again
-        if find(folder) == drawn:
+        if find(folder) == drawn and (is_live(folder) or not followed):
             return
     st.rerun()
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
+import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
@@ -13,7 +16,7 @@ from tests.viz.app_test import ROOT, texts
 from training import runlog
 from training.config import RunConfig
 from transformer.translator import BUNDLED
-from viz.pages.training import history
+from viz.pages.training import curves, history
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -100,6 +103,31 @@ def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:
     drawn = losses(opened("bundled", "runs/mine"))
     assert {3.0, 2.0, 1.0, 0.5} <= set(drawn["runs/mine"])
     assert "bundled" in drawn
+
+
+def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Again(Exception):
+        pass
+
+    followed: list[tuple[Callable[[], None], str | None]] = []
+
+    def fragment(of: Callable[..., None], *, run_every: str | None) -> Callable[..., None]:
+        return lambda *given: followed.append((lambda: of(*given), run_every))
+
+    monkeypatch.setattr(st, "fragment", fragment)
+    monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
+    monkeypatch.setattr(curves, "is_live", lambda folder: folder == run)
+    opened("runs/mine")
+    pictures, every = followed[-1]
+    assert every == "3s"
+    pictures()
+    monkeypatch.setattr(curves, "is_live", lambda _: False)
+    with pytest.raises(Again):
+        pictures()
+    opened("runs/mine")
+    pictures, every = followed[-1]
+    assert every is None
+    pictures()
 
 
 def test_an_old_link_to_its_folder_opens_it(run: Path) -> None:

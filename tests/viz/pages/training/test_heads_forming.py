@@ -251,6 +251,10 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
     assert every == ("3s" if live else None)
     look()
     assert not reruns
+    monkeypatch.setattr(page, "is_live", lambda _: False)
+    look()
+    assert len(reruns) == live  # which ends the following
+    reruns.clear()
     _at(100).save(run / "probes" / "step-00000300-sentence-2.npz")
     look()
     assert reruns

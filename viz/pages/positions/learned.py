@@ -8,11 +8,16 @@ import numpy as np
 import streamlit as st
 
 from transformer import HeadlightError
-from transformer.analysis.paper.learned_positions import LearnedPositions, learned_positions
+from transformer.analysis.paper.learned_positions import (
+    TABLE,
+    LearnedPositions,
+    learned_positions,
+)
 from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo
+from viz.app.model_cache import state_of_file
 from viz.app.paper_tables import TABLE_3
 from viz.app.trained_rows import ROWS, TrainedRow, read
 from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
@@ -96,4 +101,5 @@ def _what_it_means(waves: TrainedRow, table: TrainedRow) -> str:
 
 
 def _tables(folder: Path) -> LearnedPositions:
-    return memo(("learned positions", folder), lambda: learned_positions(folder))
+    key = "learned positions", folder, state_of_file(folder / TABLE)  # another training writes it
+    return memo(key, lambda: learned_positions(folder))

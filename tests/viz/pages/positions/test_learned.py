@@ -40,7 +40,13 @@ def test_a_learned_table_stands_beside_the_sinusoids(
 ) -> None:
     rows(tmp_path / "rows")
     monkeypatch.setattr(positions_learned, "ROWS", tmp_path / "rows")
+    path = tmp_path / "rows" / "learned" / TABLE
+    trained_anew = path.read_bytes()
+    earlier = torch.rand(40, 8, generator=torch.Generator().manual_seed(2))
+    safetensors.torch.save_file({"encoder": earlier, "decoder": earlier.clone()}, path)
     app = opened("Learned", pe_stack=stack)
+    path.write_bytes(trained_anew)
+    app.run()
     table = getattr(learned_positions(tmp_path / "rows" / "learned"), stack)
     waves = sinusoidal_positions(40, 8).numpy()
     for number, one in enumerate((waves, table)):

@@ -30,8 +30,9 @@ LOG = "run.jsonl"
 MAX_RUNS = 200
 """Runs of the server that the menus offer, the newest."""
 
-LIVE_FOR = 120.0
-"""Seconds since its last line in which a run counts as going on."""
+LIVE_FOR = 600.0
+"""Seconds since its last line in which a run counts as going on: a validation writes none for
+minutes, and nobody follows a run further once it has counted as ended."""
 
 
 def logged_runs() -> dict[str, Path]:

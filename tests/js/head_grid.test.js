@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  cellOf, describe, gridLabel, labelOf, notesOn, switched,
+  cellOf, describe, gridLabel, labelOf, notesOn, range, switched,
 } from "../../viz/draw/js/head_grid/data.js";
 import { gridMarks, isFolded, tileOf } from "../../viz/draw/js/head_grid/marks.js";
 import { planGrid } from "../../viz/draw/js/head_grid/plan.js";
@@ -37,6 +37,23 @@ test("many heads stand closer, and what has no room yet is wider than the frame,
     assert.ok(second[0].y - first[0].y >= 14); // a name beside each layer
     assert.ok(texts.every(({ x }) => x <= wide));
   }
+});
+
+test("of many layers the maps are lower, but no lower than 0.6 of their width", () => {
+  /** @param {number} layers @param {number} queries @param {number} width */
+  const laid = (layers, queries, width) => {
+    const roles = range(layers).map(() => range(8).map(() => "aligns"));
+    const parts = [gridPart("cross", layers, 8, queries, 10, { roles })];
+    const { cells, texts } = planGrid({ parts, order: null }, width, measure);
+    assert.equal(texts.filter(({ text }) => text === "aligns").length, 8 * layers);
+    const [first, last] = [cells[0], cells[8 * layers - 1]];
+    return [first.width, first.height, last.y + last.height - first.y];
+  };
+  assert.deepEqual(laid(3, 10, 500), [54, 54, 3 * (54 + 20) - 20]);
+  assert.deepEqual(laid(6, 10, 500), [54, 46, 6 * (46 + 20) - 20]);
+  assert.deepEqual(laid(6, 30, 500), [54, 46, 6 * (46 + 20) - 20]);
+  assert.deepEqual(laid(6, 7, 500), [54, 38, 6 * (38 + 20) - 20]); // low as it is
+  assert.deepEqual(laid(12, 10, 500), [53, 32, 12 * (32 + 20) - 20]);
 });
 
 test("an order of its own is read line by line", () => {

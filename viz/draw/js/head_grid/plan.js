@@ -18,6 +18,8 @@ const EASY = 46; // a map's side, below which blocks rather stand below each oth
 const SMALLEST = 4; // more heads than have room with that are wider than their frame
 const LINE = 14; // the least from one layer's name to the next one's
 const LARGEST = 84; // wider screens get paper instead of blurred squares
+const TALLEST = 400; // the maps of a block with what stands under them, where they can be lower
+const LOWEST = 0.6; // height of a map to its width
 const LETTERS = { title: 14, name: 12, largest: 11, smallest: 10 };
 
 /** @typedef {import("./data.js").Part} Part */
@@ -131,7 +133,7 @@ function sizesOf(heads, room) {
  */
 function layBlock(plan, rows, x, top, { before, side, gap, under, role, named }) {
   const { part } = rows[0][0];
-  const height = heightOf(part, side);
+  const height = lowered(part, side, under);
   const below = Math.max(GAP, LINE - height);
   plan.dots.push({ x: x + 5, y: top + 10, radius: 5, color: part.color });
   plan.texts.push({ text: part.name, x: x + 16, y: top + 15, size: LETTERS.title, bold: true });
@@ -205,7 +207,18 @@ function layFlow(plan, parts, order, width, measure) {
  * @param {number} side
  */
 const heightOf = ({ queries, keys }, side) =>
-  Math.round(side * Math.min(1.5, Math.max(0.6, queries.length / keys.length)));
+  Math.round(side * Math.min(1.5, Math.max(LOWEST, queries.length / keys.length)));
+
+/**
+ * The same in a block: of many layers as low as lets the whole kind be seen at once.
+ * @param {Part} part
+ * @param {number} side
+ * @param {number} under
+ */
+function lowered(part, side, under) {
+  const room = Math.floor(TALLEST / part.layers) - under - GAP;
+  return Math.max(Math.round(LOWEST * side), Math.min(heightOf(part, side), room));
+}
 
 /**
  * What stands under a map.

@@ -107,8 +107,8 @@ def test_each_sentence_lights_up_the_cell_that_was_planted_in_it(opened, number)
     opened.wait_for(trace)
     assert opened.page.url == f"{opened.address}#{number}"
     kind, layer, head = "cross", 1, 2
-    cells = opened.page.locator("[role=gridcell]")
-    cells.nth((KINDS.index(kind) * LAYERS + layer) * HEADS + head).click()
+    name = f"cross, layer {layer + 1}, head {head + 1}"
+    opened.page.get_by_role("gridcell", name=name, exact=True).click()
     labels = [display_tokens(axis) for axis in trace.labels(kind)]
     painted = opened.map()
     assert [painted["queries"], painted["keys"]] == labels
@@ -126,7 +126,7 @@ def test_a_head_that_lies_apart_is_that_of_the_sentence(browser, tmp_path, monke
         trace = many()[number - 1]
         page.options.nth(number - 1).click()
         page.wait_for(trace)
-        page.page.locator("[role=gridcell]").nth(1).click()
+        page.page.get_by_role("gridcell", name="encoder, layer 1, head 2", exact=True).click()
         page.page.get_by_role("heading", name="L1 H2 · encoder").wait_for()
         page.page.locator(".hl-explorer-open:not([aria-busy])").wait_for()
         levels = level_of(trace.encoder_self[0, 1])

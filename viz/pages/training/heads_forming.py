@@ -150,7 +150,9 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
-        parts = [_part(traces[step], each) for each in KINDS]
+        # the kind of the open head comes first, beside its map
+        kinds = sorted(KINDS, key=lambda each: each != kind)
+        parts = [_part(traces[step], each) for each in kinds]
         data = encode_grid(parts, key="forming-grid", opens="forming-map", caption=origin.caption())
         mount_grid(
             "forming-grid",

@@ -59,7 +59,7 @@ def show() -> None:
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        model, by_importance, link = st.container(), st.container(), st.container()
+        model, link = st.container(), st.container()
     controls = menus.draw(translator, row, link)
     with above:
         named, changes, effect = _effect(translator, translation, trace, controls)
@@ -72,7 +72,6 @@ def show() -> None:
         _map(controls, changes, effect)
         _words(effect)
         _most_changed(effect)
-    with by_importance:  # after what a click changes
         remove_by_importance(translator, changes, choose_removed)
     _explain()
 

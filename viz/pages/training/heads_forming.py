@@ -8,19 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from training.runlog import MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import MEASURES, measure
+from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.heads.roles import head_roles
 from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.memory import memo_per_trace
 from viz.app.mount import mount
 from viz.app.mounts import mount_grid
 from viz.draw.attention_map import encode_map
@@ -30,6 +28,7 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
 from viz.pages.training import logs, run_menu
+from viz.pages.training.forming_text import forming_said, measured
 from viz.pages.training.measure_chart import measure_chart
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
 from viz.pages.training.runs import FORMING, LOG, is_live, probed_runs
@@ -48,13 +47,6 @@ _LAST = "forming_last"
 
 MAX_NAMED = 3
 """Files that cannot be drawn and are named one by one."""
-
-_OF_THE_BUNDLED = (
-    " The small bundled run read captions alone, from random weights. Its decoder's "
-    "self-attention takes shape first, within 128 steps, and the encoder's after it. "
-    "Cross-attention is spread over the whole sentence, most evenly after 64 steps, and aligns "
-    "between steps 250 and 500."
-)
 
 
 def heads_forming(row: DeltaGenerator) -> None:
@@ -168,7 +160,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         st.altair_chart(
             measure_chart(
                 list(traces),
-                np.stack([_measured(trace, kind, name) for trace in traces.values()]),
+                np.stack([measured(trace, kind, name) for trace in traces.values()]),
                 kind=kind,
                 selected=(layer, head),
                 at=step,
@@ -180,7 +172,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     explain(
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
-        f"most: {code_line(head_roles)}." + (_OF_THE_BUNDLED if folder == FORMING else "")
+        f"most: {code_line(head_roles)}. {forming_said(traces)}"
     )
 
 
@@ -194,13 +186,6 @@ def _measure_name() -> str:
         bind="query-params",
         width=200,
         help="  \n".join(f"**{name}**: {text}" for name, text in MEASURES.items()),
-    )
-
-
-def _measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
-    """A measure of every head of one kind, `[layer, head]`."""
-    return memo_per_trace(
-        trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
     )
 
 

@@ -19,11 +19,10 @@ from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.roles import head_roles
 from viz.draw.head_grid import GridPart
 from viz.pages.training import heads_forming as page
+from viz.pages.training.forming_text import forming_said
 from viz.pages.training.measure_chart import measure_chart
-from viz.pages.training.probes import find
 from viz.pages.training.runs import FORMING
 
 STEPS = (1, 2, 64, 250)
@@ -111,6 +110,8 @@ def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> N
         assert np.array_equal(shown["parts"][kind].weights, _at(1).weights(kind))
     assert np.array_equal(shown["weights"], _at(1).cross[-1, 0])
     assert shown["labels"] == _at(1).labels("cross")
+    said = forming_said({step: _at(step) for step in STEPS})
+    assert app.markdown[-1].value.endswith(said)
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
@@ -172,28 +173,6 @@ def test_one_step_needs_no_slider(run: Path, shown: dict) -> None:
     app = opened()
     assert not app.select_slider
     assert np.array_equal(shown["weights"], _at(250).cross[-1, 0])
-
-
-def test_what_the_page_says_of_the_bundled_run_is_so() -> None:
-    for kept in find(FORMING):
-        traces = {step: AttentionTrace.load(path) for step, path in kept.items()}
-        encoder, decoder, cross = (
-            {
-                step: measure(by_pieces(t, kind), kind, "confidence").mean()
-                for step, t in traces.items()
-            }
-            for kind in KINDS
-        )
-        assert decoder[128] - decoder[1] > 2 * (encoder[128] - encoder[1])
-        assert encoder[500] - encoder[128] > decoder[500] - decoder[128]
-        assert min(cross, key=lambda step: cross[step]) == 64
-        words = {
-            step: {word for row in head_roles(by_pieces(trace, "cross"), "cross") for word in row}
-            for step, trace in traces.items()
-        }
-        assert all(said == {"spread"} for step, said in words.items() if step <= 128)
-        assert "aligns" not in words[250]
-        assert "aligns" in words[500]
 
 
 @pytest.mark.parametrize("name", ["confidence", "entropy"])

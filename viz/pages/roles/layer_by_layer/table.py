@@ -51,7 +51,7 @@ def predictions_html(found: LayerPredictions, tokens: Sequence[str], step: int) 
     )
     return (
         '<div role="region" tabindex="0" aria-label="What each layer would write" '
-        'style="overflow-x:auto;padding-block:2px">'
+        'style="position:relative;overflow-x:auto;padding-block:2px">'  # what is unseen stays in it
         '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
         'width:auto;font-size:.875rem">'
         f'<thead><tr style="border:0"><th scope="col" style="{_CELL};{_QUIET};font-weight:400">'

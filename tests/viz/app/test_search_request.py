@@ -150,7 +150,7 @@ WORD = "Hund"
         ({"prefix": "{first} </s>"}, "The forced prefix ends the sentence"),
         ({"prefix": "{first} <unk>"}, "leave it out of the forced prefix"),
         ({"prefix": "{first} ▁<b>x"}, "“▁<b>x” is no piece of this model's vocabulary"),
-        ({"prefix": "{long}"}, "has 2,000 pieces, but the translation may have at most"),
+        ({"prefix": "{long}"}, "are 2,001 pieces, but the translation may have at most"),
         ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
         ({"edited": "Der 漢 Hund"}, "The model cannot write “漢”"),
         ({"edited": " "}, "The translation is empty: type a German sentence."),

@@ -71,15 +71,16 @@ export class Architecture extends View {
     Object.assign(this.key.style, narrow ? { left: "", width: "" }
       : { left: `${free.x}px`, width: `${free.width}px` });
     this.key.classList.toggle("hl-arch-key-over", !narrow);
-    /** @param {string} color */
-    const dot = (color) => {
+    /** @param {string} color @param {string} words that no line break parts from it */
+    const keyed = (color, words) => {
       const mark = make("span", { class: "hl-arch-dot" });
       mark.style.background = color;
-      return mark;
+      return make("span", { class: "hl-arch-keyed" }, mark, words);
     };
     const [below, above] = this.legendColors();
     this.key.replaceChildren(
-      make("div", {}, `${STRIPS} `, dot(below), "below 0, ", dot(above), `above 0, ${SCALES}`),
+      make("div", {},
+        `${STRIPS} `, keyed(below, "below 0,"), " ", keyed(above, "above 0,"), ` ${SCALES}`),
       make("div", {}, MAPS),
     );
   }

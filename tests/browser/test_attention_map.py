@@ -125,7 +125,7 @@ def test_the_text_alternative_names_each_rows_strongest_key(bare_map):
     words = rows.nth(query).locator("td").all_inner_texts()
     assert words == [display_tokens(ENGLISH)[query], display_tokens(ENGLISH)[key], "0.913"]
     heading = maps.page.locator(".hl-unseen table th").all_inner_texts()
-    assert heading[:2] == ["English: the token that looks", "English: where it looks"]
+    assert heading[:2] == ["English: the position that looks", "English: where it looks"]
 
 
 @pytest.mark.parametrize(

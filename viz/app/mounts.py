@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from viz.app.late_clicks import say_late
 from viz.app.mount import mount
 from viz.draw.attention_map import squares_of
 from viz.draw.beam_tree import DrawnNode, node_of
@@ -37,12 +38,15 @@ def mount_painted_map(
     Args:
         title: of the map, as it was encoded.
         labels: likewise.
-        on_paint: is told row and column of the squares that were pressed, all of one row.
+        on_paint: is told row and column of the squares that were pressed, all of one row; what was
+            pressed on another map came too late.
     """
 
     def picked(value: object) -> None:
         if squares := squares_of(value, title, labels):
             on_paint(squares)
+        else:
+            say_late()
 
     mount(key, data, picked)
 

@@ -157,9 +157,13 @@ def is_asked(request: SearchRequest) -> bool:
 
     While the next sentence is searched, what is on the page was made for the one before.
     """
-    state = st.session_state
-    same_model = state.get(MODEL, request.model) == request.model
-    return same_model and state.get(TEXT) == request.text
+    return has_model(request) and st.session_state.get(TEXT) == request.text
+
+
+def has_model(request: SearchRequest) -> bool:
+    """Whether the model of a request is still that in the bar."""
+    model: str = st.session_state.get(MODEL, request.model)
+    return model == request.model
 
 
 def release_outdated() -> None:
@@ -187,7 +191,7 @@ def release_outdated() -> None:
         what = (
             "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
         )
-        to = "model" if state.get(MODEL, seen.model) != seen.model else "sentence"
+        to = "sentence" if has_model(seen) else "model"
         said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
         state[_RELEASED] = said, now
 

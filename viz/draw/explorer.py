@@ -166,9 +166,9 @@ class _Explorer:
     def grid(self) -> bytes:
         """As the page of heads has it."""
         options, origin = self.options, self.origin
-        # all rows, of which those after the step are left blank; measured on those that are shown
         # the kind of the open head comes first, beside its map
         kinds = sorted(self.shown.kinds, key=lambda kind: kind != self.shown.kind)
+        # all rows, of which those after the step are left blank; measured on those that are shown
         cropped = [replace(self.heads[kind], whole=self.cropped[kind].whole) for kind in kinds]
         parts = [_part(heads, options.sort) for heads in cropped]
         return encode_grid(

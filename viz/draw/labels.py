@@ -45,9 +45,9 @@ def axis_titles(
     source, target = (capitalised(languages.name(side)) for side in get_args(Side))
     where = f"{source}: where it looks"
     if alone and kind != "cross":
-        return AxisTitles("The token that looks", "Where it looks")
+        return AxisTitles("The position that looks", "Where it looks")
     if kind == "encoder_self":
-        return AxisTitles(f"{source}: the token that looks", where)
+        return AxisTitles(f"{source}: the position that looks", where)
     if kind == "decoder_self":
         return AxisTitles(f"{target}: what the row reads", f"{target} read so far: where it looks")
     return AxisTitles(f"{target}: what the row {'reads' if by_read else 'writes'}", where)

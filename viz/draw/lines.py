@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VARIES = "changes"
 SHOWN_MEASURES = {
     **MEASURES,
-    VARIES: "how far the weights by relative position lie from their mean in a single sentence, "
+    VARIES: "how far its rows by relative position lie from their mean in a single sentence, "
     "0 to 1",
 }
 """What the summary shows of each head, by the names on the screen."""

@@ -71,7 +71,7 @@ def test_a_mean_leaves_out_heads_that_are_not_there():
 
 def test_words_on_the_axes_claim_no_language_and_no_writing_that_is_not_known():
     _, _, inner = read(encode_explorer(ragged(), ExplorerOptions()))
-    assert inner["encoder_self.map"]["rows"] == "The token that looks"
+    assert inner["encoder_self.map"]["rows"] == "The position that looks"
     assert inner["encoder_self.map"]["queries"] == ["[CLS]", "un", "·do", "it", "[SEP]"]
     _, _, inner = read(encode_explorer(cross_alone(decoder_tokens=TARGET), ExplorerOptions()))
     for name in ("cross.map", "cross.ribbons"):

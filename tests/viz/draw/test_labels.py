@@ -54,7 +54,7 @@ def test_the_axes_of_self_attention_name_one_language_or_none(kind: Kind) -> Non
     titles = axis_titles(kind, Languages("French", "Finnish"))
     assert all(title.startswith(mine) and other not in title for title in titles)
     assert axis_titles(kind, Languages("", ""), alone=True) == (
-        "The token that looks",
+        "The position that looks",
         "Where it looks",
     )
 

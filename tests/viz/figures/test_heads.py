@@ -63,7 +63,7 @@ def test_axes_are_called_by_what_is_known_of_the_sentences():
         "German: what the row reads",
         "English: where it looks",
     )
-    assert titles("encoder_self", alone=True) == ("The token that looks", "Where it looks")
+    assert titles("encoder_self", alone=True) == ("The position that looks", "Where it looks")
     row = head_bars(np.full(len(KEYS), 0.2, np.float32), KEYS, kind="cross").to_dict()
     assert row["encoding"]["x"]["title"] == "Source: where it looks"
 

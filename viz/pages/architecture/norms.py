@@ -56,11 +56,13 @@ def show(row: DeltaGenerator) -> None:
     if not traces:
         return
     every = batch_traces(traces)
-    of = tuple(map(trace_identity, traces))
-    inside = memo_per_trace(traces[0], ("norm", of, name), lambda: norm_values(model, every, name))
+    identities = tuple(map(trace_identity, traces))
+    inside = memo_per_trace(
+        traces[0], ("norm", identities, name), lambda: norm_values(model, every, name)
+    )
     alone = memo_per_trace(
         traces[0],
-        ("norm", of[:1], name),
+        ("norm", identities[:1], name),
         lambda: norm_values(model, batch_traces(traces[:1]), name),
     )
     counts = np.ones_like(inside.real) if padding else inside.real

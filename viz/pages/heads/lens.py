@@ -70,9 +70,10 @@ _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "rollout": (
         r"$R_l = (\tfrac{1}{2} A_l + \tfrac{1}{2} I)\, R_{l-1}$, where $A_l$ is the mean of the "
         r"heads of layer $l$: weights alone, followed down to the input (Abnar and Zuidema 2020, "
-        r"§3). Into cross-attention it is continued here by $S_l = \tfrac{1}{2} A_l R + "
-        r"\tfrac{1}{2} \hat{A}_l S_{l-1}$, with the encoder's whole rollout $R$ and $\hat{A}_l = "
-        r"\tfrac{1}{2} A_l + \tfrac{1}{2} I$ of the decoder's self-attention",
+        r"§3). Into cross-attention it is continued here by $S_l = \tfrac{1}{2} C_l R + "
+        r"\tfrac{1}{2} \hat{A}_l S_{l-1}$, with the mean $C_l$ of the layer's cross heads, the "
+        r"encoder's whole rollout $R$, and $\hat{A}_l = \tfrac{1}{2} A_l + \tfrac{1}{2} I$ of the "
+        r"decoder's self-attention",
         rollout,
     ),
     "gradient": (

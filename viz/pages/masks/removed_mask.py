@@ -41,12 +41,12 @@ def leaks_with_and_without(
     translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
 ) -> tuple[Leak, Leak]:
     """The model with the mask of this kind, and without it."""
-    of = tuple(map(trace_identity, traces))
+    identities = tuple(map(trace_identity, traces))
 
     def one(masked: bool) -> Leak:
         return memo_per_trace(
             traces[0],
-            ("leak", of, kind, masked),
+            ("leak", identities, kind, masked),
             lambda: leak(translator.model, batch, kind, masked=masked),
         )
 

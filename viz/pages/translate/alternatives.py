@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.score import most_probable_others
 from viz.app.explanations import code_line
+from viz.app.late_clicks import say_late
 from viz.app.mounts import mount_bars
 from viz.app.origin import origin_of
 from viz.app.search_request import is_asked
@@ -34,7 +35,7 @@ def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
 
     def picked(choice: tuple[int, int] | None) -> None:
         if choice is None or not is_asked(request):
-            clicks.say_late()
+            say_late()
             return
         step, alternative = choice
         before = [pieces[0][0] for pieces in steps[:step]]

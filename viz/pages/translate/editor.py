@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import HeadlightError
 from viz.app import search_request
+from viz.app.late_clicks import say_late
 from viz.app.mounts import mount_editor
 from viz.app.search_request import SearchRequest
 from viz.app.sentence_bar import BarTranslation
@@ -29,7 +30,7 @@ def show_editor(bar: BarTranslation) -> None:
         if isinstance(change, Edited):
             st.session_state[_REVISION] = change.revision  # heard, even where it comes too late
         if change is None or not search_request.is_asked(request):
-            clicks.say_late()
+            say_late()
         elif isinstance(change, Edited):
             search_request.edit(change.text)
         else:
@@ -92,7 +93,7 @@ def _go_on(request: SearchRequest, prefix: tuple[str, ...]) -> None:
     if search_request.is_asked(request):
         search_request.force(prefix)
     else:
-        clicks.say_late()
+        say_late()
 
 
 def _prefix_of(bar: BarTranslation) -> tuple[str, ...]:

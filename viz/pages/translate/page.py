@@ -9,7 +9,7 @@ from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app import sentence_bar
 from viz.app.explanations import code_line, explain
-from viz.pages.translate import clicks
+from viz.app.late_clicks import show_late
 from viz.pages.translate.alternatives import show_alternatives
 from viz.pages.translate.editor import show_editor
 from viz.pages.translate.others import show_others
@@ -28,7 +28,7 @@ def show() -> None:
             show_editor(bar)
         with said:
             sentence_bar.show_notices()
-            clicks.show_late()
+            show_late()
     traced = sentence_bar.traced()
     if bar is None or traced is None:
         return

@@ -7,6 +7,7 @@ import streamlit as st
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
 from viz.app import cached_results
+from viz.app.late_clicks import say_late
 from viz.app.mounts import mount_tree
 from viz.app.request_translation import settings_of
 from viz.app.search_request import is_asked
@@ -34,7 +35,7 @@ def show_tree(bar: BarTranslation) -> None:
 
     def picked(node: int | None) -> None:
         if node is None or not is_asked(request):
-            clicks.say_late()
+            say_late()
         else:
             clicks.force(tokenizer, [nodes[at].text for at in tree.path(node)])
 

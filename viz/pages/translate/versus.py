@@ -13,6 +13,7 @@ from transformer.search_settings import SearchSettings
 from viz.app import address, cached_results, search_request
 from viz.app.address import MAX_CHARACTERS
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.late_clicks import say_late
 from viz.app.other_model import pick_other
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
@@ -190,6 +191,9 @@ def _settings_in_words(settings: SearchSettings) -> str:
 
 
 def _take(request: SearchRequest, model: str, other: Translation) -> None:
+    if not search_request.is_asked(request):
+        say_late()
+        return
     settings = other.settings
     search_request.set_request(
         request._replace(

@@ -21,9 +21,9 @@ from transformer.decoding import SearchTree
 from transformer.languages import OURS, Languages
 from viz.app import cached_results, models
 from viz.app.candidates import mark_changed_words
+from viz.app.late_clicks import LATE
 from viz.app.markdown import as_markdown
 from viz.draw.labels import display_tokens
-from viz.pages.translate import clicks as page_clicks
 from viz.pages.translate.word_picture import NOTHING, how_made
 
 SENTENCE = "The dog sleeps in the garden."
@@ -191,9 +191,9 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     assert messages["translate-tree"]["chosen"] == 1
     # the same click once more comes too late: the place is another prefix now
     send(app, clicks, "translate-tree", {**click, "node": 4})
-    assert page_clicks.LATE in [caption.value for caption in app.caption]
+    assert LATE in [caption.value for caption in app.caption]
     assert in_url(app, "prefix") == " ".join(written)
-    assert page_clicks.LATE not in [caption.value for caption in app.run().caption]
+    assert LATE not in [caption.value for caption in app.run().caption]
     # a dot is a whole sentence
     app.button(key="release").click().run()
     end = next(n for n, one in enumerate(tree.nodes) if one.state == "finished" and n != tree.best)
@@ -201,6 +201,23 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
     assert in_url(app, "edited") == german(app)
+
+
+def test_another_decoding_of_the_sentence_before_is_not_taken(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = serve(translate_page, text=SENTENCE, versus="greedy search")
+    app.text_area(key="text").set_value("The cat sings.")
+    typed = app._tree.get_widget_states()
+    app.button(key="versus-take").click()
+    late = app._tree.get_widget_states()
+    for state in late.widgets:
+        if state.HasField("string_value"):
+            state.string_value = state.string_value.replace(SENTENCE, "The cat sings.")
+    meanwhile(monkeypatch, cached_results, "search", [late])
+    app._run(typed)
+    assert german(app) == translator.translate("The cat sings.").text
+    assert LATE in [caption.value for caption in app.caption]
 
 
 @pytest.mark.parametrize("picture", ["tree", "steps", "editor"])
@@ -223,7 +240,7 @@ def test_a_click_in_the_picture_of_the_sentence_before_comes_too_late(
     app._run(typed)
     assert german(app) == translator.translate(other).text
     assert (in_url(app, "prefix"), in_url(app, "edited")) == (None, None)
-    assert page_clicks.LATE in [caption.value for caption in app.caption]
+    assert LATE in [caption.value for caption in app.caption]
     if picture == "editor":  # else it would wait for an answer, and show none that comes
         assert drawn(app, "translation_editor")[0]["revision"] == 7
 

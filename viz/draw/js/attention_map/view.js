@@ -97,7 +97,7 @@ export class AttentionMap extends PictureView {
   /** The map in words: for each row what it looks at most, or where it differs most. */
   describe() {
     const { queries, keys, title, rows, columns, signed, amount = "weight" } = this.data;
-    const [most, held] = signed ? ["each word differs most", "difference"]
+    const [most, held] = signed ? ["each position differs most", "difference"]
       : [looksMost(amount), amount];
     this.table.replaceChildren(...tableOf(
       `${title}: where ${most}`, [rows, columns, held],

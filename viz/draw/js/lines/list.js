@@ -2,7 +2,7 @@
 // link to itself, so that its address can be copied.
 
 import { make } from "../core/dom.js";
-import { figure } from "../core/text.js";
+import { logText } from "../core/text.js";
 import { found, ORDERS } from "./data.js";
 
 /** @typedef {import("./data.js").Sentence} Sentence */
@@ -128,7 +128,7 @@ function optionOf({ number, source, target, logP }) {
     make("span", { class: "text", dir: "auto" }, source || target));
   if (source && target) node.append(make("span", { class: "target", dir: "auto" }, target));
   if (logP != null) {
-    node.append(make("span", { class: "log-p" }, `log p ${figure(Number(logP.toFixed(2)))}`));
+    node.append(make("span", { class: "log-p" }, `log p ${logText(logP)}`));
   }
   return node;
 }

@@ -99,14 +99,20 @@ def choose_removed(text: str) -> None:
     st.session_state[REMOVED] = text
 
 
-def removed_now() -> list[Change]:
+def removed_now(layers: int, heads: int) -> list[Change]:
     """The heads that are off when a click is heard, from which it goes on.
 
     Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+
+    Args:
+        layers: of the model, which is not given: what waits for a click stays in memory with the
+            tab. What the link names beyond them, or twice, is left out.
+        heads: of each layer.
     """
-    # without the model: what waits for a click stays in memory with the tab
-    changes, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
-    return changes
+    named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
+    there = [one for one in named if one.head.layer < layers and one.head.head < heads]
+    first = {one.head: one for one in reversed(there)}
+    return [one for one in there if first[one.head] is one]
 
 
 def _pick_map() -> Which:

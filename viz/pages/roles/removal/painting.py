@@ -10,6 +10,7 @@ from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from viz.app import search_request, sentence_bar
+from viz.app.late_clicks import say_late
 from viz.draw.labels import display_tokens, row_names
 from viz.pages.roles.removal.changes import Change, format_changes, with_row
 from viz.pages.roles.removal.controls import removed_now
@@ -46,10 +47,15 @@ def paint_rows(
         shape = len(names), len(tokens)
         st.session_state[_KEYS] = list(painted_rows(changes, head, shape).get(row, ()))
 
+        layers, heads = trace.weights(head.kind).shape[:2]
+
         def chosen() -> None:
             if search_request.is_asked(request):
                 keys = st.session_state[_KEYS]
-                choose(format_changes(with_row(removed_now(), head, shape, row, keys)))
+                now = removed_now(layers, heads)
+                choose(format_changes(with_row(now, head, shape, row, keys)))
+            else:
+                say_late()
 
         st.multiselect(
             "so that it looks evenly at",

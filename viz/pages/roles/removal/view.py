@@ -21,6 +21,7 @@ from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head
+from viz.app.late_clicks import say_late, show_late
 from viz.app.mount import mount
 from viz.app.mounts import mount_grid, mount_painted_map
 from viz.app.origin import origin_of
@@ -62,10 +63,11 @@ def show() -> None:
         model, link = st.container(), st.container()
     controls = menus.draw(translator, row, link)
     with above:
+        show_late()
         named, changes, effect = _effect(translator, translation, trace, controls)
     with model:
         _translation(controls, translation, changes, effect)
-        _grid(controls, named, changes, effect)
+        _grid(controls, changes, effect)
     with right:
         if controls.how == "rows":
             paint_rows(trace, controls.head, named, choose_removed)
@@ -99,25 +101,28 @@ def _effect(
     return named, changes, effect
 
 
-def _grid(
-    controls: Controls, named: Sequence[Change], changes: Sequence[Change], effect: Effect
-) -> None:
+def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
     """All heads under the removal, small; a click switches one."""
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [
         GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
     ]
     paints = controls.how == "rows"
+    request = sentence_bar.drawn_from().requested
+    layers, heads = effect.before.weights(controls.head.kind).shape[:2]
 
     def picked(head: Head) -> None:
-        if paints:
+        if not search_request.has_model(request):
+            say_late()
+        elif paints:
             open_head(head)
         else:
-            choose_removed(format_changes(switched(removed_now(), head, controls.how)))
+            now = removed_now(layers, heads)
+            choose_removed(format_changes(switched(now, head, controls.how)))
 
     data = encode_grid(
         parts,
-        crossed=[change.head for change in named],
+        crossed=[change.head for change in changes],
         switches=not paints,
         key="roles-grid",
         caption=origin_of(effect.before).caption("every head.", _changed(changes)),
@@ -161,6 +166,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
     at = layer, head
+    layers, heads = effect.before.weights(kind).shape[:2]
     weights = {
         "after": effect.after.weights(kind)[at],
         "before": effect.before.weights(kind)[at],
@@ -171,7 +177,10 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
     # Streamlit keeps it with the session: the weights would be a view of those of every head
     def on_paint(squares: list[tuple[int, int]]) -> None:
         if search_request.is_asked(request):
-            choose_removed(painted_squares(removed_now(), controls.head, shape, squares))
+            now = removed_now(layers, heads)
+            choose_removed(painted_squares(now, controls.head, shape, squares))
+        else:
+            say_late()
 
     paints = controls.how == "rows"
     title = f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}"

@@ -32,6 +32,7 @@ from transformer.kinds import KINDS
 from transformer.search_settings import SearchSettings
 from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
+from viz.app.late_clicks import LATE
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
 from viz.pages.roles.removal import view
@@ -173,7 +174,7 @@ def test_what_cannot_be_taken_away_is_one_sentence_and_the_rest_is_alive(
     app = opened(removed=f"c1.3,{wrong}")
     assert len([text for text in texts(app) if why in text]) == 1
     assert "attention_map" in message(app, "attention_map")[0]["component"]
-    assert ["cross", 1, 3] in message(app, "head_grid")[0]["crossed"]
+    assert message(app, "head_grid")[0]["crossed"] == [["cross", 1, 3]]
     assert "1 of " in candidate(app)
     for picture in ("head_grid", "attention_map"):  # what a saved file says
         assert "heads changed: L2 H4 · cross." in message(app, picture)[0]["caption"]
@@ -246,6 +247,13 @@ def test_what_is_painted_on_the_sentence_before_is_not_painted_on_the_next(
     app._run(typed)
     assert app.text_area(key="text").value == "The cat sings."
     assert in_url(app, "removed") is None
+    assert LATE in [caption.value for caption in app.caption]
+
+
+def test_a_click_leaves_out_what_the_link_names_twice_or_the_model_lacks(opened) -> None:
+    app = opened(removed="c9.0,c1.3,c1.3,e0.9")
+    app._run(choice(app, "roles-grid", ["cross", 0, 0]))
+    assert in_url(app, "removed") == "c1.3,c0.0"
 
 
 def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, pairs) -> None:

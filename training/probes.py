@@ -25,8 +25,8 @@ def is_probe_step(step: int) -> bool:
 def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenizer) -> None:
     """Write `step-N-sentence-K.npz` for each probe; small arrays, not weights.
 
-    A probe of more pieces than the model takes is left out. A file gets its name when it is
-    complete: the Training page reads the folder during the run.
+    A probe of more pieces than the model takes is left out. Each file is there whole or
+    not at all: the Training page reads the folder during the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with evaluation_mode(model):
@@ -34,7 +34,5 @@ def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenize
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
             if max(map(len, pieces)) > model.config.max_length:
                 continue
-            path = folder / f"step-{step:08d}-sentence-{number}.npz"
-            new = path.with_name(path.name + ".new")
-            trace(model, source, target, *pieces).save(new)
-            new.replace(path)
+            found = trace(model, source, target, *pieces)
+            found.save(folder / f"step-{step:08d}-sentence-{number}.npz")

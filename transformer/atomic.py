@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: if it cannot be written.
     """
+    asked = path
     try:
         is_regular = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
@@ -56,7 +58,8 @@ def write_file(path: Path, content: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         return
-    new = path.with_name(f".{os.getpid()}.new")  # no longer than a name may be
+    # no longer than a name may be, and this thread's own: several may write at once
+    new = path.with_name(f".{os.getpid()}-{threading.get_ident()}.new")
     try:
         with new.open("wb") as file:
             file.write(content)
@@ -66,7 +69,7 @@ def write_file(path: Path, content: bytes) -> None:
     except BaseException as error:
         new.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            error.filename = str(path)  # the one that the caller knows
+            error.filename = str(asked)  # the caller knows no other
         raise
 
 

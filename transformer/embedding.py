@@ -35,8 +35,8 @@ class Embedding(nn.Module):
     """Dropout(embedding · √d_model + position), the input of each stack (§3.4, §3.5, §5.4).
 
     Args:
-        table: `[vocab_size, d_model]`, which the projection and, with a joint vocabulary, the
-            other stack share.
+        table: `[vocab_size, d_model]`, the matrix that both stacks and the projection share
+            (§3.4), or the encoder's own where the source has a vocabulary of its own.
     """
 
     positions: Tensor

@@ -5,11 +5,6 @@ import os
 LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
 """Characters of an error; what is longer was brought by somebody: a name, a number, a text."""
 
-NOT_FINITE = (
-    "The model computes numbers that are not finite, so it writes nothing: take another "
-    "checkpoint, or remove the hooks."
-)
-
 
 class HeadlightError(Exception):
     """What is wrong, where, and what to do, in one sentence; shown to people as it stands.
@@ -32,6 +27,16 @@ class InputError(HeadlightError):
 
 class CheckpointError(HeadlightError):
     """A checkpoint or a saved trace that is missing or damaged, or computes what is not finite."""
+
+
+class NotFiniteError(CheckpointError):
+    """A search met NaN: the weights are too large, or a hook makes them so."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The model computes numbers that are not finite, so it writes nothing: take another "
+            "checkpoint."
+        )
 
 
 class HookError(HeadlightError):

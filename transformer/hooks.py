@@ -7,7 +7,7 @@ modules (`register_forward_hook`) are not called in a search, which mostly goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -41,11 +41,12 @@ class Silence:
     heads: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.heads, Iterable):
+        try:
+            object.__setattr__(self, "heads", tuple(self.heads))  # an iterator is read once
+        except TypeError as error:
             raise HookError(
                 f"The silenced heads are {quoted(self.heads)}: give a list of whole numbers."
-            )
-        object.__setattr__(self, "heads", tuple(self.heads))  # an iterator is read once
+            ) from error
         for head in self.heads:
             if not isinstance(head, Integral) or isinstance(head, bool):
                 raise HookError(

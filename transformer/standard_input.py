@@ -55,11 +55,12 @@ def _cut(file: IO[bytes], most_letters: int) -> Iterator[str]:
     most_bytes = 4 * (most_letters + 1)
     mark = codecs.BOM_UTF8
     while line := file.readline(most_bytes):
+        whole = len(line) < most_bytes or line.endswith(b"\n")
         end = line
         while not end.endswith(b"\n") and (end := file.readline(most_bytes)):
             pass  # too long: to its end
         text = line.removeprefix(mark).decode("utf-8", errors="surrogateescape")
-        yield text.rstrip("\r\n") if end is line else text
+        yield text.rstrip("\r\n") if whole else text
         mark = b""  # anywhere else it is a character
 
 

@@ -14,6 +14,7 @@ import torch
 from transformer import notices
 from transformer.decoding import BeamSearch
 from transformer.decoding.look_ahead import ForcedLookAhead
+from transformer.errors import NotFiniteError
 from transformer.search_settings import SearchSettings
 from transformer.translation import Candidate, Partial, Translation
 
@@ -67,7 +68,10 @@ class TextSearch:
         Raises:
             InputError: if every continuation is forbidden.
         """
-        self._timed(self._beams.step)
+        try:
+            self._timed(self._beams.step)
+        except NotFiniteError as error:
+            raise self.translator.not_finite() from error
         if self.unfinished and should_stop():
             self._beams.stop()
             self.stopped = not self.unfinished

@@ -16,7 +16,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
-from transformer.errors import NOT_FINITE, CheckpointError, InputError, quoted
+from transformer.errors import CheckpointError, InputError, NotFiniteError, quoted
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
 from transformer.languages import Languages
@@ -215,16 +215,19 @@ class Translator:
         """
         if not rows:
             return []
-        found = beam_search(
-            self.model,
-            pad_sequences(rows).to(self.model.device),
-            beam_size=settings.beam_size,
-            alpha=settings.alpha,
-            max_length=settings.max_length,
-            n_best=settings.n_best,
-            constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
-            should_stop=should_stop,
-        )
+        try:
+            found = beam_search(
+                self.model,
+                pad_sequences(rows).to(self.model.device),
+                beam_size=settings.beam_size,
+                alpha=settings.alpha,
+                max_length=settings.max_length,
+                n_best=settings.n_best,
+                constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
+                should_stop=should_stop,
+            )
+        except NotFiniteError as error:
+            raise self.not_finite() from error
         for hypotheses in found:
             self.require_finite([one.score for one in hypotheses] or [math.nan])
         return found
@@ -314,4 +317,13 @@ class Translator:
             CheckpointError: if a value is not finite.
         """
         if not all(map(math.isfinite, values)):
-            raise CheckpointError(NOT_FINITE)
+            raise self.not_finite()
+
+    def not_finite(self) -> CheckpointError:
+        """What is raised where the model, or a hook in the current context, computes NaN."""
+        hooked = self.model.silenced() != {}
+        advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
+        return CheckpointError(
+            f"The model of {self.folder} computes numbers that are not finite, so it writes "
+            f"nothing: {advice}."
+        )

@@ -135,7 +135,8 @@ class _Lines:
         return self._packed(line.number, self.translator.trace_of(translation))
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
-        if not text.strip():
+        # one that is longer was cut: something may have stood after the blanks
+        if not text.strip() and len(text) <= self.translator.most_letters:
             return None
         try:
             return self._packed(number, self.translator.trace(text, target))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import threading
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer.atomic import write_file
 from transformer.errors import HeadlightError, unwritable
 from transformer.trace import AttentionTrace
 
@@ -38,23 +38,20 @@ class TraceFiles:
             self.folder.mkdir(parents=True, exist_ok=True)
             for ending in self.formats:
                 path = self.folder / f"line-{number:04}.{ending}"
-                # a name of this thread's own: several write at once
-                new = path.with_name(f".{os.getpid()}-{threading.get_ident()}.new")
-                try:
-                    _write(trace, new, ending)
-                    new.replace(path)
-                finally:
-                    new.unlink(missing_ok=True)
+                if ending == "npz":
+                    trace.save(path)
+                else:
+                    write_file(path, _rows(trace, ending))
         except OSError as error:
-            error.filename = None  # a name that nobody knows
             raise HeadlightError(unwritable(error, self.folder)) from error
 
 
-def _write(trace: AttentionTrace, path: Path, ending: str) -> None:
-    if ending == "npz":
-        trace.save(path)
-    elif ending == "csv":
+def _rows(trace: AttentionTrace, ending: str) -> bytes:
+    """The rows of `to_frame`, as CSV or Parquet."""
+    written = io.BytesIO()
+    if ending == "csv":
         # a token with half a letter stops no file
-        trace.to_frame().to_csv(path, index=False, encoding="utf-8", errors="replace")
+        trace.to_frame().to_csv(written, index=False, encoding="utf-8", errors="replace")
     else:
-        trace.to_frame().to_parquet(path, index=False)
+        trace.to_frame().to_parquet(written, index=False)
+    return written.getvalue()

@@ -112,7 +112,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space") as caught:
         atomic.write_file(link, b"second")
-    assert caught.value.filename == str(path)  # and not what was written for the time being
+    assert caught.value.filename == str(link)  # and no name that nobody asked for
     assert path.read_bytes() == b"first"
     assert {p.name for p in tmp_path.iterdir()} == {"page.html", "link"}
 

@@ -174,6 +174,9 @@ def test_one_head_and_a_list_of_hooks_are_refused(model):
     one: Any = 3
     with pytest.raises(HookError, match="silenced heads are 3: give a list"):
         Silence(one)
+    scalar: Any = torch.tensor(3)  # which isinstance takes for an Iterable
+    with pytest.raises(HookError, match="give a list"):
+        Silence(scalar)
     with pytest.raises(HookError, match=r"hooks are \[1\]: give a dictionary"), model.hooks([1]):
         pass
     with pytest.raises(HookError, match="names are 'hook_z': give a function"):

@@ -1,5 +1,7 @@
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -240,6 +242,15 @@ def test_a_disk_that_fills_up_leaves_the_file_that_was_there(found, tmp_path, mo
         found.save(path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["trace.npz"]
+
+
+def test_many_threads_save_into_one_folder(found, tmp_path):
+    traces = [replace(found, source=f"{number}") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = [tmp_path / f"{number}.npz" for number in range(40)]
+        list(pool.map(AttentionTrace.save, traces, paths))
+    assert [AttentionTrace.load(path).source for path in paths] == [one.source for one in traces]
+    assert len([*tmp_path.iterdir()]) == 40
 
 
 def test_plain_numpy_reads_the_file(found, tmp_path):

@@ -140,7 +140,11 @@ def test_weights_that_overflow_write_nothing_and_say_so(model, tokenizer, tmp_pa
         lambda text: loaded.trace(text, "Ein Hund."),
     )
     for call in calls:
-        with pytest.raises(CheckpointError, match="computes numbers that are not finite"):
+        with pytest.raises(CheckpointError, match=r"large computes .* not finite") as caught:
+            call(TEXT)
+        assert str(caught.value).endswith("take another checkpoint.")
+        no_mask = {"decoder.layers.0.cross_attention.hook_mask": lambda mask, _: mask & False}
+        with loaded.model.hooks(no_mask), pytest.raises(CheckpointError, match="the hooks"):
             call(TEXT)
 
 

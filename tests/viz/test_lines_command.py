@@ -96,6 +96,9 @@ def test_a_forced_line_without_a_translation_is_named(run, capsys):
     said = capsys.readouterr().err
     assert "Line 2: " in said
     assert "Line 3 is blank" in said
+    cut = {"en": "The dog waits.\n" + " " * 600_000 + "A bird.\n", "de": "Der Hund.\nVögel.\n"}
+    assert run("--lines", "en", "--targets", "de", **cut)[0] == 2
+    assert "Line 2: The text has more than" in capsys.readouterr().err
 
 
 def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):

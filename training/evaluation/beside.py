@@ -44,7 +44,6 @@ def store(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises:
         CheckpointError: if the folder cannot be written.
     """
-    folder = folder.resolve()  # a link stays, and what it leads to is replaced
     if is_marian(folder):
         for name, content in files.items():
             write(folder / name, content)

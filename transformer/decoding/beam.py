@@ -56,7 +56,7 @@ def beam_search(
 
     Raises:
         InputError: if the constraints leave no translation; if the model is in training mode.
-        CheckpointError: if the model computes NaN.
+        NotFiniteError: if the model computes NaN.
     """
     search = BeamSearch(
         model,
@@ -136,7 +136,7 @@ class BeamSearch:
 
         Raises:
             InputError: if forbidden words leave a sentence no continuation.
-            CheckpointError: if the model computes NaN.
+            NotFiniteError: if the model computes NaN.
         """
         logits = self._decode() if self._logits is None else self._logits
         self._logits = None
@@ -244,7 +244,7 @@ def _require_room(prefix: int, length: int) -> None:
     if prefix and prefix >= length:
         raise InputError(
             f"The forced prefix and one piece after it are {prefix + 1:,} pieces, but the "
-            f"translation may have at most {length:,}: shorten the prefix or allow more."
+            f"translation may have at most {length:,}: shorten the prefix."
         )
     if length < 1:
         raise InputError(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.hypothesis import NEVER_WRITTEN
-from transformer.errors import NOT_FINITE, CheckpointError
+from transformer.errors import NotFiniteError
 
 BLOCK = 128
 """Values of which the largest is found first: `topk` over all of them takes far longer."""
@@ -45,7 +45,7 @@ def rank(log_p: Tensor, totals: Tensor, count: int) -> list[Candidates]:
         totals: `[sentence, row]`, log P of each prefix.
 
     Raises:
-        CheckpointError: if one of them is NaN.
+        NotFiniteError: if one of them is NaN.
     """
     every = (log_p + totals[..., None]).flatten(1)  # [sentence, row * vocab]
     values, indices = largest(every, min(count, every.size(1)))
@@ -60,7 +60,7 @@ def _possible(
     """Those of a sentence that can follow; the others, of log P = -∞, come last."""
     # NaN comes first; after such a prefix a refused piece, of log P = -∞, would be NaN once more
     if totals and math.isnan(totals[0]):
-        raise CheckpointError(NOT_FINITE)
+        raise NotFiniteError
     number = len(totals) - totals.count(-math.inf)
     places = [divmod(index, vocab) for index in indices[:number]]
     return Candidates(

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from transformer import special_tokens
 from transformer.attention_notes import TOLERANCE
 from transformer.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
@@ -21,11 +20,6 @@ def map_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
     """The sentence under a map that says what a row is; it claims no sum that is not there."""
     if heads.lens != "weights":
         return row_note(heads.lens, heads.kind, special=special)
-    if not special and trace.special != special_tokens.OURS:
-        return (
-            "Each row is one position that looks; what special tokens absorb is left out of its "
-            "sum."
-        )
     if special and not _sums_to_one(heads, trace):
         return "Each row is one position that looks; not every row sums to 1."
     return row_note(heads.lens, heads.kind, special=special)

@@ -41,7 +41,7 @@ _SHARES: dict[AnyLens, str] = {
     "value_zeroing": "changes, each with one value at zero",
 }
 
-_DROPPED = "what <s> and </s> absorb is left out of"
+_DROPPED = "what special tokens absorb is left out of"
 
 
 def tells_heads(lens: AnyLens) -> bool:

@@ -11,6 +11,7 @@ from tests.transformer.marian import marian_folder
 from transformer import InputError, Translator
 from transformer.analysis import alignment
 from transformer.analysis.axes import by_words, without_special
+from transformer.analysis.corpus.faithfulness import source_words
 from transformer.config import EOS, UNK
 from transformer.marian.tokenizer import MarianTokenizer
 
@@ -91,6 +92,7 @@ def test_a_code_in_front_is_one_piece(several: Translator) -> None:
     hidden, _ = without_special(by_words(traced, "cross"))
     assert code.text in traced.source_tokens
     assert code.text not in hidden.labels.keys  # it is no word of the text
+    assert source_words(traced)[0][0] == 1
     assert [piece.id for piece in rest] == several.tokenizer.encode(TEXT)
     assert rest[0].word == code.word + 1
     assert several.languages.asking_for("fra", asked) == f">>fra<< {TEXT}"

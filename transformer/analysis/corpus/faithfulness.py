@@ -21,7 +21,6 @@ from transformer.analysis.heads.removal import Removal, removed
 from transformer.analysis.lenses import SIGNED, LensName, as_rows, lens
 from transformer.analysis.rank_correlation import kendall, spearman
 from transformer.analysis.teacher_forcing import ForcedPair, forced_pair
-from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
@@ -112,14 +111,14 @@ def random_erasing(
 
 
 def source_words(trace: AttentionTrace) -> list[list[int]]:
-    """The positions of the pieces of each source word; `</s>` is none.
+    """The positions of the pieces of each source word; a special token is none.
 
     Raises:
         InputError: if there are fewer than two words: nothing can be ranked.
     """
     words: dict[int, list[int]] = {}
     for position, piece in enumerate(trace.source_pieces):
-        if piece.id != EOS:
+        if piece.text not in trace.special.tokens:
             words.setdefault(piece.word, []).append(position)
     if len(words) < 2:
         raise InputError("The sentence has fewer than two words to erase: type a longer one.")

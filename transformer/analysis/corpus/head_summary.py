@@ -33,7 +33,7 @@ REACH = 8
 UNLIKE = "unlike others"
 MEASURES: dict[str, str] = {
     **OF_A_SENTENCE,
-    UNLIKE: "share of the weight that lies elsewhere than that of the other heads of its kind",
+    UNLIKE: "share of a row that lies elsewhere than in the other maps of its kind",
 }
 """What is measured of each head, means over all rows."""
 

@@ -47,7 +47,8 @@ def head_roles(axes: LabelledWeights, kind: Kind) -> list[list[str]]:
 
     Args:
         axes: its weights; what a row lacks to 1 lies on tokens that are not shown, and counts
-            against every role. Give `in_shares` of rows that lack nothing.
+            against every role. Where all tokens are shown and rows may have another sum, pass them
+            through `in_shares` first.
         kind: of attention.
 
     Returns:

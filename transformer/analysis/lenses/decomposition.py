@@ -1,9 +1,9 @@
 """One attention sub-layer with its Add & norm as a sum of what each key brings to each query.
 
-The output of a sub-layer is LayerNorm(x_i + Σ_h Σ_j α_ij f_h(x_j)) with f(x) = (x W_V + b_V) W_O of
-head h (Kobayashi et al. 2020, §3); b_V is 0 where a model has no biases, as in the paper. With the
-mean and the variance that the norm has on this sentence held fixed, it is linear, and so a sum over
-the keys (Kobayashi et al. 2021, §3).
+The output of a sub-layer is LayerNorm(x_i + b_O + Σ_h Σ_j α_ij f_h(x_j)) with
+f_h(x) = (x W_V + b_V) W_O of head h (Kobayashi et al. 2020, §3); the biases are 0 where a model has
+none, as in the paper. With the mean and the variance that the norm has on this sentence held fixed,
+it is linear, and so a sum over the keys (Kobayashi et al. 2021, §3).
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ def rollout(
 
     Cross-attention is followed on both sides. Its keys are the encoder's output, each the rollout
     R of the whole encoder; and what a position has taken from the source reaches later positions
-    by the decoder's self-attention: S_l = ½ A_l R + ½ Â_l S_{l−1}, with S_0 = 0. The rest of a row,
-    2^−l in layer l (from 1), comes from the decoder's own input; it is left out, and the rows are
-    scaled to sum to 1.
+    by the decoder's self-attention: S_l = ½ C_l R + ½ Â_l S_{l−1}, with the mean C_l of the cross
+    heads and S_0 = 0. The rest of a row, 2^−l in layer l (from 1), comes from the decoder's own
+    input; it is left out, and the rows are scaled to sum to 1.
 
     Args:
         cache: what a pass over this trace gave at `points`; without it, one is made.
@@ -73,7 +73,8 @@ def rollout_of_weights(
     """The same from the weights of a trace, without the model that made them.
 
     Returns:
-        `[layer, query, key]`; each row sums to 1, those of the weights being taken as shares.
+        `[layer, query, key]`; each row sums to about 1, those of the weights being taken as shares,
+        unless a row has no weight at all.
 
     Raises:
         InputError: if the trace has not all kinds of attention that this one is followed through,

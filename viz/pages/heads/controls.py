@@ -103,7 +103,8 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
                 key="special",
                 bind="query-params",
                 disabled=stepping,
-                help="`<s>` and `</s>`, on which many heads park the weight that they do not need.",
+                help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
+                "do not need.",
             )
             kinds, shown_layers, scale, threshold = _more(layers)
     return Controls(

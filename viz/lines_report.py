@@ -164,7 +164,7 @@ class LinesPage:
     def _lines(self, made_by: str) -> str:
         options, layers = self.options, self.options.layers
         caption = [
-            _counted(len(self)),
+            counted(len(self), "sentence"),
             *([lens_caption(options.lens)] if options.lens != "weights" else []),
             *([f"{made_by}."] if made_by else []),
         ]
@@ -182,7 +182,7 @@ class LinesPage:
         )
 
     def _about(self, made_by: str) -> str:
-        said = [f"{_counted(len(self))}."]
+        said = [f"{counted(len(self), 'sentence')}."]
         if made_by:
             said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
         one = "head" if tells_heads(self.options.lens) else f"layer, {ALL_HEADS} together"
@@ -237,10 +237,6 @@ def _heading(options: ExplorerOptions) -> str:
     if options.lens == "weights":
         return "Where each head looks, over many sentences"
     return f"Each {one} over many sentences, seen through {LENS_NAMES[options.lens]}"
-
-
-def _counted(sentences: int) -> str:
-    return counted(sentences, "sentence")
 
 
 def _list(sentences: Sequence[str]) -> str:

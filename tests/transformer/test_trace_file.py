@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,3 +115,27 @@ def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path, change) -> None:
     rewritten(path, change)
     with pytest.raises(CheckpointError, match=r"odd\.npz is not a trace that was saved here"):
         AttentionTrace.load(path)
+
+
+def test_a_disk_that_fills_up_leaves_the_file_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "trace.npz"
+    odd().save(path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        odd().save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["trace.npz"]
+
+
+def test_many_threads_save_into_one_folder(tmp_path):
+    traces = [replace(odd(), source=f"{number}") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = [tmp_path / f"{number}.npz" for number in range(40)]
+        list(pool.map(AttentionTrace.save, traces, paths))
+    assert [AttentionTrace.load(path).source for path in paths] == [one.source for one in traces]
+    assert len([*tmp_path.iterdir()]) == 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -106,7 +106,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         key=name,
         bind="query-params",
         width=206,
-        help=_help(_HELP),
+        help=_help(),
     )
     if LENSES_BY_NAME[chosen] != "norm":
         return LENSES_BY_NAME[chosen]
@@ -121,8 +121,8 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
     return NORMS_BY_NAME[measured]
 
 
-def _help(lenses: Iterable[AnyLens]) -> str:
-    return "  \n".join(f"**{LENS_NAMES[lens]}**: {_HELP[lens]}" for lens in lenses)
+def _help() -> str:
+    return "  \n".join(f"**{LENS_NAMES[lens]}**: {said}" for lens, said in _HELP.items())
 
 
 def through_lens(

@@ -178,7 +178,11 @@ def _alignment(weights: Floats) -> Floats:
 
 
 def _evenness(weights: Floats, seen: Cells) -> Floats:
-    """Entropy over the largest possible one; weight on dropped tokens counts against it."""
+    """Entropy over the largest possible one; weight on dropped tokens counts against it.
+
+    Σ p log2(Σ p / p) of a row is the entropy of its shares times the weight that is shown.
+    """
     max_entropy = np.log2(seen.sum(-1)).mean()
-    mean: Floats = entropy(weights).mean(-1)
+    total = weights.sum(-1, keepdims=True)
+    mean: Floats = (entropy(weights) - entropy(total)).mean(-1)
     return mean / max_entropy if max_entropy > 0 else np.zeros_like(mean)

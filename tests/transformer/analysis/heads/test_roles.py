@@ -16,7 +16,7 @@ from tests.transformer.analysis.planted import (
 from transformer import AttentionTrace
 from transformer.analysis.axes import LabelledWeights, by_pieces, without_special
 from transformer.analysis.heads.measures import measure
-from transformer.analysis.heads.roles import head_roles, pattern_cells
+from transformer.analysis.heads.roles import head_roles, pattern_cells, role_scores
 from transformer.trace import Labels
 
 
@@ -130,3 +130,12 @@ def test_a_decoder_that_may_look_ahead_does():
     on = np.zeros((1, 1, 6, 6))
     on[0, 0, np.arange(6), np.minimum(np.arange(6) + 1, 5)] = 1
     assert roles_of("decoder_self", on, [*"abcdef"]) == [["next"]]
+
+
+def test_even_weight_on_what_is_shown_is_spread_as_far_as_it_goes():
+    tokens = ("▁Hello", "▁world", "</s>")
+    weights = np.tile([0.25, 0.25, 0.5], (1, 1, 3, 1)).astype(np.float32)
+    axes, _ = without_special(LabelledWeights(weights, Labels(tokens, tokens)))
+    assert role_scores(axes, "encoder_self")["spread"] == pytest.approx(0.5)
+    whole = role_scores(axes_of("encoder_self", UNIFORM), "encoder_self")
+    assert whole["spread"] == pytest.approx(1)

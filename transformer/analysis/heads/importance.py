@@ -73,7 +73,7 @@ def gradient_importance(
     }
 
     def gate(z: Tensor, name: str) -> Tensor:
-        return z * gates[name][:, :, None, None]
+        return z * gates[name][:, :, None, None].to(z.dtype)
 
     with torch.enable_grad(), model.hooks(dict.fromkeys(names, gate)):
         losses = sentence_losses(model, source, target, labels) / (labels != PAD).sum(-1)

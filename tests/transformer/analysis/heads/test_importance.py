@@ -47,6 +47,14 @@ def test_the_gradient_is_that_of_a_gate_on_the_head(model, place) -> None:
     assert not any(parameter.grad is not None for parameter in model.parameters())
 
 
+def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
+    model = copy.deepcopy(model).bfloat16()
+    found = gradient_importance(model, SOURCE, TARGET, LABELS)
+    for kind in KINDS:
+        assert np.isfinite(found[kind]).all()
+        assert (found[kind] > 0).any()
+
+
 def test_the_loss_of_each_head_taken_away(model) -> None:
     heads = all_heads(model)
     found = torch.stack(list(losses_without(model, SOURCE, TARGET, LABELS, heads)))

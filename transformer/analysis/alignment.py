@@ -19,6 +19,7 @@ from transformer.analysis.lenses import (
     LensName,
     as_rows,
     lens,
+    require_finite,
     require_loaded,
 )
 from transformer.analysis.lenses.norm_lens import layer_norms
@@ -69,6 +70,7 @@ def align(
     Raises:
         InputError: if the model has no such layer or head, the lens no heads, or the trace does not
             fit the model.
+        CheckpointError: if the weights are so large that what is computed is not finite.
     """
     require_loaded(translator)
     chosen = translator.alignment if settings is None else settings
@@ -99,9 +101,12 @@ def cross_values(
 
     Raises:
         InputError: if the lens does not tell heads apart, and as `lens` does.
+        CheckpointError: as `lens` does.
     """
     if name == "norm" and not heads:
-        return layer_norms(translator.model, trace, "cross")[:, None].astype(np.float32)
+        norms = layer_norms(translator.model, trace, "cross")
+        require_finite(norms, name, translator)
+        return norms[:, None].astype(np.float32)
     values = lens(name, translator, trace, "cross")
     if name in HAS_HEADS:
         return values if heads else values.sum(1, keepdims=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from transformer import AttentionTrace, InputError, Translator
+from transformer import AttentionTrace, CheckpointError, InputError, Translator
 from transformer.analysis.alignment import (
     NO_WORD,
     WordPair,
@@ -172,6 +173,16 @@ def test_a_map_that_is_not_there(
 ) -> None:
     with pytest.raises(InputError, match=sentence):
         align(translator, trace, AlignmentSettings(layer, head, "reads", lens, "each"))
+
+
+@pytest.mark.parametrize("head", [None, 0])
+def test_numbers_that_are_not_finite_are_refused(checkpoint_folder: Path, head: int | None) -> None:
+    translator = Translator.load(checkpoint_folder)
+    trace = translator.trace("A dog.", target="Ein Hund.")
+    with torch.no_grad():
+        translator.model.get_parameter("decoder.layers.1.cross_attention.W_O.weight").mul_(1e22)
+    with pytest.raises(CheckpointError, match="not finite"):
+        align(translator, trace, AlignmentSettings(1, head, "reads", "norm", "each"))
 
 
 def test_the_bundled_model_aligns_what_it_knows() -> None:

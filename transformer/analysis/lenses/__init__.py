@@ -130,11 +130,8 @@ def lens_of_kinds(
         found: Mapping[Kind, Array] = {kind: every[kind] for kind in kinds}
     else:
         found = _of_one_pass(_LENSES[name], translator.model, trace, kinds, progress)
-    if not all(np.isfinite(values).all() for values in found.values()):
-        raise CheckpointError(
-            f"The model of {translator.folder} computes numbers that are not finite, so the lens "
-            f"{name} shows nothing: take another checkpoint."
-        )
+    for values in found.values():
+        require_finite(values, name, translator)
     return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
@@ -143,6 +140,15 @@ def require_loaded(translator: object) -> None:
     if isinstance(translator, str | Path):
         raise InputError(
             f"{quoted(str(translator))} is no Translator: give Translator.load of this folder."
+        )
+
+
+def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
+    """Raises CheckpointError if not all that a lens gave is finite."""
+    if not np.isfinite(values).all():
+        raise CheckpointError(
+            f"The model of {translator.folder} computes numbers that are not finite, so the lens "
+            f"{name} shows nothing: take another checkpoint."
         )
 
 

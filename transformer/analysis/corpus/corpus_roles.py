@@ -22,6 +22,7 @@ from transformer.analysis.heads.roles import (
 )
 from transformer.kinds import Kind
 from transformer.tokenizer import SPECIAL
+from transformer.trace import Weights
 
 _OF_ONE_SENTENCE = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {
@@ -61,7 +62,8 @@ class SentenceMeasures:
         values: means over these rows by the names of `MEASURES`, `[layer, head]` each; "positional"
             is missing, since the most frequent offset is known after the last sentence.
         offset_counts: `[layer, head, 2 · LARGEST_OFFSET + 1]`, rows with their largest weight at
-            each offset from -LARGEST_OFFSET on.
+            each offset from -LARGEST_OFFSET on; rows in which it is tied, or that see one key
+            alone, have no direction and are in no bin.
     """
 
     rows: int
@@ -85,7 +87,8 @@ def measure_sentence(
     values["sink"] = _sink(axes, kind, first)
     values["rare word"] = _on_rarest(best, axes, kind, np.asarray(key_counts), first)
     values |= role_scores(axes, kind)
-    return SentenceMeasures(best.shape[-1], values, _offset_counts(best, first))
+    counts = _offset_counts(axes.weights[:, :, first:], first)
+    return SentenceMeasures(best.shape[-1], values, counts)
 
 
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -135,8 +138,12 @@ def _on_rarest(
     return share
 
 
-def _offset_counts(best: npt.NDArray[np.int64], first: int) -> npt.NDArray[np.int16]:
-    offsets = best - np.arange(first, first + best.shape[-1])  # [layer, head, row]
+def _offset_counts(weights: Weights, first: int) -> npt.NDArray[np.int16]:
+    rows, keys = weights.shape[-2:]
+    is_largest = weights == weights.max(-1, keepdims=True)
+    has_direction = (is_largest.sum(-1) == 1) & (keys > 1)  # [layer, head, row]
+    offsets = is_largest.argmax(-1) - np.arange(first, first + rows)
     bins = np.arange(-LARGEST_OFFSET, LARGEST_OFFSET + 1)
-    counts: npt.NDArray[np.int16] = (offsets[..., None] == bins).sum(-2).astype(np.int16)
+    at_bin = (offsets[..., None] == bins) & has_direction[..., None]
+    counts: npt.NDArray[np.int16] = at_bin.sum(-2).astype(np.int16)
     return counts

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis.planted import BACK, COUNT, ON, ROWS, UNIFORM, axes_of, looking_at
+from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import (
     LARGEST_OFFSET,
     MEASURES,
@@ -14,6 +15,7 @@ from transformer.analysis.corpus.corpus_roles import (
     measure_sentence,
     most_frequent_offsets,
 )
+from transformer.trace import Labels
 
 COUNTS = [900, 40, 30, 500, 900, 20, 3, 0]  # ▁runs is rare; of </s> nothing is counted
 
@@ -58,6 +60,21 @@ def test_a_head_of_a_steady_offset_is_positional_by_nine_tenths_of_its_maxima() 
     assert corpus_role({**values, "positional": 0.9}, "encoder_self", 2) == "positional"
     assert corpus_role({**values, "positional": 0.9}, "encoder_self", -1) == "previous"
     assert corpus_role({**values, "positional": 0.9}, "cross", 2) == ""
+
+
+@pytest.mark.parametrize(
+    ("weights", "name"),
+    [([[1, 0], [0.5, 0.5]], "spread"), ([[1]], "")],  # a tie, and a row that sees one key
+)
+def test_a_row_without_a_direction_has_no_offset(weights, name) -> None:
+    tokens = ("<s>", "▁Hund")[: len(weights)]
+    axes = LabelledWeights(np.array([[weights]], np.float32), Labels(tokens, tokens))
+    found = measure_sentence(axes, "decoder_self", range(len(tokens)))
+    assert found.rows == 1
+    assert not found.offset_counts.any()
+    values = {name: float(value[0, 0]) for name, value in found.values.items()}
+    values |= {"positional": 0.0, "rare word": 0.0}
+    assert corpus_role(values, "decoder_self", 0) == name
 
 
 def test_figures_by_hand() -> None:

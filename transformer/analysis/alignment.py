@@ -93,7 +93,7 @@ def cross_values(
 ) -> Floats:
     """Cross-attention through a lens, by head or of whole layers.
 
-    Of a whole layer, the norm is that of the heads' summed vectors (Kobayashi et al. 2020, §4), and
+    Of a whole layer, the norm is that of the heads' summed vectors (Kobayashi et al. 2020, §5), and
     what else a lens says of heads is added up.
 
     Returns:

@@ -46,7 +46,7 @@ ROLES: dict[str, float] = {**ROLE_THRESHOLDS, "spread": SPREAD_THRESHOLD}
 """The mean over a corpus from which each role is given; the strongest, by its threshold, names."""
 
 POSITIONAL, RARE_WORD = 0.9, 0.5
-"""Voita et al. 2019, §5.2: a head is positional if at least 90 % of its maxima lie at one offset.
+"""Voita et al. 2019, §5.1: a head is positional if at least 90 % of its maxima lie at one offset.
 For rare words they give no threshold; half of the rows is our choice."""
 
 LARGEST_OFFSET = 40

@@ -62,7 +62,7 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     Args:
         axes: the weights of one kind; each row is measured as shares of its sum.
         kind: of attention.
-        name: one of `MEASURES`. "confidence" is Voita et al. 2019, §3. The diagonal of a map that
+        name: one of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map that
             is not square runs from corner to corner, its distances are in key tokens.
 
     Returns:

@@ -60,7 +60,8 @@ def measure(axes: LabelledWeights, kind: Kind, name: str) -> Floats:
     """One number for each head, mean over the rows that count.
 
     Args:
-        axes: the weights of one kind; each row is measured as shares of its sum.
+        axes: the weights of one kind; each row is measured as shares of its sum. Weights below 0,
+            which `attention_notes` names, let entropy and confidence leave their range.
         kind: of attention.
         name: one of `MEASURES`. "confidence" is Voita et al. 2019, §4. The diagonal of a map that
             is not square runs from corner to corner, its distances are in key tokens.

@@ -13,6 +13,9 @@ from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, quoted, unreadable
 from transformer.reading import MIB, read_bytes
 
+CONFIGS = Path(__file__).parent / "configs"
+"""What comes along, in a wheel as in a checkout."""
+
 MAXIMUM = 10**9
 """Of every whole number of a recipe."""
 
@@ -112,11 +115,15 @@ class RunConfig:
     def load(cls, path: Path) -> RunConfig:
         """Read a run's TOML file.
 
+        Args:
+            path: of the file, or its name in `CONFIGS` where there is none of that path.
+
         Raises:
             ConfigError: if it cannot be read, or has an unknown field or an invalid value.
         """
         try:
-            document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
+            file = path if path.exists() else CONFIGS / path
+            document = tomllib.loads(read_bytes(file, MIB).decode("utf-8"))
         except OSError as error:
             raise ConfigError(unreadable(error, path)) from error
         except RecursionError as error:

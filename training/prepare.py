@@ -58,7 +58,7 @@ def _parser() -> Parser:
         "--config",
         type=Path,
         required=True,
-        help="a TOML file of training/configs: its vocab_size and max_pieces",
+        help="a TOML file, or the name of one in training/configs: its vocab_size and max_pieces",
     )
     parser.add_argument(
         "--data",

@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from training.config import RunConfig
+from training.config import CONFIGS, RunConfig
 from training.schedule import learning_rate
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError
 from transformer.model import Transformer
-
-CONFIGS = Path(__file__).parents[2] / "training" / "configs"
-
 
 # Table 3: parameters in millions, and what the row changes
 TABLE_3: dict[str, tuple[float, dict[str, object]]] = {
@@ -200,3 +197,14 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.toml cannot be read"):
         RunConfig.load(tmp_path / "none.toml")
+
+
+def test_a_configuration_that_comes_along_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert RunConfig.load(Path("table3/c-N2.toml")) == RunConfig.load(CONFIGS / "table3/c-N2.toml")
+    Path("demo.toml").write_text("[training]\nsteps = 7\n")
+    assert RunConfig.load(Path("demo.toml")).recipe.steps == 7  # a file that is there comes first
+    with pytest.raises(ConfigError, match=r"^none\.toml cannot be read"):
+        RunConfig.load(Path("none.toml"))

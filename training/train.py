@@ -24,7 +24,7 @@ from training.state import has_state
 from training.tensorboard import TensorBoard
 from training.told_once import is_first_to_tell
 from training.trainer import Trainer
-from transformer import checkpoint, command
+from transformer import checkpoint, command, marian
 from transformer.arguments import Parser, whole_number
 from transformer.atomic import new_folder, write_file
 from transformer.checkpoint import Checkpoint
@@ -102,7 +102,7 @@ def train(
     if tensorboard:
         with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
             TensorBoard(Path(folder), 0).close()
-    given = checkpoint.load(start_from) if start_from and not resume else None
+    given = _first_weights(start_from) if start_from and not resume else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
     vocabulary = Vocabulary(given.tokenizer, given.folder) if given else None
@@ -127,6 +127,15 @@ def train(
         print(
             f"Stopped at step {trainer.progress.step:,}. Go on with the same command and --resume."
         )
+
+
+def _first_weights(folder: Path) -> Checkpoint:
+    if marian.is_marian(folder):
+        raise ConfigError(
+            f"{folder} is a MarianMT folder, which can be read and not trained: start from a "
+            f"checkpoint that training.train or training.average wrote."
+        )
+    return checkpoint.load(folder)
 
 
 def _check_folder(out: Path, resume: bool) -> None:
@@ -205,7 +214,10 @@ def _refuse_another_shape(given: Checkpoint, wanted: TransformerConfig, path: Pa
 def _parser() -> Parser:
     parser = Parser(prog="python -m training.train", description=__doc__)
     parser.add_argument(
-        "--config", type=Path, required=True, help="a TOML file of training/configs"
+        "--config",
+        type=Path,
+        required=True,
+        help="a TOML file, or the name of one in training/configs",
     )
     parser.add_argument(
         "--data",

@@ -9,6 +9,7 @@ import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.runs import same_weights, status_stopped_at, weights
+from tests.transformer.marian import marian_folder
 from training import journal, model_card, prepare, runlog, train
 from training.runlog import Record
 from training.train import main
@@ -325,3 +326,13 @@ def test_a_checkpoint_of_another_shape_is_no_start(
     said = _error([*command, "--out", str(tmp_path / "out"), "--start-from", start], capsys)
     assert "holds a model of d_ff = 64" in said
     assert "says 48" in said
+
+
+def test_a_marian_folder_is_no_start(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marian_folder.write(tmp_path / "marian")
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "out")]
+    said = _error([*command, "--start-from", str(tmp_path / "marian")], capsys)
+    assert "is a MarianMT folder, which can be read and not trained" in said
+    assert not (tmp_path / "out").exists()

@@ -1,1 +1,13 @@
 """From parallel text to a checkpoint (§5)."""
+
+import sys
+from importlib.util import find_spec
+
+# argv[0] is "-m" as long as Python looks for the module of `python -m training.…`; a plain install
+# has what app, translate and report need
+if sys.argv[:1] == ["-m"] and find_spec("tqdm") is None:
+    print(
+        "training needs tqdm, which is not installed: run pip install 'headlight[train]'.",
+        file=sys.stderr,
+    )
+    sys.exit(2)

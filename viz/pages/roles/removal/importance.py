@@ -83,8 +83,8 @@ def first_heads(curve: Curve, count: int) -> str:
 def _said(report: HeadReport, curve: Curve, at: int | None) -> str:
     """What was measured, and where on the curve the page is."""
     how = (
-        f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, with its 95 % "
-        f"bootstrap interval."
+        f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
+        f"those that gave the order, with its 95 % bootstrap interval."
     )
     if at is None:
         return (

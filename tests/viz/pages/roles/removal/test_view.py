@@ -326,6 +326,7 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     app.slider(key="removal-count").set_value(2).run()
     assert in_url(app, "removed") == "c1.3,c1.2"
     assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
+    assert any("among those that gave the order" in one.value for one in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
     assert any("not the first of this order" in one.value for one in app.caption)

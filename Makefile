@@ -1,4 +1,5 @@
-# Headlight. Every target creates the environment it needs; only Python 3.11 or newer must be there.
+# Headlight. Every target creates the environment it needs, .venv; Python 3.11 or newer with venv must be
+# there, and a network when it is created.
 
 PYTHON ?= python3
 PORT   ?= 8501
@@ -41,7 +42,7 @@ bench: $(VENV)/.bench  ## side-by-side measurements (BENCH="training app pages i
 	set -e; for name in $(BENCH); do $(PY) -m benchmarks $$name; done
 
 train: data-given $(VENV)/.train  ## train the demo model: make train DATA=dir (OUT=runs/demo)
-	$(PY) -m training.train --config training/configs/demo.toml --data $(DATA) --out $(OUT)
+	$(PY) -m training.train --config training/configs/demo-cpu.toml --data $(DATA) --out $(OUT)
 
 clean:  ## remove the environment and all caches, never runs/
 	rm -rf $(VENV) node_modules build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -30,12 +30,17 @@ class CheckpointError(HeadlightError):
 
 
 class NotFiniteError(CheckpointError):
-    """A search met NaN: the weights are too large, or a hook makes them so."""
+    """A model computes NaN, or log P = -∞ of all: its weights are too large, or a hook's doing.
 
-    def __init__(self) -> None:
+    Args:
+        model: what the sentence calls it.
+        hooked: whether hooks are set.
+    """
+
+    def __init__(self, model: str = "The model", *, hooked: bool = False) -> None:
+        advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
         super().__init__(
-            "The model computes numbers that are not finite, so it writes nothing: take another "
-            "checkpoint."
+            f"{model} computes numbers that are not finite, so it writes nothing: {advice}."
         )
 
 

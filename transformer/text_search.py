@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
@@ -67,6 +66,7 @@ class TextSearch:
 
         Raises:
             InputError: if every continuation is forbidden.
+            NotFiniteError: if the model computes numbers that are not finite.
         """
         try:
             self._timed(self._beams.step)
@@ -87,13 +87,8 @@ class TextSearch:
         yield Partial(text, translation.best.pieces, text, translation)
 
     def translation(self) -> Translation:
-        """What was found, once the search is finished.
-
-        Raises:
-            CheckpointError: if the model computes numbers that are not finite.
-        """
+        """What was found, once the search is finished."""
         found = self._sentence.hypotheses()
-        self.translator.require_finite([one.score for one in found] or [math.nan])
         tokenizer = self.translator.target_tokenizer
         return Translation(
             source=self.text,

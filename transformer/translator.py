@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
@@ -16,11 +15,11 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
-from transformer.errors import CheckpointError, InputError, NotFiniteError, quoted
+from transformer.errors import InputError, NotFiniteError, quoted
 from transformer.files import ASSETS
 from transformer.input_text import InputReader
 from transformer.languages import Languages
-from transformer.lines import LineSearch
+from transformer.lines import translate_lines
 from transformer.model import Transformer
 from transformer.model_trace import trace
 from transformer.padding import pad_sequences
@@ -156,45 +155,17 @@ class Translator:
             InputError: if a text is empty, or longer than the model accepts, or if the translation
                 is none that a search could have written.
         """
+        self.require_weights()
         return score.score(self, text, target, alternatives=alternatives, alpha=alpha)
 
-    def translate_lines(
-        self,
-        lines: Sequence[str],
-        *,
-        beam_size: int = BEAM_SIZE,
-        first: int = 1,
-        refuse: Callable[[InputError], None] | None = None,
-    ) -> list[str]:
+    def translate_lines(self, lines: Sequence[str], *, beam_size: int = BEAM_SIZE) -> list[str]:
         """Translate many texts, batched by length; an empty line stays empty.
 
-        Args:
-            first: number of the first line, by which an error names a line.
-            refuse: takes the error of each line that cannot be translated, which becomes empty;
-                without it the first such error is raised.
-
         Raises:
-            InputError: naming the line that is longer than the model accepts, or is no text; if the
-                lines are one text, or nothing that has lines.
+            InputError: naming the first line that is longer than the model accepts, or is no text;
+                if the lines are one text, or nothing that has lines.
         """
-        if isinstance(lines, str):
-            raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
-        if not isinstance(lines, Iterable):
-            raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
-        self.model.require_no_dropout()  # no line's fault
-        search = LineSearch(
-            self,
-            SearchSettings(beam_size=beam_size, n_best=1),
-            lambda _line, found: self.target_tokenizer.decode(found[0].tokens),
-        )
-        texts: list[str] = []
-        for result in chain.from_iterable(search.results(lines, first)):
-            if isinstance(result, InputError):
-                if refuse is None:
-                    raise result
-                refuse(result)
-            texts.append(result if isinstance(result, str) else "")
-        return texts
+        return translate_lines(self, lines, SearchSettings(beam_size=beam_size, n_best=1))
 
     def search(
         self,
@@ -216,7 +187,7 @@ class Translator:
         if not rows:
             return []
         try:
-            found = beam_search(
+            return beam_search(
                 self.model,
                 pad_sequences(rows).to(self.model.device),
                 beam_size=settings.beam_size,
@@ -228,9 +199,6 @@ class Translator:
             )
         except NotFiniteError as error:
             raise self.not_finite() from error
-        for hypotheses in found:
-            self.require_finite([one.score for one in hypotheses] or [math.nan])
-        return found
 
     @property
     def source_language(self) -> str:
@@ -300,6 +268,7 @@ class Translator:
     def _trace(
         self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
     ) -> AttentionTrace:
+        self.require_weights()
         languages = self.languages.of_text(source)
         traced = trace(
             self.model, source, target, source_pieces, target_pieces, languages=languages
@@ -314,16 +283,12 @@ class Translator:
         """Weights that are finite may still be so large that what is computed with them is not.
 
         Raises:
-            CheckpointError: if a value is not finite.
+            NotFiniteError: if a value is not.
         """
         if not all(map(math.isfinite, values)):
             raise self.not_finite()
 
-    def not_finite(self) -> CheckpointError:
+    def not_finite(self) -> NotFiniteError:
         """What is raised where the model, or a hook in the current context, computes NaN."""
         hooked = self.model.silenced() != {}
-        advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
-        return CheckpointError(
-            f"The model of {self.folder} computes numbers that are not finite, so it writes "
-            f"nothing: {advice}."
-        )
+        return NotFiniteError(f"The model of {self.folder}", hooked=hooked)

@@ -74,8 +74,8 @@ def test_empty_lines_stay_empty_and_in_their_place(translator):
 
 
 def test_a_line_that_does_not_fit_is_named_by_its_number(translator):
-    with pytest.raises(InputError, match=r"^Line 12: The text has"):
-        translator.translate_lines([TEXT, "dog " * 9_999], first=11)
+    with pytest.raises(InputError, match=r"^Line 2: The text has"):
+        translator.translate_lines([TEXT, "dog " * 9_999])
 
 
 def test_a_beam_of_nothing_is_refused(translator):
@@ -112,16 +112,6 @@ def test_a_text_of_megabytes_is_refused_before_it_is_cut_into_pieces(translator,
     assert "text has more than 16,384 characters" in refusal(translator.translate, text)
     read = translator.reader.text
     assert "translation has more than 16,384" in refusal(read, text, "translation")
-
-
-def test_bad_lines_are_empty_and_named_and_stop_no_other(translator, pairs):
-    good = [pair.english for pair in pairs[:3]]
-    lines = [good[0], "dog " * 999, good[1], "\udcff", "", good[2]]
-    refused: list[InputError] = []
-    found = translator.translate_lines(lines, first=7, refuse=refused.append)
-    alone = [translator.translate(text).text for text in good]
-    assert found == [alone[0], "", alone[1], "", "", alone[2]]
-    assert [str(error).partition(":")[0] for error in refused] == ["Line 8", "Line 10"]
 
 
 @pytest.mark.timeout(20)  # a search that refuses one piece after the other has no end

@@ -14,7 +14,7 @@ from transformer.decoding.constraints import NOTHING, Bans, Written
 from transformer.decoding.hypothesis import Hypothesis, best_score, length_penalty
 from transformer.decoding.ranking import Candidates
 from transformer.decoding.tree import Node, Reason, Recorder, SearchTree, State
-from transformer.errors import InputError
+from transformer.errors import InputError, NotFiniteError
 
 
 @dataclass(slots=True)
@@ -130,6 +130,7 @@ class SentenceSearch:
 
         Raises:
             InputError: if there is no continuation and no hypothesis.
+            NotFiniteError: if that is so although nothing is forbidden.
         """
         self.length += 1
         parents = {prefix.row: prefix for prefix in self.live}
@@ -148,6 +149,8 @@ class SentenceSearch:
             elif self.recorder is not None:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.found:
+            if self.bans is None:
+                raise NotFiniteError
             raise InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
             self._end("full")

@@ -11,7 +11,9 @@ from tests.transformer.decoding.wishes import begin, forbid, words_of
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Constraints, beam_search, greedy, length_penalty
 from transformer.decoding.constraints import NOTHING, Bans
-from transformer.errors import InputError
+from transformer.decoding.ranking import Candidates
+from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.errors import InputError, NotFiniteError
 
 
 @pytest.mark.parametrize("K", [1, 2, 4])
@@ -148,6 +150,12 @@ def test_a_search_without_any_continuation_says_so(K):
         beam_search(
             build(vocab_size=5), batch([[4, EOS]]), beam_size=K, max_length=8, constraints=wish
         )
+
+
+def test_where_nothing_is_forbidden_no_continuation_is_the_model_s_fault():
+    search = SentenceSearch((), Limits(2, 2, length=9, alpha=0.6), bans=None, record=False)
+    with pytest.raises(NotFiniteError):
+        search.extend(Candidates([], [], [], []))  # log P of all is -∞
 
 
 def test_a_forced_prefix_with_a_forbidden_word_is_refused():

@@ -20,6 +20,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from transformer import notices
 from transformer.checkpoint import Checkpoint
@@ -32,20 +33,19 @@ from transformer.decoding import (
     Hypothesis,
     length_penalty,
 )
-from transformer.errors import CheckpointError, InputError
+from transformer.decoding.ranking import forbid, rank
+from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.errors import CheckpointError, InputError, NotFiniteError
 from transformer.export import folder as exported_folder
 from transformer.export.specification import engine, vocabulary
 from transformer.model import Transformer
-from transformer.score import Scored
 from transformer.search_settings import SearchArguments, SearchSettings
-from transformer.tokenizer import Piece
-from transformer.trace import AttentionTrace
 from transformer.translation import Candidate, Partial, Translation
 from transformer.translator import BUNDLED, Translator
 
 Row = Sequence[int]
-Log_P = Callable[[list[list[int]]], np.ndarray]
-"""Prefixes of one length to log P of each next piece, `[prefix, vocab]`."""
+Log_P = Callable[[list[list[int]]], Tensor]
+"""Prefixes of one length to log P of each next piece, `[prefix, vocab]`, which may be changed."""
 
 
 class CTranslate2Translator(Translator):
@@ -135,24 +135,6 @@ class CTranslate2Translator(Translator):
         found = self.translate(text, should_stop=should_stop, **arguments)
         yield Partial(found.text, found.best.pieces, found.text, found)
 
-    def score(
-        self,
-        text: str,
-        target: str | Sequence[str],
-        *,
-        alternatives: int = 5,
-        alpha: float = ALPHA,
-    ) -> Scored:
-        """As `Translator.score`, by the weights of the checkpoint."""
-        self.require_weights()
-        return super().score(text, target, alternatives=alternatives, alpha=alpha)
-
-    def _trace(
-        self, source: str, target: str, source_pieces: list[Piece], target_pieces: list[Piece]
-    ) -> AttentionTrace:
-        self.require_weights()
-        return super()._trace(source, target, source_pieces, target_pieces)
-
     def require_weights(self) -> None:
         """As `Translator.require_weights`; an exported folder holds none."""
         if self.model.device.type == "meta":
@@ -167,7 +149,7 @@ class CTranslate2Translator(Translator):
         settings: SearchSettings,
         should_stop: Callable[[], bool] = lambda: False,  # noqa: ARG002
     ) -> list[list[Hypothesis]]:
-        """As `Translator.search`; of each hypothesis there is log P alone, not that of its tokens.
+        """As `Translator.search`; a hypothesis may have log P alone, not that of each token.
 
         Args:
             should_stop: not asked, for the engine cannot be stopped.
@@ -191,7 +173,10 @@ class CTranslate2Translator(Translator):
             if any(len(one.tokens) > limit for one in found[index]):
                 found[index] = self._batch([row], limit, K, alpha)[0]
             if any(set(NEVER_WRITTEN) & set(one.tokens) for one in found[index]):
-                found[index] = plain_search(self._log_p_after(row), limit, K, alpha)
+                try:
+                    found[index] = plain_search(self._log_p_after(row), limit, K, alpha)
+                except NotFiniteError as error:
+                    raise self.not_finite() from error
         for hypotheses in found:
             self.require_finite([one.score for one in hypotheses] or [math.nan])
         return [hypotheses[: settings.n_best] for hypotheses in found]
@@ -238,7 +223,7 @@ class CTranslate2Translator(Translator):
         """log P of each piece after a prefix, all pieces in the softmax."""
         source = [self._pieces[id_] for id_ in row]
 
-        def log_p(prefixes: list[list[int]]) -> np.ndarray:
+        def log_p(prefixes: list[list[int]]) -> Tensor:
             results = self._engine.translate_batch(
                 [source] * len(prefixes),
                 target_prefix=[[self._pieces[id_] for id_ in prefix] for prefix in prefixes],
@@ -252,7 +237,7 @@ class CTranslate2Translator(Translator):
             logits = torch.stack(
                 [torch.from_numpy(np.array(result.logits[0][-1])) for result in results]
             )
-            return logits.log_softmax(-1).numpy()
+            return logits.log_softmax(-1)
 
         return log_p
 
@@ -266,29 +251,24 @@ def _ranked(found: Sequence[tuple[list[int], float]], alpha: float) -> list[Hypo
     return sorted(hypotheses, key=lambda one: (not one.complete, -one.score))
 
 
+@torch.inference_mode()
 def plain_search(log_p_after: Log_P, limit: int, K: int, alpha: float) -> list[Hypothesis]:
-    """The beam search of `decoding` for one sentence, as plainly as it can be written.
+    """The beam search of `decoding` for one sentence, each prefix read anew at each step.
 
     Args:
         log_p_after: gives log P of each next piece.
         limit: pieces of the longest hypothesis.
         K: beam size.
         alpha: α of the length penalty.
+
+    Raises:
+        NotFiniteError: if log P of a piece is NaN, or of none is finite.
     """
-    live: list[tuple[list[int], float]] = [([], 0.0)]
-    finished: list[tuple[list[int], float]] = []
-    for length in range(1, limit + 1):
-        log_p = log_p_after([prefix for prefix, _ in live]).astype(np.float64)
-        log_p[:, list(NEVER_WRITTEN)] = -math.inf
-        total = (log_p + np.array([[log_prob] for _, log_prob in live])).ravel()
-        best = np.argsort(-total, kind="stable")[: 2 * K]
-        vocab = log_p.shape[1]
-        grown = [([*live[i // vocab][0], int(i % vocab)], float(total[i])) for i in best]
-        ended = [one for one in grown[:K] if one[0][-1] == EOS]
-        finished += ended[: K - len(finished)]
-        live = [one for one in grown if one[0][-1] != EOS and math.isfinite(one[1])][:K]
-        if len(finished) >= K or not live:
-            break
-        if length == limit:
-            finished += live[: K - len(finished)]
-    return _ranked(finished, alpha)
+    search = SentenceSearch((), Limits(K, K, limit, alpha), bans=None, record=False)
+    while search.live:
+        for row, prefix in enumerate(search.live):
+            prefix.row = row  # of log_p
+        log_p = forbid(log_p_after([list(prefix.tokens()) for prefix in search.live]))
+        totals = torch.tensor([[prefix.total for prefix in search.live]])
+        search.extend(rank(log_p[None], totals, 2 * K)[0])
+    return search.hypotheses()

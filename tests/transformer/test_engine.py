@@ -146,7 +146,7 @@ def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, 
     def log_p_after(prefixes):
         source = torch.tensor([row] * len(prefixes))
         target = torch.tensor([[BOS, *prefix] for prefix in prefixes])
-        return model(source, target)[:, -1].log_softmax(-1).numpy()
+        return model(source, target)[:, -1].log_softmax(-1)
 
     expected = beam_search(model, torch.tensor([row]), beam_size=K, alpha=alpha)[0]
     found = plain_search(log_p_after, len(row) + 50, K, alpha)
@@ -155,9 +155,9 @@ def test_the_plain_search_is_the_search_of_decoding(model, tokenizer, pairs, K, 
 
 
 def test_the_plain_search_stops_at_its_limit():
-    never_ends = np.full((1, 8), -2.0)
+    never_ends = torch.full((1, 8), -2.0)
     never_ends[0, EOS] = -math.inf
-    found = plain_search(lambda prefixes: np.repeat(never_ends, len(prefixes), 0), 5, 2, 0.6)
+    found = plain_search(lambda prefixes: never_ends.repeat(len(prefixes), 1), 5, 2, 0.6)
     assert [len(one.tokens) for one in found] == [5, 5]
     assert not any(one.complete for one in found)
 

@@ -54,7 +54,7 @@ def test_pieces_that_do_not_fit_are_refused(uneven: Case, side, pieces) -> None:
         lambda model, trace: log_probs(model, trace, Edit("removed", ("encoder",))),
         lambda model, trace: moved_log_probs(model, trace, ("encoder",), [1]),
         drops_without_each_word,
-        lambda model, donor: patched(model, donor, [Head("cross", 0, 0)], "z").__enter__(),
+        lambda model, donor: patched(model, donor, [Head("cross", 0, 0)]).__enter__(),
         lambda model, trace: alternatives(model, cast("Tokenizer", None), trace, 1),
         lambda model, trace: effect(
             cast("Translator", SimpleNamespace(model=model, hooks=model.hooks)), trace, []

@@ -6,10 +6,10 @@ What changed when a head was removed, never why the model decided.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Unpack
+from typing import Unpack
 
 import torch
 from torch import Tensor
@@ -22,7 +22,6 @@ from transformer.analysis.heads.removal import (
     first_row,
     installed,
     note_position,
-    painted,
     removed,
 )
 from transformer.analysis.teacher_forcing import forced_pair, values_at
@@ -35,8 +34,6 @@ from transformer.search_settings import SearchArguments
 from transformer.trace import AttentionTrace, Weights
 from transformer.translation import Translation
 from transformer.translator import Translator
-
-Patched = Literal["z", "pattern"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +55,12 @@ class Effect:
         """`[target]`: how much log P of each piece of the old translation grew, in nats."""
         return self.after.log_probs - self.before.log_probs
 
-    def difference(self, kind: Kind) -> Weights:
-        """Weights after less weights before, `[layer, head, query, key]`, signed."""
-        return self.after.weights(kind) - self.before.weights(kind)
-
 
 def effect(
     translator: Translator,
     trace: AttentionTrace,
     removals: Sequence[Removal],
     *,
-    means: Mapping[Kind, Tensor] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     **search: Unpack[SearchArguments],
 ) -> Effect:
@@ -76,7 +68,6 @@ def effect(
 
     Args:
         trace: of the sentence, with nothing taken away.
-        means: as `removed` takes them.
         should_stop: as `Translator.translate` takes it.
         search: arguments of the new search, as `Translator.translate` takes them.
 
@@ -84,61 +75,35 @@ def effect(
         InputError: as `removed` does, or if a pattern is not of this sentence's shape.
     """
     for removal in removals:
-        if removal.pattern is not None:
-            shape = (len(removal.pattern), len(removal.pattern[0]))
-            _require_shape(shape, trace, removal.kind, "The painted pattern")
-    with removed(translator, removals, means):
-        return _repeated(translator, trace, should_stop, search)
-
-
-def patch_effect(
-    translator: Translator,
-    trace: AttentionTrace,
-    donor: AttentionTrace,
-    heads: Sequence[Head],
-    what: Patched,
-    *,
-    should_stop: Callable[[], bool] = lambda: False,
-    **search: Unpack[SearchArguments],
-) -> Effect:
-    """Translate and trace a sentence once more with heads patched from another one.
-
-    Raises:
-        InputError: as `patched` does, or if the two sentences differ in shape.
-    """
-    for head in heads:
-        shape = donor.weights(head.kind).shape[2:]
-        _require_shape(shape, trace, head.kind, "The second sentence")
-    with patched(translator.model, donor, heads, what):
-        return _repeated(translator, trace, should_stop, search)
+        _require_shape(removal, trace)
+    with removed(translator, removals):
+        forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
+        after = trace_pass(
+            translator.model,
+            trace.source,
+            trace.target,
+            list(trace.source_pieces),
+            list(trace.target_pieces),
+            languages=trace.languages,
+        )
+        translation = translator.translate(trace.source, should_stop=should_stop, **search)
+    return Effect(trace, after, translation)
 
 
 @contextmanager
-def patched(
-    model: Transformer, donor: AttentionTrace, heads: Sequence[Head], what: Patched
-) -> Iterator[None]:
-    """Give heads the weights, or the output, that they have on another sentence.
+def patched(model: Transformer, donor: AttentionTrace, heads: Sequence[Head]) -> Iterator[None]:
+    """Give heads the output z `[query, d_v]` that they have on another sentence.
 
-    Rows beyond those of the donor stay as they are.
+    Rows beyond those of the donor stay as they are. Their weights are patched by `painted`.
 
     Args:
         donor: the trace of the other sentence.
-        what: "z", the output `[query, d_v]`, or "pattern", the weights `[query, key]`.
 
     Raises:
         InputError: if there is no such head, the donor does not fit the model, or, inside the
-            block, a sentence of another shape.
+            block, a head of the encoder reads a sentence of another length.
     """
     require_heads(model, heads)
-    if what == "pattern":
-        removals = [
-            painted(head, donor.weights(head.kind)[head.layer, head.head]) for head in heads
-        ]
-        with removed(model, removals):
-            yield
-        return
-    if what != "z":
-        raise InputError("A patch takes over z or pattern: choose one of them.")
     with installed(model, _patches(model, donor, heads)):
         yield
 
@@ -177,34 +142,14 @@ def _set_rows(kind: Kind, heads: Sequence[int], values: Tensor) -> Hook:
     return hook
 
 
-def _repeated(
-    translator: Translator,
-    before: AttentionTrace,
-    should_stop: Callable[[], bool],
-    search: SearchArguments,
-) -> Effect:
-    """The sentence once more, with the hooks of the context.
-
-    Raises:
-        InputError: if the trace does not fit the model.
-    """
-    forced_pair(translator.model, before)
-    after = trace_pass(
-        translator.model,
-        before.source,
-        before.target,
-        list(before.source_pieces),
-        list(before.target_pieces),
-        languages=before.languages,
-    )
-    translation = translator.translate(before.source, should_stop=should_stop, **search)
-    return Effect(before, after, translation)
-
-
-def _require_shape(shape: Sequence[int], trace: AttentionTrace, kind: Kind, what: str) -> None:
-    wanted = trace.weights(kind).shape[2:]
-    if tuple(shape) != wanted:
+def _require_shape(removal: Removal, trace: AttentionTrace) -> None:
+    """Refuse a pattern of another shape than the sentence has."""
+    if removal.pattern is None:
+        return
+    shape = len(removal.pattern), len(removal.pattern[0])
+    wanted = trace.weights(removal.kind).shape[2:]
+    if shape != wanted:
         raise InputError(
-            f"{what} has {shape[0]} × {shape[1]} weights in {kind}, and this sentence "
-            f"{wanted[0]} × {wanted[1]}: they must be of the same shape."
+            f"The painted pattern has {shape[0]} × {shape[1]} weights in {removal.kind}, and this "
+            f"sentence {wanted[0]} × {wanted[1]}: they must be of the same shape."
         )

@@ -68,7 +68,7 @@ def _computed(
     around: AbstractContextManager[None] = nullcontext()
     if patches:
         assert donor is not None  # the changes fit
-        around = patched(translator.model, donor, patches, "z")
+        around = patched(translator.model, donor, patches)
     removals = [removal_of(change, trace, donor) for change in changes if change.how != "z"]
     with around:
         return effect(

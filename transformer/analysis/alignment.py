@@ -22,7 +22,8 @@ from transformer.analysis.lenses import (
     require_finite,
     require_loaded,
 )
-from transformer.analysis.lenses.norm_lens import layer_norms
+from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.norm_lens import norms_of_layer
 from transformer.config import EOS
 from transformer.errors import InputError
 from transformer.tokenizer import WORD_START, Piece, Tokenizer
@@ -104,7 +105,7 @@ def cross_values(
         CheckpointError: as `lens` does.
     """
     if name == "norm" and not heads:
-        norms = layer_norms(translator.model, trace, "cross")
+        norms = of_each_block(norms_of_layer, translator.model, trace, "cross")
         require_finite(norms, name, translator)
         return norms[:, None].astype(np.float32)
     values = lens(name, translator, trace, "cross")

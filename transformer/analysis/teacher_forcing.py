@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -96,6 +97,22 @@ def patterns(
     if cache is None:
         _, cache = values_at(model, forced_pair(model, trace), names)
     return torch.stack([cache[name][0] for name in names])
+
+
+def counted(progress: Progress | None, steps: int) -> Progress:
+    """One count over several runs, each of which counts its own layers from 1.
+
+    Args:
+        progress: told of it, if there is one.
+        steps: of all runs.
+    """
+    done = count(1)
+
+    def step(_done: int, _of: int) -> None:
+        if progress:
+            progress(next(done), steps)
+
+    return step
 
 
 def to_array(tensor: Tensor) -> Array:

@@ -10,13 +10,22 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
-from transformer.analysis.lenses import alti, gradient, norm_lens, rollout, value_zeroing
+from transformer.analysis.lenses import gradient, rollout, value_zeroing
+from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
 from transformer.analysis.lenses.decomposition import points as block_points
+from transformer.analysis.lenses.norm_lens import (
+    norms_of_heads,
+    norms_of_heads_after_layer_norm,
+    norms_of_layer_with_residual,
+)
 from transformer.analysis.teacher_forcing import (
     Array,
     Cache,
     Progress,
+    counted,
     forced_pair,
     pattern_points,
     patterns,
@@ -165,14 +174,7 @@ def _of_weights(
         raise InputError(f"This trace has no {absent}: choose one of {', '.join(trace.kinds)}.")
     if name == "weights":
         return {kind: trace.weights(kind) for kind in kinds}
-    done, layers = 0, sum(len(trace.weights(kind)) for kind in kinds)
-
-    def step(_done: int, _of: int) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(done, layers)
-
+    step = counted(progress, sum(len(trace.weights(kind)) for kind in kinds))
     return {
         kind: rollout.rollout_of_weights(trace, kind, progress=step).astype(np.float32)
         for kind in kinds
@@ -223,14 +225,7 @@ def _of_one_pass(
     kinds: Sequence[Kind],
     progress: Progress | None,
 ) -> dict[Kind, Array]:
-    done = 0
-
-    def step(_done: int, of: int) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(done, len(kinds) * of)
-
+    step = counted(progress, len(kinds) * model.config.N)
     names = {name for kind in kinds for name in one.points(model, kind)}
     with torch.inference_mode():
         _, cache = values_at(model, forced_pair(model, trace), names)
@@ -252,32 +247,22 @@ def _weights(
     return values
 
 
-def _without_residual(whole: Callable[..., Array]) -> _Values:
-    """The same where its last column in cross-attention, which is no key, is left out."""
+def _without_residual(of_block: Callable[[AttentionBlock], Tensor]) -> _Values:
+    """Of each block without the last column in cross-attention, which is no key."""
 
-    def keys(
-        model: Transformer,
-        trace: AttentionTrace,
-        kind: Kind,
-        *,
-        progress: Progress | None,
-        cache: Cache,
-    ) -> Array:
-        values = whole(model, trace, kind, progress=progress, cache=cache)
-        return values[..., :-1] if kind == "cross" else values
+    def of_keys(block: AttentionBlock) -> Tensor:
+        values = of_block(block)
+        return values[..., :-1] if block.kind == "cross" else values
 
-    return keys
+    return partial(of_each_block, of_keys)
 
 
 _LENSES: dict[AnyLens, _Lens] = {
     "weights": _Lens(pattern_points, _weights),
-    "norm": _Lens(block_points, norm_lens.head_norms),
-    "norm_layer_norm": _Lens(block_points, partial(norm_lens.head_norms, layer_norm=True)),
-    "norm_residual": _Lens(
-        block_points,
-        _without_residual(partial(norm_lens.layer_norms, residual_and_norm=True)),
-    ),
-    "alti": _Lens(block_points, _without_residual(alti.contributions)),
+    "norm": _Lens(block_points, partial(of_each_block, norms_of_heads)),
+    "norm_layer_norm": _Lens(block_points, partial(of_each_block, norms_of_heads_after_layer_norm)),
+    "norm_residual": _Lens(block_points, _without_residual(norms_of_layer_with_residual)),
+    "alti": _Lens(block_points, _without_residual(contributions)),
     "rollout": _Lens(rollout.points, rollout.rollout),
     "value_zeroing": _Lens(value_zeroing.points, value_zeroing.value_zeroing),
 }

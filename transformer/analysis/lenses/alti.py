@@ -13,40 +13,40 @@ from torch import Tensor
 from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block, points
 from transformer.analysis.teacher_forcing import (
     Array,
-    Cache,
     Progress,
+    counted,
     forced_pair,
     values_at,
 )
-from transformer.kinds import KINDS, Kind
+from transformer.kinds import KINDS
 from transformer.model import Transformer
 from transformer.trace import AttentionTrace
 
 
-def contributions(
-    model: Transformer,
-    trace: AttentionTrace,
-    kind: Kind,
-    *,
-    progress: Progress | None = None,
-    cache: Cache | None = None,
-) -> Array:
+def contributions(block: AttentionBlock) -> Tensor:
     """c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_ij‖₁): how much of the output y_i is T_ij (ALTI).
 
     T_ij is what key j brings to query i in all heads, with x_i on the diagonal, after the
     linearised LayerNorm. In cross-attention x_i, all that was read before, is one more column,
     the last.
 
-    Args:
-        cache: what a pass over this trace gave at `decomposition.points`.
-
     Returns:
-        `[layer, query, key]`, in cross-attention `[layer, target, source + 1]`; each row sums to 1.
-
-    Raises:
-        InputError: if the trace does not fit the model.
+        `[query, key]`, in cross-attention `[target, source + 1]`; each row sums to 1.
     """
-    return of_each_block(_of_block, model, trace, kind, progress, cache)
+    y = block.output
+    length = y.abs().sum(-1)[:, None]  # [query, 1]
+    near = [length - (y[:, None] - part).abs().sum(-1) for part in block.transformed()]
+    seen = block.seen
+    if block.kind == "cross":
+        seen = torch.cat((seen, seen.new_ones(len(seen), 1)), -1)
+    else:
+        seen = seen | torch.eye(len(seen), dtype=torch.bool, device=seen.device)
+    # a hidden key brings exactly nothing; rounding may say otherwise
+    share = torch.cat(near, -1).clamp(min=0) * seen
+    total = share.sum(-1, keepdim=True)
+    # where no part brings the output nearer, none stands out
+    share = torch.where(total == 0, seen.to(share.dtype), share)
+    return share / share.sum(-1, keepdim=True)
 
 
 def whole_model(
@@ -62,19 +62,14 @@ def whole_model(
     Raises:
         InputError: if the trace does not fit the model.
     """
-    done = 0
-
-    def step(_done: int, of: int) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(done, 3 * of)
-
+    step = counted(progress, len(KINDS) * model.config.N)
     names = {name for kind in KINDS for name in points(model, kind)}
     with torch.inference_mode():
         _, cache = values_at(model, forced_pair(model, trace), names)
     encoder, decoder, cross = (
-        torch.from_numpy(contributions(model, trace, kind, progress=step, cache=cache))
+        torch.from_numpy(
+            of_each_block(contributions, model, trace, kind, progress=step, cache=cache)
+        )
         for kind in KINDS
     )
     memory = encoder[0]
@@ -88,20 +83,3 @@ def whole_model(
         shares = before
     array: Array = shares.numpy()
     return array
-
-
-def _of_block(block: AttentionBlock) -> Tensor:
-    y = block.output
-    length = y.abs().sum(-1)[:, None]  # [query, 1]
-    near = [length - (y[:, None] - part).abs().sum(-1) for part in block.transformed()]
-    seen = block.seen
-    if block.kind == "cross":
-        seen = torch.cat((seen, seen.new_ones(len(seen), 1)), -1)
-    else:
-        seen = seen | torch.eye(len(seen), dtype=torch.bool, device=seen.device)
-    # a hidden key brings exactly nothing; rounding may say otherwise
-    share = torch.cat(near, -1).clamp(min=0) * seen
-    total = share.sum(-1, keepdim=True)
-    # where no part brings the output nearer, none stands out
-    share = torch.where(total == 0, seen.to(share.dtype), share)
-    return share / share.sum(-1, keepdim=True)

@@ -189,10 +189,18 @@ def of_each_block(
     model: Transformer,
     trace: AttentionTrace,
     kind: Kind,
+    *,
     progress: Progress | None = None,
     cache: Cache | None = None,
 ) -> Array:
-    """What `of_block` makes of each layer, stacked: `[layer, ...]`."""
+    """What `of_block` makes of each layer, stacked: `[layer, ...]`.
+
+    Args:
+        cache: what a pass over this trace gave at `points`; without it, one is made.
+
+    Raises:
+        InputError: if the trace does not fit the model.
+    """
     blocks = attention_blocks(model, trace, kind, cache)
     found = []
     for done, block in enumerate(blocks, start=1):

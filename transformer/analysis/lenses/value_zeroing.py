@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.analysis.lenses.decomposition import AttentionBlock, block_of
+from transformer.analysis.lenses.decomposition import AttentionBlock, block_of, residual_point
 from transformer.analysis.lenses.decomposition import points as block_points
 from transformer.analysis.teacher_forcing import (
     LARGEST_TENSOR,
@@ -154,5 +154,4 @@ def _rest_watched(model: Transformer, kind: Kind, layer: int) -> bool:
 
 
 def _output_point(kind: Kind, layer: int) -> str:
-    stack = "encoder" if kind == "encoder_self" else "decoder"
-    return f"{stack}.layers.{layer}.feed_forward_norm.hook_normalised"
+    return residual_point("decoder_self" if kind == "cross" else kind, layer + 1)

@@ -11,7 +11,11 @@ from transformer.analysis.lenses import AnyLens
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.gradient import gradient_times_attention
 from transformer.analysis.lenses.lensed import lensed
-from transformer.analysis.lenses.norm_lens import head_norms, layer_norms
+from transformer.analysis.lenses.norm_lens import (
+    norms_of_heads,
+    norms_of_heads_after_layer_norm,
+    norms_of_layer_with_residual,
+)
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
@@ -44,13 +48,13 @@ _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "norm": (
         r"$\lVert \alpha_{ij}\, f(x_j) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, the length of "
         r"what head and key bring to the residual stream (Kobayashi et al. 2020, §3.2)",
-        head_norms,
+        norms_of_heads,
     ),
     "norm_layer_norm": (
         r"$\lVert \alpha_{ij}\, \mathrm{LN}(f(x_j)) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, "
         r"the length of what head and key bring to the output of Add & norm, whose mean and "
         r"deviation are held fixed (Kobayashi et al. 2021, §3)",
-        head_norms,
+        norms_of_heads_after_layer_norm,
     ),
     "norm_residual": (
         r"$\lVert \mathrm{LN}(\textstyle\sum_h \alpha_{ij}\, f(x_j) + [i = j]\, x_i) \rVert_2$ "
@@ -58,7 +62,7 @@ _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
         r"the output of Add & norm, whose mean and deviation are held fixed, with the residual on "
         r"the diagonal of self-attention; in cross-attention it is not drawn (Kobayashi et al. "
         r"2021, §3)",
-        layer_norms,
+        norms_of_layer_with_residual,
     ),
     "alti": (
         r"$\max(0, \lVert y_i \rVert_1 - \lVert y_i - T_{ij} \rVert_1)$: how much nearer to the "

@@ -15,8 +15,13 @@ from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, CheckpointError, InputError, silence
 from transformer.analysis import lenses
 from transformer.analysis.lenses.alti import contributions
+from transformer.analysis.lenses.decomposition import of_each_block
 from transformer.analysis.lenses.gradient import gradient_times_attention
-from transformer.analysis.lenses.norm_lens import head_norms, layer_norms
+from transformer.analysis.lenses.norm_lens import (
+    norms_of_heads,
+    norms_of_heads_after_layer_norm,
+    norms_of_layer_with_residual,
+)
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 
@@ -29,10 +34,10 @@ def expected(name, case: Case, kind):
     if name == "gradient":
         return gradient_times_attention(case.model, case.trace)[kind]
     functions: dict[str, Callable[..., Any]] = {
-        "norm": head_norms,
-        "norm_layer_norm": partial(head_norms, layer_norm=True),
-        "norm_residual": partial(layer_norms, residual_and_norm=True),
-        "alti": contributions,
+        "norm": partial(of_each_block, norms_of_heads),
+        "norm_layer_norm": partial(of_each_block, norms_of_heads_after_layer_norm),
+        "norm_residual": partial(of_each_block, norms_of_layer_with_residual),
+        "alti": partial(of_each_block, contributions),
         "rollout": rollout,
         "value_zeroing": value_zeroing,
     }

@@ -6,7 +6,13 @@ import pytest
 from tests.transformer.analysis.lens_cases import Case, case
 from tests.transformer.analysis.plain_model import brought, linearised
 from transformer import KINDS
-from transformer.analysis.lenses.norm_lens import head_norms, layer_norms
+from transformer.analysis.lenses.decomposition import of_each_block
+from transformer.analysis.lenses.norm_lens import (
+    norms_of_heads,
+    norms_of_heads_after_layer_norm,
+    norms_of_layer,
+    norms_of_layer_with_residual,
+)
 
 __all__ = ["case"]
 
@@ -14,11 +20,12 @@ __all__ = ["case"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> None:
     heads, heads_after_norm = (
-        head_norms(case.model, case.trace, kind, layer_norm=after) for after in (False, True)
+        of_each_block(norms, case.model, case.trace, kind)
+        for norms in (norms_of_heads, norms_of_heads_after_layer_norm)
     )
     layers, layers_after_norm = (
-        layer_norms(case.model, case.trace, kind, residual_and_norm=after)
-        for after in (False, True)
+        of_each_block(norms, case.model, case.trace, kind)
+        for norms in (norms_of_layer, norms_of_layer_with_residual)
     )
     for layer in range(case.model.config.N):
         plain = case.plain.attention[kind, layer]
@@ -38,10 +45,11 @@ def test_norms_are_lengths_of_the_vectors_that_keys_bring(case: Case, kind) -> N
 
 
 def test_norms_of_a_model_in_float32_are_float32(translator, trace) -> None:
-    found = head_norms(translator.model, trace, "cross")
+    found = of_each_block(norms_of_heads, translator.model, trace, "cross")
     assert found.dtype == np.float32
     assert found.shape == trace.cross.shape
-    assert not layer_norms(translator.model, trace, "decoder_self")[:, 0, 1:].any()
+    layers = of_each_block(norms_of_layer, translator.model, trace, "decoder_self")
+    assert not layers[:, 0, 1:].any()
 
 
 def close(found, expected) -> bool:

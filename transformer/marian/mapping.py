@@ -74,7 +74,7 @@ def parameters(
             found = stored_positions(stored, config, name.partition(".")[0])
             yield name, sinusoidal_positions(*shape) if found is None else found
         else:
-            yield name, _reordered(name, stored.get(_marian_name(name), shape=shape))
+            yield name, _reordered(name, stored.get(marian_name(name), shape=shape))
 
 
 def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
@@ -96,18 +96,25 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
     return halves_to_pairs(stored.get(name, shape=shape), axis=1)
 
 
-def _marian_name(name: str) -> str:
+def marian_name(name: str) -> str:
+    """Marian's name of a parameter of a layer."""
     for ours, marians in _NAMES.items():
         name = name.replace(ours, marians)
     return f"model.{name}"
 
 
-def _reordered(name: str, tensor: Tensor) -> Tensor:
-    """The tensor with its axis of d_model in our order."""
+def axis_of_d_model(name: str) -> int | None:
+    """The axis of a layer's parameter that is d_model, by our name; None where there is none."""
     module, what = name.split(".")[-2:]
     if module in ("W_O", "W_2", "norm"):
-        return halves_to_pairs(tensor, axis=0)  # what it writes
-    return halves_to_pairs(tensor, axis=1) if what == "weight" else tensor.clone()  # what it reads
+        return 0  # what it writes
+    return 1 if what == "weight" else None  # what it reads
+
+
+def _reordered(name: str, tensor: Tensor) -> Tensor:
+    """The tensor with its axis of d_model in our order."""
+    axis = axis_of_d_model(name)
+    return tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
 
 
 def _target_embedding(

@@ -12,11 +12,11 @@ import torch
 
 from transformer import AttentionTrace, InputError, Translator, command, notices
 from transformer.analysis import alignment
-from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE, Parser, number, whole_number
+from transformer.arguments import Parser, number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
 from transformer.export.folder import is_export
 from transformer.lines import Line, LineSearch, usable_cores
-from transformer.search_settings import SearchSettings
+from transformer.search_settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
 from transformer.standard_input import Progress, lines
 from transformer.translation import Candidate, Translation
 
@@ -100,15 +100,7 @@ def _load(options: argparse.Namespace) -> Translator:
 def _print_translation(
     translator: Translator, settings: SearchSettings, options: argparse.Namespace
 ) -> None:
-    translation = translator.translate(
-        options.text,
-        beam_size=settings.beam_size,
-        alpha=settings.alpha,
-        prefix=settings.prefix,
-        forbidden=settings.forbidden,
-        n_best=settings.n_best,
-        max_length=settings.max_length,
-    )
+    translation = translator.translate(options.text, **settings.arguments)
     _tell(translation.notices)
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))

@@ -11,9 +11,6 @@ from typing import NoReturn
 
 from transformer.errors import one_line
 
-MAX_BEAM_SIZE = 64
-MAX_ALPHA = 10
-"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
 MAX_COUNT = 10**9
 """Of what has no bound of its own: it can be counted, and computed with."""
 

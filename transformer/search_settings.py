@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from typing import TypedDict, cast
 
-from transformer.arguments import MAX_ALPHA, MAX_BEAM_SIZE
 from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
 from transformer.decoding.constraints import ForbiddenText, LookAheads
 from transformer.errors import InputError, quoted
 from transformer.input_text import PREFIX, InputReader, strings
 from transformer.text_prefix import TextPrefix
+
+MAX_BEAM_SIZE = 64
+MAX_ALPHA = 10
+"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
 
 
 class SearchArguments(TypedDict, total=False):

@@ -13,9 +13,10 @@ import torch
 from transformer import KINDS, InputError, Translator, command
 from transformer.analysis.lenses import NAMES, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
-from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
+from transformer.arguments import Parser, whole_number
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE
+from transformer.search_settings import MAX_BEAM_SIZE
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions

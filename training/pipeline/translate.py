@@ -26,7 +26,7 @@ from training.corpus import SOURCE, TARGET, CorpusError
 from training.data.folders import DataFolder, data_folder, read_training_texts
 from training.devices import ProcessInfo, inference_device
 from transformer import command
-from transformer.arguments import MAX_BEAM_SIZE, Parser, whole_number
+from transformer.arguments import Parser, whole_number
 from transformer.atomic import new_folder, write_file
 from transformer.config import EOS
 from transformer.decoding import ALPHA, BEAM_SIZE, bulk_search
@@ -34,6 +34,7 @@ from transformer.errors import ConfigError, unwritable
 from transformer.lines import batches
 from transformer.padding import pad_sequences
 from transformer.reading import GIB, MIB, read_bytes
+from transformer.search_settings import MAX_BEAM_SIZE
 from transformer.translator import Translator
 
 CHUNKS, IDENTITY = "chunks", "translation.json"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Literal
 
 from transformer import AttentionTrace, InputError, Translation, Translator
 from transformer.hooks import Hook
 from transformer.score import Scored
-from transformer.search_settings import SearchArguments, SearchSettings
+from transformer.search_settings import SearchSettings
 from transformer.translation import Partial
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
@@ -79,12 +79,11 @@ def search(
             long for a map.
     """
     settings = replace(settings, tree=True)
-    arguments = cast(SearchArguments, vars(settings))
 
     def compute() -> Translation:
         if on_part is None:
-            return translator.translate(text, **arguments, should_stop=SearchBudget())
-        for part in translator.stream(text, **arguments, should_stop=SearchBudget()):
+            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
+        for part in translator.stream(text, **settings.arguments, should_stop=SearchBudget()):
             if part.translation is not None:
                 return part.translation
             on_part(part)
@@ -132,11 +131,10 @@ def translate_edited(
     Raises:
         InputError: if the text cannot be translated as it is or under these settings.
     """
-    arguments = cast(SearchArguments, vars(settings))
 
     def compute() -> Translation:
         with translator.model.hooks(edits):
-            return translator.translate(text, **arguments, should_stop=SearchBudget())
+            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
 
     _refuse_what_cannot_be_drawn(translator, text)
     return memo(("edited translation", identity(translator), text, settings, name), compute)

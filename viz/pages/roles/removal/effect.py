@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import cast
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.heads.effect import Effect, effect, patched
-from transformer.search_settings import SearchArguments, SearchSettings
+from transformer.search_settings import SearchSettings
 from viz.app import cached_results
 from viz.app.memory import memo
 from viz.app.model_cache import state_of_file
@@ -76,5 +75,5 @@ def _computed(
             trace,
             removals,
             should_stop=cached_results.SearchBudget(),
-            **cast(SearchArguments, vars(settings)),
+            **settings.arguments,
         )

@@ -110,8 +110,8 @@ def _matrices(translator: Translator) -> Iterator[Linear]:
     weights = search_weights(translator.model)
     for layer in weights.decoder:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
-        yield from (own.QKV, own.O.linear, cross.Q, cross.O.linear)
-        yield from (feed_forward.W_1, feed_forward.W_2.linear)
+        yield from (own.QKV, own.output_add_norm.linear, cross.Q, cross.output_add_norm.linear)
+        yield from (feed_forward.W_1, feed_forward.inner_add_norm.linear)
     yield weights.projection
 
 

@@ -28,6 +28,12 @@ def attention_scores(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor
     return scores if mask is None else scores.masked_fill(~mask, -math.inf)
 
 
+def split_heads(x: Tensor, h: int) -> Tensor:
+    """Cut `[batch, position, head * width]` into `[batch, head, position, width]`."""
+    batch, positions, _ = x.shape
+    return x.view(batch, positions, h, -1).transpose(1, 2)
+
+
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (§3.2.2).
 
@@ -73,15 +79,15 @@ class MultiHeadAttention(nn.Module):
 
     def keys_and_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Project to K and V, each `[batch, head, key, d_k or d_v]`."""
-        k = self.hook_k(self._split(self.W_K(x)))
-        v = self.hook_v(self._split(self.W_V(x)))
+        k = self.hook_k(split_heads(self.W_K(x), self.h))
+        v = self.hook_v(split_heads(self.W_V(x), self.h))
         return k, v
 
     def attend(
         self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, is_causal: bool = False
     ) -> Tensor:
         """Attend from x to keys and values that are already projected, as a cache holds them."""
-        q = self.hook_q(self._split(self.W_Q(x)))  # [batch, head, query, d_k]
+        q = self.hook_q(split_heads(self.W_Q(x), self.h))  # [batch, head, query, d_k]
         explicit = self._explicit(q)
         # the kernel's own causal mask aligns first query and first key, and takes no other mask
         if is_causal and (explicit or mask is not None or q.size(2) != k.size(2)):
@@ -109,11 +115,6 @@ class MultiHeadAttention(nn.Module):
         summed = self.hook_result(result).sum(1)  # [batch, query, d_model]
         bias: Tensor | None = self.W_O.bias
         return summed if bias is None else summed + bias  # type: ignore[no-any-return]
-
-    def _split(self, x: Tensor) -> Tensor:
-        """Cut `[batch, position, head * width]` into `[batch, head, position, width]`."""
-        batch, position, _ = x.shape
-        return x.view(batch, position, self.h, -1).transpose(1, 2)
 
     def _explicit(self, q: Tensor) -> bool:
         """Whether the weights must be computed as a tensor, instead of in the fused kernel.

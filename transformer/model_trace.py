@@ -7,7 +7,7 @@ from torch import Tensor
 
 from transformer import special_tokens
 from transformer.config import BOS
-from transformer.decoding.fast_step import FastDecoder, Patterns
+from transformer.decoding.fast_step import FastDecoder
 from transformer.errors import InputError
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.languages import OURS, Languages
@@ -84,9 +84,8 @@ def _pass(
         read: `[1, target]` token ids that the decoder reads.
     """
     if FastDecoder.serves(model):
-        patterns = Patterns()
-        logits = FastDecoder(model, source, 1, patterns).start(read)
-        return logits, {kind: patterns.of(kind) for kind in KINDS}
+        patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}
+        return FastDecoder(model, source, 1, patterns).start(read), patterns
     logits, cache = model.run_with_cache(
         source, read, names=lambda name: name.endswith("hook_pattern")
     )

@@ -12,12 +12,6 @@ from transformer.attention import attention_scores
 from transformer.masks import causal_mask
 
 
-def heads(x: Tensor, h: int) -> Tensor:
-    """Cut `[row, position, head * width]` into `[row, head, position, width]`."""
-    rows, positions, _ = x.shape
-    return x.view(rows, positions, h, -1).transpose(1, 2)
-
-
 def attend(
     q: Tensor,
     k: Tensor,

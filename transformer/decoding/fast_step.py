@@ -1,4 +1,4 @@
-"""One step of a search without the modules: the same formulas in as few operations as possible.
+"""A search without the modules: the same formulas in as few operations as possible.
 
 Three things make it fast. The source's keys, values and mask stand once for each sentence: its K
 beams are K queries of one row. W_Q, W_K and W_V are one matrix. The decoder's own keys and values
@@ -10,34 +10,24 @@ hook that only silences heads (`Silence`) is known for what it does, and is done
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from transformer.attention import split_heads
 from transformer.decoding.beam_cache import BeamCache
-from transformer.decoding.fast_attention import attend, heads
-from transformer.decoding.fast_encode import encode
-from transformer.decoding.weights import DecoderLayerWeights, search_weights
+from transformer.decoding.fast_attention import attend
+from transformer.decoding.weights import DecoderLayerWeights, EncoderLayerWeights, search_weights
+from transformer.embedding import Embedding
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 
-
-@dataclass(frozen=True)
-class Patterns:
-    """The weights of one pass, by layer: each `[sentence, head, query, key]`."""
-
-    encoder_self: list[Tensor] = field(default_factory=list)
-    decoder_self: list[Tensor] = field(default_factory=list)
-    cross: list[Tensor] = field(default_factory=list)
-
-    def of(self, kind: Kind) -> list[Tensor]:
-        """Those of one kind."""
-        layers: list[Tensor] = getattr(self, kind)
-        return layers
+Patterns: TypeAlias = Mapping[Kind, list[Tensor]]
+"""Of each kind a list that gets the weights of each layer, `[sentence, head, query, key]`."""
 
 
 class FastDecoder:
@@ -61,12 +51,15 @@ class FastDecoder:
         # a mask that hides nothing only costs time
         self.mask = None if bool(mask.all()) else mask  # [sentence, 1, 1, source]
         weights = search_weights(model)
-        kept = None if patterns is None else patterns.encoder_self
         silenced = _silenced(model)
-        memory = encode(
-            model.encoder.embedding, weights.encoder, source, self.mask, kept,
+        memory = _encode(
+            model.encoder.embedding,
+            weights.encoder,
+            source,
+            self.mask,
             silenced["encoder_self"],
-        )  # fmt: skip
+            None if patterns is None else patterns["encoder_self"],
+        )
         self.projection = weights.projection
         self.layers = [
             _Layer(layer, memory, patterns, own, cross)
@@ -141,6 +134,35 @@ def _silenced(model: Transformer) -> dict[Kind, list[tuple[int, ...]]]:
     return found
 
 
+def _encode(
+    embedding: Embedding,
+    layers: Sequence[EncoderLayerWeights],
+    source: Tensor,
+    mask: Tensor | None,
+    silenced: Sequence[Sequence[int]],
+    patterns: list[Tensor] | None,
+) -> Tensor:
+    """As `Transformer.encode`, where nothing watches it.
+
+    Args:
+        source: `[sentence, source]` token ids.
+        mask: `[sentence, 1, 1, source]`, True at real tokens; None where all are.
+        silenced: of each layer, heads that give zeros.
+        patterns: gets the weights of each layer, `[sentence, head, source, source]`.
+
+    Returns:
+        `[sentence, source, d_model]`.
+    """
+    x: Tensor = embedding(source)
+    for layer, silent in zip(layers, silenced, strict=True):
+        w = layer.self_attention
+        # each [sentence, head, source, d_k or d_v]
+        q, k, v = (split_heads(part, w.h) for part in w.QKV(x).split_with_sizes(w.widths, dim=-1))
+        x = w.output_add_norm(x, attend(q, k, v, mask, patterns=patterns, silenced=silent))
+        x = layer.feed_forward(x)
+    return x
+
+
 class _Layer:
     """One decoder layer with its keys and values of the source."""
 
@@ -154,12 +176,12 @@ class _Layer:
     ) -> None:
         self.weights = weights
         self.own_silenced, self.cross_silenced = own_silenced, cross_silenced
-        self.own_patterns = None if patterns is None else patterns.decoder_self
-        self.cross_patterns = None if patterns is None else patterns.cross
+        self.own_patterns = None if patterns is None else patterns["decoder_self"]
+        self.cross_patterns = None if patterns is None else patterns["cross"]
         w = weights.cross_attention
         kv = w.KV(memory).split_with_sizes(w.widths, dim=-1)
         # each [sentence, head, source, d_k or d_v]
-        self.k, self.v = (heads(part, w.h) for part in kv)
+        self.k, self.v = (split_heads(part, w.h) for part in kv)
 
     def decode(
         self, x: Tensor, index: int, cache: BeamCache, beams: int, mask: Tensor | None
@@ -177,17 +199,17 @@ class _Layer:
         q, kv = own.QKV(x).split_with_sizes((d_q, d_k + d_v), dim=-1)
         k, v = cache.append(index, kv)
         z = attend(
-            heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns,
+            split_heads(q, own.h), k, v, is_causal=new > 1, patterns=self.own_patterns,
             silenced=self.own_silenced,
         )  # fmt: skip
-        x = own.O(x, z)
+        x = own.output_add_norm(x, z)
 
         # the beams of a sentence, and their positions, are queries of one row
         cross = self.weights.cross_attention
-        q = heads(cross.Q(x).view(rows // beams, beams * new, -1), cross.h)
+        q = split_heads(cross.Q(x).view(rows // beams, beams * new, -1), cross.h)
         z = attend(
             q, self.k, self.v, mask, patterns=self.cross_patterns, silenced=self.cross_silenced
         )
-        x = cross.O(x, z.view(rows, new, -1))
+        x = cross.output_add_norm(x, z.view(rows, new, -1))
 
         return self.weights.feed_forward(x)

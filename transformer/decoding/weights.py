@@ -81,7 +81,7 @@ class SelfAttention:
         W_Q, W_K, W_V = attention.W_Q, attention.W_K, attention.W_V
         self.QKV = fused(W_Q, W_K, W_V)
         self.widths = (W_Q.out_features, W_K.out_features, W_V.out_features)
-        self.O = ResidualNorm(attention.W_O, norm)
+        self.output_add_norm = ResidualNorm(attention.W_O, norm)
 
 
 class CrossAttention:
@@ -91,7 +91,7 @@ class CrossAttention:
         self.h = attention.h
         self.Q, self.KV = fused(attention.W_Q), fused(attention.W_K, attention.W_V)
         self.widths = (attention.W_K.out_features, attention.W_V.out_features)
-        self.O = ResidualNorm(attention.W_O, norm)
+        self.output_add_norm = ResidualNorm(attention.W_O, norm)
 
 
 class FeedForwardAndNorm:
@@ -100,11 +100,11 @@ class FeedForwardAndNorm:
     def __init__(self, feed_forward: FeedForward, norm: AddAndNorm) -> None:
         W_1 = feed_forward.W_1
         self.W_1 = Linear(W_1.weight, W_1.bias, feed_forward.activation)
-        self.W_2 = ResidualNorm(feed_forward.W_2, norm)
+        self.inner_add_norm = ResidualNorm(feed_forward.W_2, norm)
 
     def __call__(self, x: Tensor) -> Tensor:
         """`[..., d_model]` to the same."""
-        return self.W_2(x, self.W_1(x))
+        return self.inner_add_norm(x, self.W_1(x))
 
 
 class EncoderLayerWeights:

@@ -8,11 +8,11 @@ import torch
 from tests.transformer.decoding.tiny import SOURCES, batch, build
 from transformer.config import BOS
 from transformer.decoding import beam_search
-from transformer.decoding.fast_step import FastDecoder, Patterns
+from transformer.decoding.fast_step import FastDecoder
 from transformer.decoding.plain_step import PlainDecoder
 from transformer.errors import HookError, InputError
 from transformer.hooks import Silence, silence
-from transformer.kinds import KINDS, attention_name
+from transformer.kinds import KINDS, Kind, attention_name
 
 K = 3
 SHAPES = pytest.mark.parametrize(
@@ -69,14 +69,15 @@ def test_the_fast_path_is_the_modules(changes, written):
 def test_the_patterns_of_the_fast_path_are_those_of_the_hook_points(changes):
     """With sentences of different lengths, so that the source's padding is masked."""
     model, source, read = build(**changes), batch(SOURCES), torch.tensor([[BOS, 5, 6, 4]])
-    written, patterns = read.expand(len(SOURCES), -1), Patterns()
+    written = read.expand(len(SOURCES), -1)
+    patterns: dict[Kind, list[torch.Tensor]] = {kind: [] for kind in KINDS}
     with torch.inference_mode():
         logits = FastDecoder(model, source, 1, patterns).start(written)
     expected, points = model.run_with_cache(source, written, names=lambda n: "pattern" in n)
     torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-4)
     for kind in KINDS:
-        assert len(patterns.of(kind)) == model.config.N
-        for layer, pattern in enumerate(patterns.of(kind)):
+        assert len(patterns[kind]) == model.config.N
+        for layer, pattern in enumerate(patterns[kind]):
             point = points[f"{attention_name(kind, layer)}.hook_pattern"]
             torch.testing.assert_close(pattern, point, atol=1e-5, rtol=1e-5)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer.decoding import Hypothesis
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, unreadable
+from transformer.reading import read_bytes
 
 FILE = "domain.json"
 MOST_BYTES = 4_096
@@ -48,11 +49,10 @@ def read(folder: Path) -> Domain | None:
     if not path.is_file():
         return None
     try:
-        with path.open("rb") as file:
-            values = json.loads(file.read(MOST_BYTES))
+        values = json.loads(read_bytes(path, MOST_BYTES))
         made_for, least = str(values["made_for"]), float(values["least_log_prob"])
     except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise CheckpointError(
             f"{path} does not say made_for and least_log_prob: copy the folder again."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from transformer.atomic import write_file
-from transformer.errors import CheckpointError
+from transformer.errors import CheckpointError, unreadable
 from transformer.kinds import KINDS, Kind
 from transformer.languages import Languages
 from transformer.npz import TooLargeError, read_arrays
@@ -79,7 +79,7 @@ def read(path: str | Path, *, max_bytes: int) -> AttentionTrace:
         _require_consistent(found)
         return found
     except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise CheckpointError(unreadable(error, path)) from error
     except TooLargeError as error:
         raise CheckpointError(f"{path} cannot be read: {error}.") from error
     except _FORMAT_ERRORS as error:

@@ -41,6 +41,14 @@ class InputReader:
         """Characters of the longest text that is read at all."""
         return LETTERS_OF_A_PIECE * self.max_length
 
+    def is_blank(self, text: str) -> bool:
+        """Whether a text has nothing to read.
+
+        Not what is longer than `most_letters`: such a line comes cut, and something may have stood
+        after the blanks.
+        """
+        return not text.strip() and len(text) <= self.most_letters
+
     def text(self, text: str, name: str = "text") -> list[Piece]:
         """A sentence as pieces, `</s>` last; unknown characters are pieces, too.
 
@@ -110,8 +118,7 @@ class InputReader:
         side: Side = "source" if name == "text" else "target"
         if name == "text" and self.languages.code_of(text) is not None:
             text = without_code(text)
-        # of a longer one, which is refused as such, a reader of lines may give the blanks alone
-        if not text.strip() and len(text) <= self.most_letters:
+        if self.is_blank(text):
             raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
 
     def _cut(self, text: str, name: str) -> list[Piece]:

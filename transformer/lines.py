@@ -105,12 +105,12 @@ class LineSearch(Generic[T]):
 
     def _read(self, block: list[Any], first: int, results: list[Result[T]]) -> Iterator[Line]:
         """The lines that can be translated; the errors of the others go to the results."""
-        most_letters = self.translator.most_letters
+        reader = self.translator.reader
         for number, text in enumerate(block, start=first):
-            if isinstance(text, str) and not text.strip() and len(text) <= most_letters:
-                continue  # one that is longer was cut: something may have stood after the blanks
+            if isinstance(text, str) and reader.is_blank(text):
+                continue
             try:
-                yield Line(number, text, self.translator.reader.text(text))
+                yield Line(number, text, reader.text(text))
             except InputError as error:
                 results[number - first] = _named(number, error)
 

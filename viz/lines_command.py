@@ -135,8 +135,7 @@ class _Lines:
         return self._packed(line.number, self.translator.trace_of(translation))
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
-        # one that is longer was cut: something may have stood after the blanks
-        if not text.strip() and len(text) <= self.translator.most_letters:
+        if self.translator.reader.is_blank(text):
             return None
         try:
             return self._packed(number, self.translator.trace(text, target))

@@ -24,7 +24,15 @@ from viz.draw.explorer_options import ExplorerOptions, shown_parts
 from viz.draw.head_grid import LARGEST, GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.lens_words import ALL_HEADS, amount, row_note, tells_heads, title_end
-from viz.draw.open_head import Heads, OpenMap, crop_to_step, heads_of_kind, open_map, outlined
+from viz.draw.open_head import (
+    Heads,
+    OpenMap,
+    crop_to_step,
+    grid_part,
+    heads_of_kind,
+    open_map,
+    outlined,
+)
 from viz.draw.packed_heads import Packing, packing_of
 from viz.draw.pair_parts import pair_parts
 from viz.draw.ribbons import MOST_HEADS, encode_ribbons
@@ -288,17 +296,7 @@ class _Explorer:
 def _part(heads: Heads, sort: str) -> GridPart:
     """As on the page: a head is named and sorted by all that it looks at, shown or not."""
     values = None if sort == LAYER_ORDER else measure(heads.whole, heads.kind, sort)
-    return GridPart(
-        heads.kind,
-        heads.axes.weights,
-        heads.axes.labels,
-        head_roles(in_shares(heads.whole), heads.kind),
-        values,
-        together=not tells_heads(heads.lens),
-        counts=heads.counts,
-        causal=heads.axes.causal,
-        amount=amount(heads.lens),
-    )
+    return grid_part(heads, head_roles(in_shares(heads.whole), heads.kind), values)
 
 
 def _as_array(content: bytes) -> NDArray[np.uint8]:

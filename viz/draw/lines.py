@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from transformer.analysis.corpus.head_summary import MEASURES, REACH, HeadSummary, OverSentences
 from transformer.kinds import KIND_TITLES
-from viz.draw.labels import head_name
 from viz.draw.lens_words import amount, tells_heads
+from viz.draw.open_head import short_name
 from viz.draw.palette import COLOR, table
 from viz.draw.wire import encode
 
@@ -125,7 +125,7 @@ def _head(one: HeadSummary, lens: AnyLens) -> dict[str, Any]:
     return {
         "layer": layer,
         "head": head,
-        "name": head_name(layer, head) if tells_heads(lens) else f"L{layer + 1}",
+        "name": short_name(lens, layer, head),
         "role": one.role,
         "roles": list(one.roles.items()),
         "values": {**values, VARIES: [one.varies]},

@@ -13,8 +13,9 @@ from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, with
 from transformer.analysis.lenses import AnyLens
 from transformer.trace import Labels, Weights
 from viz.draw.formatting import counted
+from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.draw.lens_words import ALL_HEADS, tells_heads, title_end
+from viz.draw.lens_words import ALL_HEADS, amount, tells_heads, title_end
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,21 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
     else:
         which = head_name(layer, head)
     return " · ".join([which, SCREEN_NAMES[heads.kind], *title_end(heads.lens)])
+
+
+def grid_part(heads: Heads, roles: Sequence[Sequence[str]], values: npt.NDArray | None) -> GridPart:
+    """The heads as the grid draws them; the arguments are those of `GridPart`."""
+    return GridPart(
+        heads.kind,
+        heads.axes.weights,
+        heads.axes.labels,
+        roles,
+        values,
+        together=not tells_heads(heads.lens),
+        counts=heads.counts,
+        causal=heads.axes.causal,
+        amount=amount(heads.lens),
+    )
 
 
 def short_name(lens: AnyLens, layer: int, head: int) -> str:

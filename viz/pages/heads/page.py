@@ -23,8 +23,8 @@ from viz.draw.explorer_options import SecondMap
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
-from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
-from viz.draw.open_head import Heads, crop_to_step, heads_of_kind, open_map, outlined
+from viz.draw.lens_words import LENS_NAMES, tells_heads
+from viz.draw.open_head import Heads, crop_to_step, grid_part, heads_of_kind, open_map, outlined
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import DrawnMaps, download_menu
@@ -158,16 +158,7 @@ def _part(trace: AttentionTrace, heads: Heads, controls: Controls, step: int | N
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
         values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, heads.kind, sort))
-    axes, together = heads.axes, not tells_heads(heads.lens)
-    return GridPart(
-        heads.kind,
-        axes.weights,
-        axes.labels,
-        named,
-        values,
-        together=together,
-        amount=amount(heads.lens),
-    )
+    return grid_part(heads, named, values)
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:

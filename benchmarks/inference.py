@@ -26,10 +26,9 @@ from transformer.arguments import whole_number
 from transformer.config import EOS
 from transformer.errors import InputError, unreadable
 from transformer.export import folder as exported_folder
-from transformer.files import ASSETS
+from transformer.files import ASSETS, BUNDLED
 from transformer.lines import usable_cores
 from transformer.search_settings import SearchSettings
-from transformer.translator import BUNDLED
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)

@@ -15,7 +15,7 @@ from transformer import Translator
 from transformer.config import BOS, EOS
 from transformer.decoding import MAX_EXTRA
 from transformer.export import marian
-from transformer.files import ASSETS
+from transformer.files import ASSETS, BUNDLED
 
 EVERYDAY = (
     "Where did you put the scissors?",
@@ -79,7 +79,7 @@ class ExportComparison:
 
 
 @torch.inference_mode()
-def compare_export(checkpoint: Path = ASSETS / "model") -> ExportComparison:
+def compare_export(checkpoint: Path = BUNDLED) -> ExportComparison:
     """Export a checkpoint, read it by `transformers`, and translate everyday lines in both."""
     from transformers import MarianMTModel, MarianTokenizer
 

@@ -22,8 +22,8 @@ from transformer.arguments import whole_number
 from transformer.decoding import BeamSearch
 from transformer.decoding.weights import Linear, search_weights
 from transformer.export import folder as exported_folder
+from transformer.files import BUNDLED
 from transformer.search_settings import SearchSettings
-from transformer.translator import BUNDLED
 
 K = 4
 GROUPS = {

@@ -38,10 +38,11 @@ from transformer.decoding.sentence import Limits, SentenceSearch
 from transformer.errors import CheckpointError, InputError, NotFiniteError
 from transformer.export import folder as exported_folder
 from transformer.export.specification import engine, vocabulary
+from transformer.files import BUNDLED
 from transformer.model import Transformer
 from transformer.search_settings import SearchArguments, SearchSettings
 from transformer.translation import Candidate, Partial, Translation
-from transformer.translator import BUNDLED, Translator
+from transformer.translator import Translator
 
 Row = Sequence[int]
 Log_P = Callable[[list[list[int]]], Tensor]

@@ -15,3 +15,6 @@ FILES = _IN_WHEEL if (_IN_WHEEL / "assets").is_dir() else PACKAGES
 
 ASSETS = FILES / "assets"
 """The bundled checkpoint, the rows of Table 3 and the small run that were trained here."""
+
+BUNDLED = ASSETS / "model"
+"""The bundled checkpoint."""

@@ -16,7 +16,7 @@ from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
 from transformer.domain import Domain
 from transformer.errors import InputError, NotFiniteError, quoted
-from transformer.files import ASSETS
+from transformer.files import BUNDLED
 from transformer.input_text import InputReader
 from transformer.languages import Languages
 from transformer.lines import translate_lines
@@ -29,8 +29,6 @@ from transformer.text_search import TextSearch
 from transformer.tokenizer import Piece, Tokenizer
 from transformer.trace import AttentionTrace
 from transformer.translation import Partial, Translation
-
-BUNDLED = ASSETS / "model"
 
 
 class Translator:

@@ -18,8 +18,8 @@ from training.train import main
 from training.trainer import Trainer
 from transformer import checkpoint
 from transformer.errors import ConfigError
+from transformer.files import BUNDLED
 from transformer.tokenizer import Tokenizer
-from transformer.translator import BUNDLED
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from transformer.arguments import Parser
 from transformer.checkpoint import WEIGHTS
 from transformer.export import folder, marian
 from transformer.export.specification import engine
-from transformer.files import ASSETS
+from transformer.files import BUNDLED
 
 NAME = "transformer.export"
 CTRANSLATE2_EPILOG = (
@@ -71,7 +71,7 @@ def _engine(engines: Any, name: str, summary: str, epilog: str) -> argparse.Argu
     parser.add_argument(
         "--checkpoint",
         type=Path,
-        default=ASSETS / "model",
+        default=BUNDLED,
         help="a checkpoint folder; the bundled one unless given",
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")

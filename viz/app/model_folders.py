@@ -11,9 +11,9 @@ from pathlib import Path
 from transformer import marian
 from transformer.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.errors import one_line, unreadable
+from transformer.files import BUNDLED
 from transformer.marian.stored import PICKLED
 from transformer.marian.vocabulary import SOURCE_SPM, VOCABULARY
-from transformer.translator import BUNDLED
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
 """Environment variable that names another checkpoint folder than the bundled one.

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from transformer.files import ASSETS
+from transformer.files import BUNDLED
 from transformer.kinds import KIND_TITLES
 from viz.draw.labels import quoted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads
@@ -71,7 +71,7 @@ class Origin:
 def model_name(translator: Translator) -> str:
     """What the screen calls a checkpoint: the last part of its folder, or `bundled`."""
     folder = translator.folder.resolve()
-    return "bundled" if folder == (ASSETS / "model").resolve() else folder.name
+    return "bundled" if folder == BUNDLED.resolve() else folder.name
 
 
 def head_caption(kind: Kind, layer: int | None, head: int | None, lens: AnyLens = "weights") -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.transformer.marian import marian_folder
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.config import TransformerConfig
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.app import trained_rows
 from viz.app.explanations import code_line, explain
 from viz.app.paper_tables import BASE, TABLE_3, PaperRow, describe_change

@@ -8,7 +8,7 @@ import streamlit as st
 
 from training import runlog
 from training.schedule import learning_rate
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.app.explanations import code_line, explain, lead
 from viz.app.fields import choose_one, whole_number
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart

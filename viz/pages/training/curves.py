@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from training.runlog import Record, RunLogError
 from training.schedule import learning_rate
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.app.explanations import code_line, explain
 from viz.figures.training import (
     COLORS,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.runlog import Log, Record
-from transformer.files import ASSETS
-from transformer.translator import BUNDLED
+from transformer.files import ASSETS, BUNDLED
 from viz.pages.training import logs
 
 HISTORY = ASSETS / "history"

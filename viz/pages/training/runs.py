@@ -13,8 +13,7 @@ from pathlib import Path
 
 from training import runlog
 from training.runlog import RunLogError
-from transformer.files import ASSETS
-from transformer.translator import BUNDLED
+from transformer.files import ASSETS, BUNDLED
 from viz.pages.training import logs
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"

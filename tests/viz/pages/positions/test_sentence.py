@@ -19,7 +19,7 @@ from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import Edit
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
 from viz.draw.formatting import format_number

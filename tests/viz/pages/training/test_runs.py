@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.translator import BUNDLED
+from transformer.files import BUNDLED
 from viz.pages.training.probes import find
 from viz.pages.training.runs import (
     FORMING,

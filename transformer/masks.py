@@ -12,7 +12,7 @@ from torch import Tensor
 from transformer.config import PAD
 
 
-def padding_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
+def padding_mask(tokens: Tensor) -> Tensor:
     """True at the keys that are real tokens.
 
     Args:
@@ -21,7 +21,7 @@ def padding_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
     Returns:
         `[batch, 1, 1, key]`.
     """
-    return (tokens != pad)[:, None, None, :]
+    return (tokens != PAD)[:, None, None, :]
 
 
 def causal_mask(
@@ -40,7 +40,7 @@ def causal_mask(
     return (position_of_key <= position_of_query)[None, None]
 
 
-def padding_and_causal_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
+def padding_and_causal_mask(tokens: Tensor) -> Tensor:
     """True at the keys that are real tokens and do not come later.
 
     The decoder does not need it while padding is on the right, where the causal mask hides it
@@ -52,4 +52,4 @@ def padding_and_causal_mask(tokens: Tensor, pad: int = PAD) -> Tensor:
     Returns:
         `[batch, 1, query, key]`.
     """
-    return padding_mask(tokens, pad) & causal_mask(tokens.size(1), device=tokens.device)
+    return padding_mask(tokens) & causal_mask(tokens.size(1), device=tokens.device)

@@ -18,10 +18,6 @@ def test_padding_is_hidden_and_every_real_token_is_seen(rows):
     assert mask.flatten(1).tolist() == [[token != 0 for token in row] for row in rows]
 
 
-def test_another_token_may_be_the_padding():
-    assert padding_mask(torch.tensor([[0, 7]]), pad=7).tolist() == [[[[True, False]]]]
-
-
 @given(st.integers(1, 12))
 def test_no_query_sees_a_later_key(length):
     """§3.2.3: position i may attend to positions up to and including i."""

@@ -81,7 +81,7 @@ def measure_corpus(
         target_tokenizer: of the target; the same where one vocabulary serves both languages.
         text: the sentences.
     """
-    heads, config = all_heads(model), model.config
+    heads, config = all_heads(model.config), model.config
     pieces_of = {
         "encoder_self": (tokenizer, tokenizer),
         "decoder_self": (target_tokenizer, target_tokenizer),

@@ -128,7 +128,7 @@ def _report(
     seed: int,
 ) -> HeadReport:
     weights = resampled_weights(len(text), seed)
-    heads = all_heads(translator.model)
+    heads = all_heads(translator.model.config)
     figures, offsets = _what_heads_do(measures, weights, heads)
     _add_importance(figures, measures, weights, heads)
     whole = statistics([])

@@ -117,9 +117,9 @@ def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
     return (COLOR[kind], *_MORE[theme], *others)
 
 
-def colorscale(kind: Kind, theme: Theme, steps: int = 16) -> list[tuple[float, str]]:
+def colorscale(kind: Kind, theme: Theme) -> list[tuple[float, str]]:
     """The same scale as Plotly and CSS write it: `[(0.0, "#f3f7f5"), …, (1.0, …)]`."""
-    at = np.rint(np.linspace(0, 255, steps)).astype(int)
+    at = np.rint(np.linspace(0, 255, 16)).astype(int)
     return [(float(i / 255), "#" + table(kind, theme)[i].tobytes().hex()) for i in at]
 
 

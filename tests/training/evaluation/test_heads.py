@@ -61,7 +61,7 @@ def run(folder: Path, *more: str) -> int:
 def test_every_head_has_every_figure_and_three_examples(measured, model, text) -> None:
     report = head_report.read(measured / "model", model.config)
     assert report is not None
-    assert [one.place for one in report.heads] == all_heads(model)
+    assert [one.place for one in report.heads] == all_heads(model.config)
     assert (report.sentences, report.left_out, report.bleu_sentences) == (len(text), 2, 1)
     lines = (measured / "own.txt").read_text().splitlines()
     for one in report.heads:
@@ -74,7 +74,7 @@ def test_every_head_has_every_figure_and_three_examples(measured, model, text) -
         scores = [example.score for example in one.examples]
         assert scores == sorted(scores, reverse=True)
     for curve in report.curves.values():
-        assert sorted(curve.order) == sorted(all_heads(model))
+        assert sorted(curve.order) == sorted(all_heads(model.config))
         assert [point.removed for point in curve.points] == [0, 12, 24]
         assert curve.points[0].bleu == report.bleu
     order = report.curves["gradient"].order
@@ -98,7 +98,7 @@ def test_the_figures_are_those_of_single_sentences(measured, translator, text) -
             expected = np.average(each, axis=0, weights=rows)
             found = [f.measures[name].value for f in report.heads if f.place.kind == kind]
             np.testing.assert_allclose(found, expected.ravel(), rtol=1e-3, atol=1e-5)
-    place = all_heads(model)[-3]
+    place = all_heads(model.config)[-3]
     with removed(model, [Removal(*place)]):
         without = [translator.trace(*pair) for pair in zip(text.source, text.target, strict=True)]
     grown = sum((a.log_probs - b.log_probs).sum() for a, b in zip(traces, without, strict=True))

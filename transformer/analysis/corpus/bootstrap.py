@@ -31,15 +31,14 @@ def resampled_weights(sentences: int, seed: int, resamples: int = RESAMPLES) -> 
     return weights
 
 
-def mean_interval(values: Floats, weights: Floats, counts: Floats | None = None) -> Interval:
+def mean_interval(values: Floats, weights: Floats, counts: Floats) -> Interval:
     """The mean over sentences, each counted `counts` times, such as its rows or pieces.
 
     Args:
         values: `[sentence, ...]`.
         weights: `[resample, sentence]`, from `resampled_weights`.
-        counts: `[sentence]`; 1 each by default.
+        counts: `[sentence]`.
     """
-    counts = np.ones(len(values)) if counts is None else counts
     flat = values.reshape(len(values), -1).astype(np.float64) * counts[:, None]
     value = flat.sum(0) / counts.sum()
     means = weights @ flat / (weights @ counts)[:, None]  # [resample, value]

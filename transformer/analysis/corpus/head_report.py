@@ -25,7 +25,7 @@ from transformer.analysis.corpus.stored import (
     text,
     whole,
 )
-from transformer.analysis.heads.head import Head
+from transformer.analysis.heads.head import Head, all_heads
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.kinds import KINDS, Kind
@@ -167,12 +167,7 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     report = read_json(folder / FILE, MOST_BYTES, _report, COMMAND)
     if report is None:
         return None
-    expected = [
-        Head(kind, layer, head)
-        for kind in KINDS
-        for layer in range(config.N)
-        for head in range(config.h)
-    ]
+    expected = all_heads(config)
     if [figures.place for figures in report.heads] != expected:
         raise CheckpointError(
             f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"

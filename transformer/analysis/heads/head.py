@@ -9,6 +9,7 @@ from transformer.errors import InputError, quoted
 from transformer.kinds import KINDS, Kind
 
 if TYPE_CHECKING:
+    from transformer.config import TransformerConfig
     from transformer.model import Transformer
 
 
@@ -20,9 +21,9 @@ class Head(NamedTuple):
     head: int
 
 
-def all_heads(model: Transformer) -> list[Head]:
+def all_heads(config: TransformerConfig) -> list[Head]:
     """The heads of a model by kind, layer and number."""
-    layers, heads = range(model.config.N), range(model.config.h)
+    layers, heads = range(config.N), range(config.h)
     return [Head(kind, layer, head) for kind in KINDS for layer in layers for head in heads]
 
 

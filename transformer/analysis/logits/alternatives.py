@@ -8,8 +8,6 @@ from transformer.score import Choice, forced_log_probs, most_probable_others
 from transformer.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
 
-__all__ = ["Choice", "alternatives"]
-
 
 def alternatives(
     model: Transformer, tokenizer: Tokenizer, trace: AttentionTrace, count: int

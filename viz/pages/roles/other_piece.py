@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from transformer import InputError, Translator
-from transformer.analysis.logits.alternatives import Choice
 from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
+from transformer.score import Choice
 from transformer.tokenizer import SPECIAL, WORD_START
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo

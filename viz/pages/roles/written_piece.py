@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
-from transformer.analysis.logits.alternatives import Choice, alternatives
+from transformer.analysis.logits.alternatives import alternatives
+from transformer.score import Choice
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import display_tokens

@@ -9,7 +9,7 @@ from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weigh
 def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
     values = np.random.default_rng(5).normal(3, 2, size=(200, 2))
     first, again, other = (
-        mean_interval(values, resampled_weights(200, seed)) for seed in (1, 1, 2)
+        mean_interval(values, resampled_weights(200, seed), np.ones(200)) for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first.low, other.low)

@@ -56,7 +56,7 @@ def test_a_model_in_bfloat16_has_gradients_too(model) -> None:
 
 
 def test_the_loss_of_each_head_taken_away(model) -> None:
-    heads = all_heads(model)
+    heads = all_heads(model.config)
     found = torch.stack(list(losses_without(model, SOURCE, TARGET, LABELS, heads)))
     for place in (heads[0], heads[9], heads[-1]):
         with torch.no_grad(), removed(model, [Removal(*place)]):

@@ -267,7 +267,7 @@ def test_a_planted_copying_head_taken_away_breaks_copying(model) -> None:
 def test_a_set_of_heads_as_text_and_back(model, trace) -> None:
     every = [
         Removal(*place, how=("zero", "uniform", "mean")[number % 3])
-        for number, place in enumerate(all_heads(model))
+        for number, place in enumerate(all_heads(model.config))
     ]
     some = [painted(Head(kind, 1, 2), rows_of(trace, kind)) for kind in KINDS]
     for removals in ([], every, some, [*some, *every]):

@@ -62,7 +62,7 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
     heads = tuple(
         made_figures(place, **{name: draw.random() for name in ("same word", "sink", "gradient")},
                      **{"loss without": draw.normal(), "positional": draw.random()})
-        for place in all_heads(translator.model)
+        for place in all_heads(translator.model.config)
     )  # fmt: skip
     curve = Curve(tuple(one.place for one in heads), (CurvePoint(0, near(30.0)),))
     weights = checksum_of_weights(translator.folder)

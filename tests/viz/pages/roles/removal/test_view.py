@@ -276,14 +276,14 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
 def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path) -> Path:
     folder = tmp_path / "measured"
     shutil.copytree(trained_folder, folder)
-    figure, order = Figure(30.0, 29.0, 31.0), tuple(reversed(all_heads(translator.model)))
+    figure, order = Figure(30.0, 29.0, 31.0), tuple(reversed(all_heads(translator.model.config)))
     points = (
         CurvePoint(0, figure),
         CurvePoint(2, Figure(20.5, 19, 21)),
         CurvePoint(len(order), figure),
     )
     sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
-    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model))
+    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model.config))
     curves = {"gradient": Curve(order, points)}
     report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
     (folder / head_report.FILE).write_text(head_report.to_json(report))

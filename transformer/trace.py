@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from transformer import special_tokens
 from transformer.config import BOS, EOS
@@ -19,6 +18,9 @@ from transformer.kinds import KINDS, Kind, require_kind
 from transformer.languages import OURS, Languages
 from transformer.special_tokens import SpecialTokens
 from transformer.tokenizer import SPECIAL, Piece
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Weights: TypeAlias = npt.NDArray[np.float32]
 
@@ -168,26 +170,27 @@ class AttentionTrace(GivenTraces):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each weight: kind, layer, head, positions, tokens, weight; all from 0."""
-        return pd.concat([self._frame(kind) for kind in self.kinds], ignore_index=True)
+        import pandas as pd  # a machine that trains need not have it
 
-    def _frame(self, kind: Kind) -> pd.DataFrame:
+        frames = [pd.DataFrame(self._columns(kind)) for kind in self.kinds]
+        return pd.concat(frames, ignore_index=True)
+
+    def _columns(self, kind: Kind) -> dict[str, Any]:
         weights, labels = self.weights(kind), self.labels(kind)
         layers, heads = np.nonzero(self.has_head(kind))
         cells = np.indices(weights.shape[2:]).reshape(2, -1)
         size = cells.shape[1]
         query, key = (np.tile(axis, len(layers)) for axis in cells)
-        return pd.DataFrame(
-            {
-                "kind": kind,
-                "layer": np.repeat(layers, size),
-                "head": np.repeat(heads, size),
-                "query": query,
-                "key": key,
-                "query_token": np.array(labels.queries, dtype=object)[query],
-                "key_token": np.array(labels.keys, dtype=object)[key],
-                "weight": weights[layers, heads].ravel(),
-            }
-        )
+        return {
+            "kind": kind,
+            "layer": np.repeat(layers, size),
+            "head": np.repeat(heads, size),
+            "query": query,
+            "key": key,
+            "query_token": np.array(labels.queries, dtype=object)[query],
+            "key_token": np.array(labels.keys, dtype=object)[key],
+            "weight": weights[layers, heads].ravel(),
+        }
 
     def save(self, path: str | Path) -> None:
         """Write everything to an NPZ file, which `load` and plain NumPy read."""

@@ -25,7 +25,9 @@ from viz.app import trained_rows
 
 ROOT = Path(__file__).parents[3]
 GPU = ROOT / "training" / "configs" / "gpu"
-ABSENT = ("streamlit", "plotly", "altair", "cachetools", "sacremoses", "pooch", "playwright")
+ABSENT = (
+    "streamlit", "plotly", "altair", "pandas", "cachetools", "sacremoses", "pooch", "playwright",
+)  # fmt: skip
 """What a machine that only computes need not have."""
 
 

@@ -15,6 +15,7 @@ from training.evaluation_mode import evaluation_mode
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
+from transformer.lines import batches
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.padding import pad_sequences
@@ -97,27 +98,15 @@ def translate_all(
     tokenizer: Tokenizer,
     device: torch.device,
     batch_tokens: int = 2_000,
-    progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda batches: batches,
+    progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda found: found,
 ) -> list[str]:
     """Translate encoded sentences, longest first; the results are in the order of `sources`."""
-    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
     translations = [""] * len(sources)
-    for rows in progress(_cut(order, sources, batch_tokens)):
+    for rows in progress(batches([len(source) + 1 for source in sources], batch_tokens)):
         found = search(pad_sequences([[*sources[i], EOS] for i in rows]).to(device))
         for row, hypothesis in zip(rows, found, strict=True):
             translations[row] = tokenizer.decode(hypothesis.tokens)
     return translations
-
-
-def _cut(order: list[int], sources: Sequence[Sequence[int]], batch_tokens: int) -> list[list[int]]:
-    """Cut rows, longest first, into batches of at most `batch_tokens` padded tokens."""
-    batches: list[list[int]] = []
-    for row in order:
-        longest = len(sources[batches[-1][0]]) + 1 if batches else 0
-        if not batches or longest * (len(batches[-1]) + 1) > batch_tokens:
-            batches.append([])
-        batches[-1].append(row)
-    return batches
 
 
 def score(translations: Sequence[str], references: Sequence[str]) -> Score:

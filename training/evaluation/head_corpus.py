@@ -26,7 +26,7 @@ from transformer.analysis.heads.importance import (
 )
 from transformer.analysis.heads.removal import Removal, removed
 from transformer.config import PAD
-from transformer.decoding import Hypothesis, beam_search
+from transformer.decoding import greedy
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
@@ -139,7 +139,7 @@ def bleu_statistics(
     """
     with removed(model, [Removal(*place) for place in heads]):
         translations = translate_all(
-            text.source[:], lambda batch: _greedy(model, batch), tokenizer, model.device
+            text.source[:], lambda batch: greedy(model, batch), tokenizer, model.device
         )
     metric = sacrebleu.BLEU(effective_order=True)
     scores = [
@@ -147,14 +147,6 @@ def bleu_statistics(
         for translation, reference in zip(translations, references, strict=True)
     ]
     return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
-
-
-def _greedy(model: Transformer, source: Tensor) -> list[Hypothesis]:
-    """As `decoding.greedy`, but sentences that have ended are computed no further.
-
-    Without some heads a few sentences go on to the length limit.
-    """
-    return [found[0] for found in beam_search(model, source, beam_size=1)]
 
 
 def bleu(statistics: Floats) -> Floats:

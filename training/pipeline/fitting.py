@@ -12,7 +12,7 @@ from training.runlog import Record
 from transformer.atomic import write_file
 
 SHARE_MEASURED = 0.08
-"""Of a part's time, on whose steps its speed is measured, the first line of the log aside."""
+"""Of a part's time, on whose steps its speed is measured, the first line of a process aside."""
 RESTART, RESTART_SHARE = 40.0, 0.15
 """Seconds, or of a short part the share of its time, until a shortened run computes again.
 
@@ -24,27 +24,36 @@ SHARE_OF_STEPS = 0.85
 which the log counts among its seconds."""
 
 
-def fitting_steps(records: Sequence[Record], seconds: float, passed: float) -> int | None:
+def fitting_steps(
+    records: Sequence[Record], steps: int, seconds: float, passed: float, after: int = 0
+) -> int | None:
     """The steps after which a run ends in time.
 
     Args:
         records: of its log.
+        steps: that it is to make.
         seconds: that the part has.
         passed: of these, until now.
+        after: the last step that was logged when the run began or went on.
 
     Returns:
-        Steps; None while too little was logged to tell.
+        Steps, no more than it is to make; None while too little was logged to tell.
     """
-    logged = [(int(r["step"]), float(r["seconds"])) for r in records if "loss" in r]
+    logged = [
+        (int(r["step"]), float(r["seconds"])) for r in records if "loss" in r and r["step"] > after
+    ]
     if len(logged) < 2:
         return None
-    # the first line holds what is done once: compilation, memory
+    # the first line holds what is done once in a process: compilation, memory
     (first, then), (last, now) = logged[0], logged[-1]
     if now - then < SHARE_MEASURED * seconds or last == first:
         return None
-    per_second = (last - first) / (now - then)
-    left = seconds - passed - min(RESTART, RESTART_SHARE * seconds)
-    return last + int(max(0.0, left) * SHARE_OF_STEPS * per_second)
+    per_second = SHARE_OF_STEPS * (last - first) / (now - then)
+    left = seconds - passed
+    if last + left * per_second >= steps:
+        return steps
+    left -= min(RESTART, RESTART_SHARE * seconds)  # for it is stopped to be shortened
+    return last + int(max(0.0, left) * per_second)
 
 
 def shorten(path: Path, steps: int) -> bool:

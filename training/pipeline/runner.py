@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from training import runlog
+from training.config import RunConfig
 from training.pipeline import job_process
 from training.pipeline.fitting import fitting_steps, shorten
 from training.pipeline.parts import Job, Part
 from training.pipeline.place import Place
-from training.runlog import RunLogError
+from training.runlog import Record, RunLogError
 from transformer.atomic import write_file
 from transformer.errors import ConfigError, HeadlightError
 from transformer.reading import MIB, read_bytes
@@ -38,6 +39,8 @@ class Running:
     process: BaseProcess
     seconds: float  # its share of the part's time
     fits: bool  # its steps were fitted into them, or need not be
+    steps: int  # of its run
+    logged: int  # the last of them in the log when it began
     began: float = field(default_factory=time.monotonic)
     stopped_at: float | None = None
 
@@ -152,8 +155,11 @@ class Runner:
         job = next(job for job in jobs if job.name == name)
         has_time = bool(part.minutes and job.run and job.config)
         fits = not has_time or (job.config is not None and _fitted(job.config).exists())
+        steps = RunConfig.load(job.config).recipe.steps if job.config else 0
         seconds = 60 * part.minutes / math.ceil(len(jobs) / part.beside)  # they follow each other
-        return Running(job, job_process.start(job, self._output(part)), seconds, fits)
+        logged = max((int(r["step"]) for r in _records(job)), default=0)
+        process = job_process.start(job, self._output(part))
+        return Running(job, process, seconds, fits, steps, logged)
 
     def _look_at(self, part: Part, one: Running) -> None:
         """Stop a job when the time is over, and shorten a run that would take too long."""
@@ -162,12 +168,9 @@ class Runner:
                 one.process.kill()
         elif self._over():
             _stop(one)
-        elif not one.fits and one.job.run and one.job.config:
-            try:
-                records = runlog.read(one.job.run / "run.jsonl")
-            except RunLogError:  # it is being written
-                return
-            steps = fitting_steps(records, one.seconds, time.monotonic() - one.began)
+        elif not one.fits and one.job.config:
+            passed = time.monotonic() - one.began
+            steps = fitting_steps(_records(one.job), one.steps, one.seconds, passed, one.logged)
             if steps is not None:
                 one.fits = True
                 write_file(_fitted(one.job.config), f"{steps}\n".encode())
@@ -193,6 +196,14 @@ class Runner:
 def _stop(one: Running) -> None:
     one.process.terminate()  # a training saves its state first
     one.stopped_at = time.monotonic()
+
+
+def _records(job: Job) -> list[Record]:
+    """Of the log of a training; none before it has one, and while that is being written."""
+    try:
+        return runlog.read(job.run / "run.jsonl") if job.run else []
+    except RunLogError:
+        return []
 
 
 def _fitted(config: Path) -> Path:

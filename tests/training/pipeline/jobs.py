@@ -13,16 +13,21 @@ def main(arguments: list[str]) -> int:
     """`work FILE`: write it. `wait FILE`: write it when SIGTERM comes. `fail`: say why.
 
     `stay FILE`: end when SIGKILL comes.
-    `train FOLDER`: log ten steps a second and wait for SIGTERM; the second time, end.
+    `train FOLDER`: log ten steps a second, after 100 seconds for the first ten, and wait for
+    SIGTERM; the second time, end.
     """
     what, *rest = arguments
     if what == "train":
-        log = Path(rest[0]) / "run.jsonl"
-        if log.exists():
+        folder = Path(rest[0])
+        if (folder / "ends").exists():
             print(what)
             return 0
-        lines = ({"step": 10 * at + 10, "loss": 1.0, "seconds": at} for at in (0, 100))
-        log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        (folder / "ends").touch()
+        with (folder / "run.jsonl").open("a+") as log:
+            log.seek(0)
+            last = max((json.loads(line)["step"] for line in log), default=0)
+            for step, at in ((last + 10, last + 100), (last + 1010, last + 200)):
+                print(json.dumps({"step": step, "loss": 1.0, "seconds": at}), file=log)
         signal.pause()  # which SIGTERM ends
     if what == "fail":
         print("jobs: this cannot work.", file=sys.stderr)

@@ -90,6 +90,16 @@ def test_trainings_that_follow_each_other_share_the_time_of_their_part(place: Pl
         assert 1_010 + 0.85 * 10 * 82 < steps < 1_010 + 0.85 * 10 * 102
 
 
+def test_a_training_that_goes_on_is_fitted_by_its_speed_since_then(place: Place) -> None:
+    parts = [Made(name="a", what=("train",), minutes=4)]
+    parts[0].stages(place)
+    run = place.out / "a" / "run-0"
+    (run / "run.jsonl").write_text('{"step": 90, "loss": 1, "seconds": 90}\n')
+    assert Runner(place, parts).run() == 1
+    steps = RunConfig.load(run / "config.toml").recipe.steps
+    assert 1_100 + 0.85 * 10 * 184 < steps < 1_100 + 0.85 * 10 * 204
+
+
 def test_what_runs_is_stopped_in_order_when_the_time_is_over(place: Place) -> None:
     waiting = Made(name="a", what=("wait", "wait", "stay"), beside=3)
     parts = [waiting, Made(name="b", what=("work",))]

@@ -64,6 +64,10 @@ class Part:
         """The files that it reads, for a check before anything begins."""
         return []
 
+    def texts(self, place: Place) -> list[str]:  # noqa: ARG002
+        """What it reads of --data, with weights, and of --held-out: with other texts it differs."""
+        return []
+
     def stages(self, place: Place) -> list[list[Job]]:
         """Its commands; those of a stage may run at one time, when the stage before is done."""
         raise NotImplementedError
@@ -82,24 +86,39 @@ class Benchmark(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Train(Part):
+class _OnText(Part):
+    """A part that reads text.
+
+    Args:
+        data: names of text, each perhaps with a weight.
+    """
+
+    data: tuple[str, ...] = (TEXT,)
+
+    def needs(self) -> tuple[str, ...]:
+        """The parts whose text it reads."""
+        names = (split_weight(name)[0] for name in self.data)
+        return tuple(name for name in names if name not in (TEXT, FIRST))
+
+    def texts(self, place: Place) -> list[str]:
+        """Those that no part makes."""
+        made = self.needs()
+        return place.arguments([name for name in self.data if split_weight(name)[0] not in made])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train(_OnText):
     """A run of training.train.
 
     Args:
         config: file of the configuration, beside that of the plan.
-        data: names of text, each perhaps with a weight.
         direction: "reversed" exchanges source and target.
         seed: instead of the configuration's; none with 0.
     """
 
     config: str
-    data: tuple[str, ...] = (TEXT,)
     direction: str = "forward"
     seed: int = 0
-
-    def needs(self) -> tuple[str, ...]:
-        """The parts whose text it reads."""
-        return _parts_of(self.data)
 
     def configurations(self, place: Place) -> list[Path]:
         """Its own."""
@@ -113,22 +132,17 @@ class Train(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepare(Part):
+class Prepare(_OnText):
     """Text once for several runs: vocabulary and pieces, by training.prepare.
 
     Args:
-        config: whose vocabulary and lengths; as of `Train`, and so are data and direction.
+        config: whose vocabulary and lengths; as of `Train`, and so is direction.
         arguments: further ones of training.prepare.
     """
 
     config: str
-    data: tuple[str, ...] = (TEXT,)
     direction: str = "forward"
     arguments: tuple[str, ...] = ()
-
-    def needs(self) -> tuple[str, ...]:
-        """The parts whose text it reads."""
-        return _parts_of(self.data)
 
     def configurations(self, place: Place) -> list[Path]:
         """That of the runs to come."""
@@ -144,24 +158,22 @@ class Prepare(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Translate(Part):
+class Translate(_OnText):
     """The training text in the words of a model.
 
     Args:
-        model: the part that trained it.
-        data: as of `Train`; the weights do not matter.
+        model: the part that trained it; the weights of the text do not matter.
         side: "source", or "target" by a model of the direction "reversed".
         beam: beam size; 1 is greedy.
     """
 
     model: str
-    data: tuple[str, ...] = (TEXT,)
     side: str = "source"
     beam: int = 4
 
     def needs(self) -> tuple[str, ...]:
         """The model, and the parts whose text it reads."""
-        return (self.model, *_parts_of(self.data))
+        return (self.model, *super().needs())
 
     def stages(self, place: Place) -> list[list[Job]]:
         """One, that goes on where it was."""
@@ -190,6 +202,10 @@ class Evaluate(Part):
         """The models."""
         return self.models
 
+    def texts(self, place: Place) -> list[str]:
+        """The held-out ones."""
+        return [str(source) for _, source, _ in place.measured_texts()]
+
     def stages(self, place: Place) -> list[list[Job]]:
         """One for each model and text; its figures are in `MODEL-TEXT.json`."""
         return [[self._job(place, m, text) for m in self.models for text in place.measured_texts()]]
@@ -205,21 +221,16 @@ class Evaluate(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows(Part):
+class Rows(_OnText):
     """Rows of Table 3 as small models, in the layout of assets/rows.
 
     Args:
         configs: files, or patterns of files, beside that of the plan; a row has the file's name.
-        data: as of `Train`.
         beside: several, since small models leave a GPU room.
     """
 
     configs: tuple[str, ...]
     data: tuple[str, ...] = (FIRST,)
-
-    def needs(self) -> tuple[str, ...]:
-        """The parts whose text it reads."""
-        return _parts_of(self.data)
 
     def configurations(self, place: Place) -> list[Path]:
         """One for each row.
@@ -280,11 +291,6 @@ def _training(name: str, file: Path, data: Sequence[str], folder: Path, seed: in
         arguments.append("--resume")
     product = run / "averaged" / "MANIFEST.json"
     return Job(name, "training.train", tuple(arguments), product, run=run, config=own)
-
-
-def _parts_of(data: Sequence[str]) -> tuple[str, ...]:
-    names = (split_weight(name)[0] for name in data)
-    return tuple(name for name in names if name not in (TEXT, FIRST))
 
 
 def _row(folder: Path, name: str) -> Job:

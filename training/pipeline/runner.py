@@ -108,10 +108,10 @@ class Runner:
             return False
         except ValueError:
             there = {}
-        if there.get("part") != _as_json(part):
+        if there != self._description(part):
             raise ConfigError(
-                f"{self.place.folder(part.name)} was done with another plan: choose another --out, "
-                f"or delete that folder."
+                f"{self.place.folder(part.name)} was done with another plan, or with other --data "
+                f"or --held-out: choose another --out, or delete that folder."
             )
         return True
 
@@ -123,11 +123,18 @@ class Runner:
         except HeadlightError as error:
             self._fail(part, str(error))
             return False
-        seconds = round(time.monotonic() - started, 1)
-        record = {"part": _as_json(part), "seconds": seconds}
-        write_file(self.place.folder(part.name) / DONE, json.dumps(record, indent=2).encode())
-        print(f"{part.name}: done in {seconds / 60:.1f} min", flush=True)
+        done = json.dumps(self._description(part), indent=2)
+        write_file(self.place.folder(part.name) / DONE, done.encode())
+        minutes = (time.monotonic() - started) / 60
+        print(f"{part.name}: done, {minutes:.1f} min in this call", flush=True)
         return True
+
+    def _description(self, part: Part) -> Any:
+        """What a part is made from, as a file gives it back; how fast it is made is left out."""
+        fields = dataclasses.asdict(part)
+        del fields["minutes"], fields["beside"]
+        # with lists for tuples
+        return json.loads(json.dumps({"part": fields, "texts": part.texts(self.place)}))
 
     def _carry_out_stage(self, part: Part, stage: int) -> bool:
         """Run the jobs of a stage that are not done, some at one time."""
@@ -209,11 +216,6 @@ def _records(job: Job) -> list[Record]:
 def _fitted(config: Path) -> Path:
     """The file that says that the steps of a run were fitted into its time."""
     return config.with_name(FITTED)
-
-
-def _as_json(part: Part) -> Any:
-    """The part as a file gives it back: with lists for tuples."""
-    return json.loads(json.dumps(dataclasses.asdict(part)))
 
 
 def _last_line(path: Path) -> str:

@@ -12,7 +12,7 @@ import pytest
 from tests.training.conftest import RECIPE
 from training.config import RunConfig
 from training.data.folders import DataFolder
-from training.pipeline.parts import Job, Part
+from training.pipeline.parts import Evaluate, Job, Part, Train
 from training.pipeline.place import Place
 from training.pipeline.runner import Runner
 from transformer.errors import ConfigError
@@ -78,8 +78,43 @@ def test_a_part_that_fails_stops_only_those_that_need_it(
     assert again.run() == 2  # as they were
     assert capsys.readouterr().out == ""
     assert (place.out / "a" / "0.written").stat().st_mtime_ns == written
-    with pytest.raises(ConfigError, match="was done with another plan"):
+    with pytest.raises(ConfigError, match="a was done with another plan, or with other --data"):
         Runner(place, [parts[3], Made(name="a", what=("work", "work"))]).run()
+    faster = [Made(name="a", what=("work",), minutes=4.5, beside=2)]
+    assert Runner(place, faster).run() == 1
+
+
+def test_a_part_is_done_on_the_texts_that_it_reads_alone(tmp_path: Path) -> None:
+    parts = [
+        Train(name="first", config="c.toml", data=("first",)),
+        Train(name="all", config="c.toml", data=("text:2", "first")),
+        Evaluate(name="measured", models=("all",)),
+    ]
+    (tmp_path / "c.toml").write_text(RECIPE)
+    one, two, three = (DataFolder(tmp_path / name, 2.0) for name in ("one", "two", "three"))
+    out = tmp_path / "out"
+    for product in (*(f"{name}/run/averaged/MANIFEST.json" for name in ("first", "all")),
+                    "measured/all-dev.json"):  # fmt: skip
+        (out / product).parent.mkdir(parents=True)
+        (out / product).touch()  # nothing is left to do
+
+    def done(data: tuple[DataFolder, ...], *held_out: str) -> dict[str, bool]:
+        place = Place(tmp_path, out, data, tuple(map(Path, held_out)))
+        runner, found = Runner(place, parts), {}
+        for part in parts:
+            try:
+                found[part.name] = runner.is_done(part)
+            except ConfigError:
+                found[part.name] = False
+        return found
+
+    assert Runner(Place(tmp_path, out, (one, two), (Path("dev"),)), parts).run() == 3
+    assert all(done((one, two), "dev").values())
+    assert done((one, three), "dev") == {"first": True, "all": False, "measured": True}
+    lighter = DataFolder(two.path)
+    assert done((one, lighter), "dev") == {"first": True, "all": False, "measured": True}
+    assert done((one, two), "dev", "test") == {"first": True, "all": True, "measured": False}
+    assert done((one, two), "other/dev") == {"first": True, "all": True, "measured": False}
 
 
 def test_trainings_that_follow_each_other_share_the_time_of_their_part(place: Place) -> None:

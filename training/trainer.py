@@ -215,8 +215,10 @@ class Trainer:
         if is_full:
             raise TrainingError(memory.advice(self.updater, update.batches, step))
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
-        # reading a value waits for a GPU: there only log lines and saves do
-        if not self.process.is_asynchronous or self._due(self.recipe.log_every):
+        # reading a value waits for a GPU: there only log lines, saves and probes do, for what is
+        # still queued then would be computed while the clock stands
+        waits = self._due(self.recipe.log_every) or is_probe_step(self.progress.step)
+        if waits or not self.process.is_asynchronous:
             self._raise_if_not_finite()
 
     def _raise_if_not_finite(self) -> None:

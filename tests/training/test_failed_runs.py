@@ -66,6 +66,28 @@ def test_nothing_is_saved_that_is_not_finite(
     assert state["place"]["step"] == 8
 
 
+def test_a_gpu_has_computed_all_before_the_clock_stops_for_a_probe(
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recipe.write_text(RECIPE.replace("log_every = 4", "log_every = 24"))
+    monkeypatch.setattr(ProcessInfo, "is_asynchronous", True)
+    update = Updater.update
+
+    def spoiled(self: Updater, step: int, batches: list[Batch], tokens: int) -> None:
+        if step == 3:
+            self.summed_loss += float("nan")
+        update(self, step, batches, tokens)
+
+    monkeypatch.setattr(Updater, "update", spoiled)
+    assert main(command(recipe, data, tmp_path / "out")) == 2
+    # what step 3 has computed is looked at when step 4 is done
+    assert "is not finite at step 3 (epoch 0, batch 4)" in capsys.readouterr().err
+
+
 def test_a_compiler_that_is_missing_is_one_sentence_and_the_run_goes_on_without(
     data: Path,
     recipe: Path,

@@ -209,8 +209,9 @@ class Trainer:
         except torch._dynamo.exc.TorchDynamoException as error:
             why = " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")
             raise TrainingError(
-                f"torch.compile fails here: {why}. Install a C compiler and Python's headers, or "
-                f"write compile = false under [training], and continue with --resume."
+                f"torch.compile fails here: {why}. Install a C compiler and Python's headers, set "
+                f"TORCHDYNAMO_DISABLE=1, or write compile = false under [training], and continue "
+                f"with --resume."
             ) from error
         if is_full:
             raise TrainingError(memory.advice(self.updater, update.batches, step))

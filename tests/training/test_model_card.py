@@ -102,7 +102,7 @@ def test_tokens_and_time_are_added_up_from_the_log(run: Path, tmp_path: Path) ->
     rows = _rows(_card(made, tmp_path / "CARD.md"))
     # 60 s at 100, then 3,540 s at 200, then 3,660 s at 50: 897,000 tokens in 7,260 s
     assert rows["target tokens"] == "897,000, 124 a second"
-    assert rows["time"] == "2.0 h"
+    assert rows["time of the updates"] == "2.0 h"
     assert rows["steps"] == "12 of 24, in epoch 2"
     assert "validation" not in rows
 
@@ -114,6 +114,10 @@ def test_before_the_end_the_card_is_of_the_last_checkpoint(run: Path, tmp_path: 
     # the mean is that of the last two, whatever else is kept
     rows = _rows(_card(made, tmp_path / "CARD.md"))
     assert rows["weights"] == "the mean of the last checkpoints, steps 16, 24"
+    shutil.rmtree(more)
+    with (made / "run.jsonl").open("a") as log:  # of more steps, which the mean has not
+        log.write(json.dumps({"step": 28, "loss": 1.5}) + "\n")
+    assert _rows(_card(made, tmp_path / "CARD.md"))["weights"] == "the checkpoint of step 24"
     shutil.rmtree(made / "averaged")
     assert _rows(_card(made, tmp_path / "CARD.md"))["weights"] == "the checkpoint of step 24"
     shutil.rmtree(made / "checkpoints")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,8 +71,12 @@ class RunFiles:
 
     @property
     def averages(self) -> bool:
-        """Whether the run is complete, and the mean of its last checkpoints is written."""
-        return (self.folder / AVERAGED).is_dir()
+        """Whether the run is complete, and the mean of its last checkpoints is written.
+
+        A run that went on after that has added to its log, of which the mean has a copy.
+        """
+        copy = self.folder / AVERAGED / LOG
+        return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 
     def weights(self) -> Path:
         """The folder of the weights that the card is about.
@@ -125,7 +130,7 @@ def training_rows(run: RunFiles) -> Iterator[Row]:
     tokens, seconds = _tokens(logged), float(last.get("seconds", 0))
     if tokens and seconds:
         yield "target tokens", f"{tokens:,.0f}, {tokens / seconds:,.0f} a second"
-        yield "time", _duration(seconds)
+        yield "time of the updates", _duration(seconds)
     machine = [str(plan[name]) for name in ("device", "precision") if name in plan]
     if "processes" in plan:
         machine.insert(0, f"{plan['processes']:,} process{'' if plan['processes'] == 1 else 'es'}")

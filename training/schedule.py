@@ -14,6 +14,11 @@ def cooldown_left(step: int, steps: int, cooldown: int) -> float:
     return min(1.0, (steps - step + 1) / cooldown) if cooldown else 1.0
 
 
+def shortened_cooldown(cooldown: int, planned: int, steps: int) -> int:
+    """The cooldown of a run that makes other steps than planned: of fewer steps the same share."""
+    return round(cooldown * min(1.0, steps / planned))
+
+
 def learning_rate(
     step: int, d_model: int, warmup: int = 4000, factor: float = 1.0, until_end: float = 1.0
 ) -> float:

@@ -20,6 +20,7 @@ from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
 from training.micro_batches import Division
 from training.saving import STATE
+from training.schedule import shortened_cooldown
 from training.state import has_state
 from training.tensorboard import TensorBoard
 from training.told_once import is_first_to_tell
@@ -82,7 +83,7 @@ def train(
         data: folders of parallel text with their weights, or a prepared one.
         out: the run's folder.
         resume: resume the run of that folder.
-        steps: instead of the configuration's.
+        steps: instead of the configuration's; fewer have a cooldown that is shorter by as much.
         start_from: a checkpoint whose weights and vocabulary the run starts with; the run may be
             deeper.
         tensorboard: write the log for TensorBoard, too.
@@ -97,7 +98,9 @@ def train(
     config = RunConfig.load(config_path)
     refuse_too_large(config.model)
     if steps is not None:
-        config = dataclasses.replace(config, recipe=dataclasses.replace(config.recipe, steps=steps))
+        cooldown = shortened_cooldown(config.recipe.cooldown, config.recipe.steps, steps)
+        recipe = dataclasses.replace(config.recipe, steps=steps, cooldown=cooldown)
+        config = dataclasses.replace(config, recipe=recipe)
     _check_folder(out, resume)
     if tensorboard:
         with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
@@ -239,7 +242,9 @@ def _parser() -> Parser:
         "the configuration has more layers, these add nothing at first (not in the paper)",
     )
     parser.add_argument(
-        "--steps", type=whole_number(1), help="instead of the steps of the configuration"
+        "--steps",
+        type=whole_number(1),
+        help="instead of the steps of the configuration; of fewer, its cooldown is the same share",
     )
     parser.add_argument(
         "--tensorboard",

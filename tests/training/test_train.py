@@ -171,6 +171,19 @@ def test_a_run_can_be_resumed_from_its_beginning(
     assert same_weights(weights(out), weights(tmp_path / "whole"))
 
 
+def test_fewer_steps_have_a_shorter_cooldown_and_more_steps_that_of_the_configuration(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    recipe.write_text(recipe.read_text().replace("steps = 24", "steps = 24\ncooldown = 12"))
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "out")]
+    planned = []
+    for more in (["--steps", "8"], ["--resume"], ["--resume", "--steps", "28"]):
+        assert main([*command, *more]) == 0
+        plan = runlog.plan(runlog.read(tmp_path / "out" / "run.jsonl"))
+        planned.append((plan["steps"], plan["cooldown"]))
+    assert planned == [(8, 4), (24, 12), (28, 12)]
+
+
 def test_a_run_may_go_on_from_its_text_as_it_was_prepared_and_from_no_other(
     data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from training.config import RunConfig
 from training.pipeline.parts import written_config
 from training.runlog import Record
+from training.schedule import shortened_cooldown
 from transformer.atomic import write_file
 
 SHARE_MEASURED = 0.08
@@ -66,7 +67,7 @@ def shorten(path: Path, steps: int) -> bool:
     recipe = config.recipe
     if recipe.steps <= steps:
         return False
-    cooldown = round(recipe.cooldown * steps / recipe.steps)
+    cooldown = shortened_cooldown(recipe.cooldown, recipe.steps, steps)
     recipe = dataclasses.replace(recipe, steps=steps, cooldown=cooldown)
     write_file(path, written_config(dataclasses.replace(config, recipe=recipe)))
     return True

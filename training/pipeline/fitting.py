@@ -40,9 +40,8 @@ def fitting_steps(
     Returns:
         Steps, no more than it is to make; None while too little was logged to tell.
     """
-    logged = [
-        (int(r["step"]), float(r["seconds"])) for r in records if "loss" in r and r["step"] > after
-    ]
+    all_logged = [(int(r["step"]), float(r["seconds"])) for r in records if "loss" in r]
+    logged = [(step, at) for step, at in all_logged if step > after]
     if len(logged) < 2:
         return None
     # the first line holds what is done once in a process: compilation, memory

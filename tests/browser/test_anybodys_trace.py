@@ -6,7 +6,10 @@ import pytest
 from tests.browser.report_page import Opened
 from tests.browser.spy import plain
 from transformer import AttentionTrace
+from transformer.languages import OURS
 from viz.draw import explorer, packed_heads
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
+from viz.draw.open_head import heads_of_kind, open_map
 from viz.notebook import explore
 from viz.report import report
 
@@ -161,6 +164,63 @@ def test_heads_are_laid_over_the_open_one(browser, tmp_path, monkeypatch, apart)
     page.root.get_by_role("button", name="Remove all").click()
     page.root.locator(".hl-switches input").first.wait_for(state="detached")
     assert page.head() == "L2 H1"
+    assert page.faults == []
+    page.close()
+
+
+def test_the_menu_of_heads_keeps_the_focus(browser, tmp_path):
+    layers, _ = planted((6, 4), 6, 6)
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE)
+    page = Opened(browser, tmp_path / "report.html", report(trace))
+    menu = page.root.get_by_label("Overlay another head")
+    focused = "document.activeElement.innerText.split('\\n')[0]"
+    assert menu.input_value() == "0.1"  # the first that is not open
+    page.root.get_by_role("button", name="Add").focus()
+    for _ in range(9):
+        page.page.keyboard.press("Enter")
+    page.root.locator(".hl-switches input").nth(7).wait_for()
+    assert page.root.locator(".hl-switches input").count() == 8
+    add = page.root.get_by_role("button", name="Add")
+    assert (page.page.evaluate(focused), add.get_attribute("aria-disabled")) == ("Add", "true")
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Enter")
+    page.root.locator(".hl-switches input").first.wait_for(state="detached")
+    assert menu.evaluate("menu => menu === document.activeElement")
+    assert add.get_attribute("aria-disabled") == "false"
+    assert page.faults == []
+    page.close()
+
+
+# how many elements, as views do, listen for the size of the window, from now on
+LISTENING = """() => {
+    window.listening = 0;
+    for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+        const original = window[name];
+        window[name] = function (type, ...rest) {
+            if (type === "resize") window.listening += by;
+            return original.call(window, type, ...rest);
+        };
+    }
+}"""
+
+
+def test_a_compared_map_stands_under_the_map_of_its_layer_alone(browser, tmp_path):
+    layers, _ = planted((1, 1), 6, 6)
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=SOURCE)
+    heads = heads_of_kind(trace, "encoder_self", words=False, special=True, lens="alti")
+    second = SecondMap(open_map(heads, 1, None), OURS, ["the other layer"])
+    options = ExplorerOptions("encoder_self", 0, None, lens="alti", compared=second)
+    page = Opened(browser, tmp_path / "report.html", report(trace, options))
+    compared = page.root.locator(".hl-explorer-compared .hl")
+    assert compared.count() == 2  # it, and the difference
+    page.page.evaluate(LISTENING)
+    cells = page.root.get_by_role("gridcell")
+    for _ in range(2):
+        cells.nth(1).click()
+        assert compared.count() == 0
+        cells.nth(0).click()
+        assert compared.count() == 2
+    assert page.page.evaluate("listening") == 0  # none that is gone listens on
     assert page.faults == []
     page.close()
 

@@ -45,6 +45,17 @@ test("a head apart is at hand once it is loaded, and the oldest are let go", asy
   assert.equal(asked[7], "cross.0.7");
 });
 
+test("a head that is asked for with each other one, as it lies over them, stays", async () => {
+  const inside = { whole: {}, heads: { cross: 40 }, sizes: { cross: 1 } };
+  const weights = new HeadWeights(inside, EXACT, async (name) =>
+    packed(Float32Array.of(Number(name.split(".")[2]))));
+  await weights.load("cross", 0, 7);
+  for (let head = 10; head < 40; head++) {
+    assert.deepEqual([...weights.get("cross", 0, 7) ?? []], [7], `before head ${head}`);
+    await weights.load("cross", 0, head);
+  }
+});
+
 test("a head that is cut is refused", async () => {
   const inside = { whole: {}, heads: { cross: 1 }, sizes: { cross: 3 } };
   const weights = new HeadWeights(inside, EXACT, async () => packed(Float32Array.of(1, 2)));

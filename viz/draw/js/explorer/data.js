@@ -11,13 +11,13 @@ import { HeadWeights } from "./weights.js";
 
 /**
  * @typedef {object} OfKind
- * @property {import("../attention_map/data.js").MapData} map with all labels, and no weights
+ * @property {import("../attention_map/data.js").MapData} map with all labels; its weights are 0
  * @property {import("../ribbons/data.js").RibbonData} ribbons likewise
  */
 
 /**
  * @typedef {object} ExplorerData
- * @property {string[]} [caption] what it was made from, for a file that is saved
+ * @property {undefined} [caption] its parts have their own
  * @property {Opened} selected which is open first
  * @property {string} title of that map
  * @property {Float32Array | null} mean its weights, where it is a mean and no head

@@ -10,8 +10,14 @@ export class OverMenu {
     /** @type {LayerHead[]} */
     this.over = [];
     this.select = make("select");
-    this.add = button("Add", () => change([...this.over, layerHeadOf(this.select.value)]));
-    this.clear = button("Remove all", () => change([]));
+    this.full = false; // a button that disabled itself would drop the focus
+    this.add = button("Add", () => {
+      if (!this.full) change([...this.over, layerHeadOf(this.select.value)]);
+    });
+    this.clear = button("Remove all", () => {
+      change([]);
+      this.select.focus(); // this button is hidden now
+    });
     this.label = make("span");
     this.root = make("div", { class: "hl hl-explorer-over" },
       make("label", {}, this.label, this.select), this.add, this.clear);
@@ -39,10 +45,11 @@ export class OverMenu {
         ...options)];
     }).flat());
     // the next one stays chosen, so that several are laid over with one key
-    const next = rest.find((place) => String(place) === before.replace(".", ","))
-      ?? rest.find(([layer, head]) => isAfter([layer, head], layerHeadOf(before)));
+    const next = before && (rest.find((place) => place.join(".") === before)
+      ?? rest.find((place) => isAfter(place, layerHeadOf(before))));
     if (next) this.select.value = next.join(".");
-    this.add.disabled = over.length + 1 >= most || !rest.length;
+    this.full = over.length + 1 >= most || !rest.length;
+    this.add.setAttribute("aria-disabled", String(this.full));
     this.add.title = over.length + 1 >= most ? `${most} heads at most` : "";
     this.clear.hidden = !over.length;
     this.root.hidden = every.length < 2;

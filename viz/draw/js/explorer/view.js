@@ -181,10 +181,12 @@ export class Explorer extends View {
     this.open.removeAttribute("aria-busy");
     const mapTitle = [...(stacked[0] ? [names[0], map.title] : [title]), ...this.partNames(kind)]
       .join(" · ");
+    const before = this.views;
     this.views = [
       mount(this.map, AttentionMap, { ...map, title: mapTitle, weights: numbers[0] }),
       ...this.drawCompared(),
     ];
+    for (const view of before) if (!this.views.includes(view)) view.remove();
     this.undrawn = { ...ribbons, heads: names, weights: joined(numbers) };
     if (this.inSight || numbers[0].length <= EASY) this.showRibbons();
     else this.hideRibbons();
@@ -243,9 +245,8 @@ export class Explorer extends View {
     return together ? `layer ${layer + 1} · ${together}` : `L${layer + 1} H${head + 1}`;
   }
 
-  /** What the grid outlines: a mean is no head. @returns {Head | null} */
-  outlined() {
-    const [kind, layer, head] = this.selected;
+  /** What the grid outlines: a mean is no head. @param {Opened} opened @returns {Head | null} */
+  outlined([kind, layer, head] = this.selected) {
     const map = this.data.together ? 0 : head;
     return layer == null || map == null ? null : [kind, layer, map];
   }
@@ -253,7 +254,7 @@ export class Explorer extends View {
   /** The second map and the difference: they belong to the map that was open first. */
   drawCompared() {
     const { compared, selected } = this.data;
-    const drawn = String(this.selected) === String(selected) ? compared : [];
+    const drawn = String(this.outlined()) === String(this.outlined(selected)) ? compared : [];
     while (this.compared.children.length > drawn.length) this.compared.lastElementChild?.remove();
     while (this.compared.children.length < drawn.length) this.compared.append(make("div"));
     return drawn.map((map, n) => mount(this.compared.children[n], AttentionMap, map));

@@ -30,7 +30,7 @@ export class HeadWeights {
     this.packing = packing;
     this.textOf = textOf;
     /** @type {Map<string, Float32Array>} */
-    this.unpacked = new Map(); // the one that was opened last is the last
+    this.unpacked = new Map(); // the one that was asked for last is the last
   }
 
   /**
@@ -41,7 +41,12 @@ export class HeadWeights {
    */
   get(kind, layer, head) {
     const { whole, heads, sizes } = this.inside;
-    if (!whole[kind]) return this.unpacked.get([kind, layer, head].join("."));
+    if (!whole[kind]) {
+      const name = [kind, layer, head].join(".");
+      const weights = this.unpacked.get(name);
+      if (weights) this.keep(name, weights);
+      return weights;
+    }
     const first = (layer * heads[kind] + head) * sizes[kind];
     return whole[kind].subarray(first, first + sizes[kind]);
   }
@@ -58,12 +63,17 @@ export class HeadWeights {
     if (!this.textOf) throw new Error(`no weights of ${name}`);
     const weights = await unpack(await this.textOf(name), this.packing);
     if (weights.length !== this.inside.sizes[kind]) throw new Error(`${name} is cut`);
-    this.unpacked.delete(name);
-    this.unpacked.set(name, weights);
+    this.keep(name, weights);
     for (const old of this.unpacked.keys()) {
       if (this.unpacked.size <= KEPT) break;
       this.unpacked.delete(old);
     }
+  }
+
+  /** As the last one. @param {string} name @param {Float32Array} weights */
+  keep(name, weights) {
+    this.unpacked.delete(name);
+    this.unpacked.set(name, weights);
   }
 }
 

@@ -269,6 +269,24 @@ def test_drawing_again_keeps_elements_focus_and_picture(new_grid):
     check_lit(page, parts, heads=[tuple(head) for head in order])
 
 
+def test_a_late_answer_switches_nothing_on_that_was_clicked_since(new_grid):
+    page = new_grid(every())
+
+    def answered(*heads):
+        page.evaluate("heads => again({ switches: true, crossed: heads })", heads)
+        return page.locator("[aria-label$='switched off']").count()
+
+    first, second = ("cross", 0, 1), ("cross", 1, 0)
+    assert answered() == 0
+    for head in (first, second):
+        page.get_by_role("gridcell", name=label(*head)).click()
+    assert answered(first) == 2
+    assert answered(first, second) == 2
+    assert answered(first) == 1  # by a button beside the grid
+    page.get_by_role("gridcell", name=label(*second)).click()
+    assert answered() == 0  # nor when an answer is none to that click
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_saved_pictures_show_what_is_on_the_screen(new_grid, theme):
     roles = [["", "", "", ""], ["", "", "<b>&", ""]]

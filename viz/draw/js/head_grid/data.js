@@ -35,7 +35,7 @@ import { quote } from "../core/text.js";
  * @typedef {object} GridData
  * @property {string[]} [caption] what it was made from, for a file that is saved
  * @property {string} key under which Python says which head is selected
- * @property {Head | null} selected
+ * @property {Head | null} selected -1 stands for a mean
  * @property {Head[] | null} order
  * @property {Head[]} [crossed] switched off
  * @property {boolean} [switches] a click switches a head off and on, and does not open it

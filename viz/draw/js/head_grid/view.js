@@ -39,6 +39,8 @@ export class HeadGrid extends View {
     /** @type {ReadonlySet<string>} */
     this.crossed = new Set(); // `ident`s of the heads that are switched off
     /** @type {string[]} */
+    this.unanswered = []; // what is crossed after each click, until Python has answered it
+    /** @type {string[]} */
     this.notes = [];
     /** @type {import("./plan.js").GridPlan} */
     this.plan;
@@ -77,7 +79,15 @@ export class HeadGrid extends View {
       this.key = key;
     }
     this.selected = selected ?? getValue(key) ?? null;
-    this.cross((this.data.crossed ?? []).map(ident));
+    this.follow((this.data.crossed ?? []).map(ident));
+  }
+
+  /** Python may answer a click before the last one: what was clicked since then stays crossed.
+   * @param {string[]} ids all heads that are switched off, as Python has it */
+  follow(ids) {
+    const answered = this.unanswered.indexOf(sorted(ids));
+    this.unanswered = answered < 0 ? [] : this.unanswered.slice(answered + 1);
+    if (!this.unanswered.length) this.cross(ids);
   }
 
   /** @param {string[]} ids all heads that are switched off now */
@@ -197,6 +207,7 @@ export class HeadGrid extends View {
     if (this.data.switches) {
       const others = [...this.crossed].filter((id) => id !== cell.id);
       this.cross(this.crossed.has(cell.id) ? others : [...others, cell.id]);
+      this.unanswered.push(sorted(this.crossed));
       this.draw();
       this.nameCells();
     } else {
@@ -238,6 +249,9 @@ export class HeadGrid extends View {
     placeTip(this.tip, this.box, { left: x, top: y, right: x + width, bottom: y + height });
   }
 }
+
+/** Heads as one text, whatever their order. @param {Iterable<string>} ids */
+const sorted = (ids) => [...ids].sort().join();
 
 /** @param {Event} event */
 const nodeOf = ({ target }) => /** @type {HTMLElement} */ (target);

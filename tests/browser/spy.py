@@ -31,8 +31,8 @@ SPY = """
     };
     const painted = ({ canvas }) => (canvas.painted ??= { words: [], pictures: [] });
     before("clearRect", (context) => { context.canvas.painted = null; });
-    before("fillText", (context, text, x, y) => {
-        const wide = context.measureText(text).width;
+    before("fillText", (context, text, x, y, room = Infinity) => {
+        const wide = Math.min(context.measureText(text).width, room); // a longer one is squeezed
         const left = { left: 0, center: wide / 2, right: wide }[context.textAlign];
         const [anchor, start, end] = [0, -left, wide - left].map((by) =>
             place(context, x + by, y));

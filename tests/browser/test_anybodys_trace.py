@@ -225,6 +225,19 @@ def test_a_compared_map_stands_under_the_map_of_its_layer_alone(browser, tmp_pat
     page.close()
 
 
+def test_the_maps_of_a_notebook_are_of_one_size(browser, tmp_path):
+    layers, _ = planted((2,), 30, 30)
+    tokens = [f"▁t{n}" for n in range(30)]
+    trace = AttentionTrace.from_arrays(encoder_self=layers, source_tokens=tokens)
+    frame = f"<!doctype html>{explore(trace)._repr_html_()}"
+    page = Opened(browser, tmp_path / "notebook.html", frame, frame=True)
+    first = page.painted()["origin"]["square"]
+    page.select("encoder_self", 0, 1)
+    page.root.get_by_role("heading", name="L1 H2").wait_for()
+    assert page.painted()["origin"]["square"] == first
+    page.close()
+
+
 def test_rounded_weights_are_told_to_three_places_and_the_page_says_so(
     browser, tmp_path, monkeypatch
 ):

@@ -202,6 +202,49 @@ def test_a_pin_outlives_new_weights_and_not_new_words(still):
     assert page.of_view("pinned") is None
 
 
+def painted_map(labels, title):
+    weights = planted(labels, SPOTS["cross"])
+    return encode_map(weights, labels, "cross", title=title, paints=True, languages=OURS)
+
+
+def test_a_stroke_is_of_the_map_on_which_it_was_pressed(still):
+    page = still(painted_map(LABELS["cross"], "L1 H1"))
+    page.page.evaluate("() => { view.options.onSelect = (told) => { window.told = told; }; }")
+    page.move(*middle(page, 1, 2))
+    page.page.mouse.down()
+    page.move(*middle(page, 1, 3))
+    page.show(painted_map(LABELS["cross"], "L1 H2"))  # another head, of the same words
+    page.page.evaluate("() => { view.options.onSelect = (told) => { window.told = told; }; }")
+    page.page.mouse.up()
+    told = page.page.evaluate("told")
+    assert (told["title"], told["squares"]) == ("L1 H1", [[1, 2], [1, 3]])
+
+
+def test_a_finger_paints_where_it_needs_not_scroll(still):
+    for labels, action in ((LABELS["cross"], "pan-y"), (numbered(60), "auto")):
+        weights = np.eye(len(labels.queries), len(labels.keys), dtype=np.float32)
+        page = still(
+            encode_map(weights, labels, "cross", title="", paints=True, languages=OURS), width=390
+        )
+        assert page.scroll.evaluate("(node) => getComputedStyle(node).touchAction") == action
+
+
+def test_a_word_that_is_very_long_leaves_the_squares_in_sight(still):
+    odd = Labels(LABELS["cross"].queries, ("▁" + "w" * 200, *ENGLISH[1:]))
+    page = still(encode_map(planted(odd, SPOTS["cross"]), odd, "cross", title="", languages=OURS))
+    query, key = SPOTS["cross"]
+    x, y = middle(page, query, key)
+    assert y < page.scroll.bounding_box()["height"]
+    assert page.color(x, y) == tuple(table("cross", "light")[round(255 * HOT)])
+    ink = page.page.evaluate("""() => { // of the word's last letters: it is squeezed, not cut
+        const canvas = document.querySelector(".hl-scroll canvas");
+        const { width } = canvas;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, 60);
+        return data.some((value, n) => n % 4 === 3 && value > 0);
+    }""")
+    assert ink
+
+
 @pytest.mark.parametrize(
     ("kind", "theme"),
     [("encoder_self", "light"), ("decoder_self", "light"), ("cross", "light"), ("cross", "dark")],

@@ -46,6 +46,16 @@ test("words lie where they have room, then slant, then stand", () => {
   assert.equal(planMap(mapData(3, 60), 390, 800, measure).angle, Math.PI / 2);
 });
 
+test("a word without end over a column is squeezed", () => {
+  for (const angle of [Math.PI / 4, Math.PI / 2]) {
+    const columns = angle < 1 ? 3 : 60;
+    const keys = ["k".repeat(900), ...Array(columns - 1).fill("k")];
+    const plan = planMap(mapData(3, columns, { keys }), 390, 800, measure);
+    assert.equal(plan.angle, angle);
+    assert.ok(plan.head < 350, String(plan.head));
+  }
+});
+
 test("each square is hit where it is drawn, scrolled or not", () => {
   const data = mapData(30, 60);
   const plan = planMap(data, 390, 800, measure);

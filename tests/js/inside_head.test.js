@@ -183,3 +183,12 @@ test("a click that takes back one which is not answered yet is not undone by tha
   view.follow(5); // nothing is awaited any more: Back, or a link
   assert.equal(view.step, 5);
 });
+
+test("what stands under the bar of a head has its width", () => {
+  const { plan, marks } = marksAt(8, insideData(), 358);
+  const [{ width }] = partsOf(plan, "norms");
+  const words = marks.flatMap((mark) =>
+    (mark.type === "text" && /^H\d+ {2}/.test(mark.text) ? [mark] : []));
+  assert.equal(words.length, 3);
+  for (const { room } of words) assert.ok(room && room < width / 3);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captioned, drawingOf, sharpnessOf } from "../../viz/draw/js/core/save.js";
+import { sharpnessOf } from "../../viz/draw/js/core/canvas.js";
+import { captioned, drawingOf } from "../../viz/draw/js/core/save.js";
 import { circle, group, path, picture, rect, text } from "../../viz/draw/js/core/scene.js";
 import { svgOf } from "../../viz/draw/js/core/svg.js";
 import { onWhite } from "../../viz/draw/js/core/theme.js";
@@ -36,6 +37,10 @@ test("few large pixels are squares, many or small ones stay one picture", () => 
   assert.match(large, /x="5" y="0" width="10" height="10" fill="rgb\(1,2,3\)"/);
   const small = svg([picture({ raster, x: 5, y: 0, width: 2, height: 1, title: "a < b" })]);
   assert.match(small, /<image[^>]*href="data:picture"[^>]*><title>a &lt; b<\/title><\/image>/);
+  assert.match(small, /image-rendering: pixelated/);
+  const mixed = svg([picture({ raster, x: 5, y: 0, width: 1, height: 1, smooth: true })]);
+  assert.match(mixed, /<image/);
+  assert.doesNotMatch(mixed, /image-rendering/);
 });
 
 test("a word without room is squeezed and not cut; a turned one turns around its place", () => {
@@ -72,7 +77,14 @@ test("a caption stands under the drawing, in lines as wide as it and none of it 
 test("a PNG has two pixels for each unit, or as many as a canvas can hold", () => {
   for (const [width, height, pixels] of [
     [1000, 800, 2000], [8000, 8000, 8000], [40_000, 300, 16_384], [300, 40_000, 122.88],
-  ]) assert.equal(Number((width * sharpnessOf(width, height)).toFixed(6)), pixels);
+  ]) assert.equal(Number((width * sharpnessOf(width, height, 2, 64e6)).toFixed(6)), pixels);
+});
+
+test("a canvas on the screen has its pixels, or as many as a phone can hold", () => {
+  assert.equal(sharpnessOf(358, 5000, 3), 3);
+  const fewer = sharpnessOf(358, 5400, 3); // 144 heads, sorted
+  assert.ok(fewer < 3 && fewer > 2.9);
+  assert.ok(358 * 5400 * fewer ** 2 <= 2 ** 24);
 });
 
 test("white ground is white with ink of its own", () => {

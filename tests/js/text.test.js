@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { digits, figure, fixed, logText } from "../../viz/draw/js/core/text.js";
+import { digits, figure, fixed, logText, shortened } from "../../viz/draw/js/core/text.js";
 
 test("a number has a real minus sign, and none where it rounds to 0", () => {
   assert.deepEqual([-0.004, -0, 0.004, -0.006, -12.345].map((value) => fixed(value, 2)),
@@ -12,4 +12,11 @@ test("a number has a real minus sign, and none where it rounds to 0", () => {
 
 test("a share that rounds to 0 is no bare 0 unless it is one", () => {
   assert.deepEqual([0, 0.0049, 0.005, 1].map(digits), ["0.00", "< 0.01", "0.01", "1.00"]);
+});
+
+test("a word without room is its beginning, with the dots that say so", () => {
+  const wideOf = (/** @type {string} */ word) => [...word].length;
+  assert.equal(shortened("Hunde", 5, wideOf), "Hunde");
+  assert.equal(shortened("🐕🐕🐕🐕", 3, wideOf), "🐕🐕…"); // no half of a letter
+  assert.equal(shortened("Hunde", 0, wideOf), "…");
 });

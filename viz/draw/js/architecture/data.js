@@ -14,7 +14,7 @@
  * @property {number} maps one for each head, or a single strip; 0 where nothing is drawn
  * @property {number} rows
  * @property {number} columns
- * @property {Uint8Array} values `[map, row, column]`, places in the palette
+ * @property {Uint8Array} values `[map, row, column]`, places in the palette; empty where maps is 0
  *
  * @typedef {object} ModelData
  * @property {string[]} [caption] what it was made from, for a file that is saved
@@ -36,7 +36,7 @@ export function read({ meta, arrays, shapes }) {
   /** @param {Pick<ModelBox, "name">} box */
   const whole = (box) => {
     const [maps, rows, columns] = shapes[box.name] ?? [0, 0, 0];
-    return { ...box, maps, rows, columns, values: arrays[box.name] };
+    return { ...box, maps, rows, columns, values: arrays[box.name] ?? new Uint8Array() };
   };
   return {
     ...meta,

@@ -5,7 +5,7 @@ import { paint, sized } from "../core/canvas.js";
 import { make } from "../core/dom.js";
 import { heightInSight } from "../core/picture_view.js";
 import { cssColor } from "../core/raster.js";
-import { drawingOf, SHARP } from "../core/save.js";
+import { SHARP } from "../core/save.js";
 import { rect } from "../core/scene.js";
 import { View } from "../core/view.js";
 import { modelMarks } from "./marks.js";
@@ -101,10 +101,6 @@ export class Architecture extends View {
   marks(ratio) {
     const { data, plan, theme } = this;
     return modelMarks({ data, plan, theme, ratio });
-  }
-
-  drawing() {
-    return drawingOf(this.sheet(), this.measure);
   }
 
   /** What is saved. */

@@ -7,7 +7,7 @@ import { rasterOf } from "../core/raster.js";
 import { clipped, picture, rect, text } from "../core/scene.js";
 import { isolate } from "../core/text.js";
 import { barMarks } from "./bars.js";
-import { AVERAGE } from "./plan.js";
+import { AVERAGE, LONGEST } from "./plan.js";
 import { leveller } from "../core/scale.js";
 
 /** @typedef {import("../core/scene.js").Mark} Mark */
@@ -127,7 +127,7 @@ function columnWords({ data, plan, theme, origin: { x, edge }, width, at }) {
     return [text({
       text: isolate(token), x: middle, y: plan.head - 4, size: plan.font,
       weight: key === at?.key ? 600 : 400, fill: theme.ink, angle: -plan.angle,
-      anchor: plan.angle ? "start" : "middle", middle: Boolean(plan.angle),
+      anchor: plan.angle ? "start" : "middle", middle: Boolean(plan.angle), room: LONGEST,
     })];
   });
 }

@@ -1,5 +1,6 @@
 // Where everything on the large map goes. Nothing is cut: words are measured and get their room; a
-// map with many words gets smaller squares and smaller letters, and below 10 px it scrolls instead.
+// very long one over a column is squeezed. A map with many words gets smaller squares and smaller
+// letters, and below 10 px it scrolls instead.
 
 import { EDGE } from "../core/picture_view.js";
 import { within } from "../core/text.js";
@@ -12,6 +13,7 @@ const SQUARE = { largest: 46, easy: 16, smallest: 14 };
 const LETTERS = { largest: 14, smallest: 10 };
 const SLANT = Math.PI / 4;
 
+export const LONGEST = 320; // of a column's word, CSS pixels: the squares stay in sight under it
 export const AVERAGE = "average";
 
 /**
@@ -59,7 +61,7 @@ export function planMap({ queries, keys, tallBars }, width, tallest, measure) {
 function planSquares(rows, columns, count, square, bars) {
   const font = Math.max(LETTERS.smallest, Math.min(LETTERS.largest, Math.floor(square * 0.62)));
   const scale = font / LETTERS.largest;
-  const lengths = columns.map((length) => length * scale);
+  const lengths = columns.map((length) => Math.min(length * scale, LONGEST));
   const longest = Math.max(...lengths);
   const angle = slant(longest, square, font);
   const left = Math.ceil(rows * scale + 2 * EDGE);
@@ -94,7 +96,24 @@ function slant(longest, square, font) {
  */
 export function originOf(plan, visible) {
   const x = plan.left - visible.x;
-  return { x, y: plan.top - visible.y, edge: plan.left <= visible.width / 2 ? plan.left : x };
+  return { x, y: plan.top - visible.y, edge: staying(plan, visible.width) || x };
+}
+
+/** How much of the frame the rows' words take while the squares scroll.
+ * @param {MapPlan} plan @param {number} width of the frame */
+const staying = ({ left }, width) => (left <= width / 2 ? left : 0);
+
+/**
+ * What has to be in the frame, so that a square lies clear of the words that stay.
+ * @param {MapPlan} plan
+ * @param {{row: number, key: number}} at
+ * @param {number} width of the frame
+ * @returns {import("../core/frame.js").Box} of the whole map
+ */
+export function boxOf(plan, { row, key }, width) {
+  const { square, left, top } = plan;
+  const [x, y] = [left + key * square, top + row * square];
+  return { left: x - staying(plan, width), top: y - top, right: x + square, bottom: y + square };
 }
 
 /**

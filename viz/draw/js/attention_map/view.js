@@ -2,14 +2,14 @@
 // are answered here, from the exact weights; the host hears nothing of it.
 
 import { hidden, looksMost } from "../core/attention.js";
-import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST, heightInSight } from "../core/picture_view.js";
-import { difference, number, quote, within } from "../core/text.js";
+import { difference, number, quote } from "../core/text.js";
 import { averageRow, rowOf } from "./data.js";
 import { mapMarks, mapRaster } from "./marks.js";
-import { columnAt, hitMap, originOf, planMap } from "./plan.js";
-import { HIGH, legend } from "../core/scale.js";
+import { boxOf, columnAt, hitMap, originOf, planMap } from "./plan.js";
+import { legend, legendNodes } from "../core/scale.js";
 import { extended, paintedOf } from "./stroke.js";
 
 /** @typedef {import("./data.js").MapData} MapData */
@@ -33,6 +33,8 @@ export class AttentionMap extends PictureView {
     this.pinned = null; // row
     /** @type {import("./stroke.js").Stroke | null} */
     this.stroke = null;
+    /** @type {MapData} */
+    this.pressed; // the map under the stroke: while it is painted, another may arrive
     this.words = "";
     this.amount = number; // writes a weight
     /** @type {import("../core/raster.js").Raster} */
@@ -55,6 +57,7 @@ export class AttentionMap extends PictureView {
     const at = this.data.paints && event.button === 0 ? this.under(event) : null;
     if (at?.key == null) return;
     this.scroll.setPointerCapture(event.pointerId);
+    this.pressed = this.data;
     this.stroke = { row: at.row, keys: [at.key] };
     this.draw();
   }
@@ -74,14 +77,13 @@ export class AttentionMap extends PictureView {
     if (!stroke) return;
     this.stroke = null;
     this.draw();
-    if (tell) this.options.onSelect?.(paintedOf(this.data, stroke));
+    if (tell) this.options.onSelect?.(paintedOf(this.pressed, stroke));
   }
 
   update() {
     const { data } = this;
     const words = JSON.stringify([data.kind, data.queries, data.keys]);
     if (words !== this.words) this.at = this.pinned = this.stroke = null; // other rows
-    this.scroll.style.touchAction = data.paints ? "pan-y" : ""; // a finger paints along a row
     this.words = words;
     this.title.textContent = data.title;
     this.root.setAttribute("aria-label", data.title);
@@ -118,19 +120,11 @@ export class AttentionMap extends PictureView {
     // a scroll bar takes its room from below the map, not from the map
     const bar = this.plan.width > width ? this.scroll.offsetHeight - this.scroll.clientHeight : 0;
     this.scroll.style.height = `${Math.min(this.plan.height, TALLEST) + bar}px`;
+    // a finger paints along a row, unless it has to scroll to the other columns
+    this.scroll.style.touchAction = this.data.paints && this.plan.width <= width ? "pan-y" : "";
     const colors = this.data.palette[this.theme.name];
     this.raster = mapRaster(this.data, colors);
-    this.showLegend(colors);
-  }
-
-  /** @param {import("../core/raster.js").Colors} colors */
-  showLegend(colors) {
-    this.legend.replaceChildren(...legend(this.data, colors).map((item) => {
-      if (typeof item === "string") return make("span", {}, item);
-      const canvas = make("canvas", { "aria-hidden": "true" });
-      paint(sized(canvas, item.width, HIGH), item.marks, this.theme.font);
-      return canvas;
-    }));
+    this.legend.replaceChildren(...legendNodes(this.data, colors));
   }
 
   /** @param {Visible} visible */
@@ -187,21 +181,11 @@ export class AttentionMap extends PictureView {
       this.at = this.pinned = this.stroke = null;
       this.draw();
     } else if (to) {
-      this.reveal(to);
+      reveal(this.scroll, boxOf(this.plan, to, this.scroll.clientWidth));
       this.point(to);
       this.live.textContent = this.sentence(to.row, to.key).join(" ");
     } else return false;
     return true;
-  }
-
-  /** Scroll so that a square lies clear of the words at both edges.
-   * @param {{row: number, key: number}} square */
-  reveal({ row, key }) {
-    const { square, left, top } = this.plan;
-    const { scroll } = this;
-    const [x, y] = [key * square, row * square];
-    scroll.scrollLeft = within(scroll.scrollLeft, x + square + left - scroll.clientWidth, x);
-    scroll.scrollTop = within(scroll.scrollTop, y + square + top - scroll.clientHeight, y);
   }
 
   /** @param {number} row @param {number} key */

@@ -2,8 +2,9 @@
 // answered here; the host hears which prefix is to be forced.
 
 import { make, tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
-import { quote, within } from "../core/text.js";
+import { quote } from "../core/text.js";
 import { prefixOf, sameIn, writtenTo } from "./data.js";
 import { treeMarks } from "./marks.js";
 import { hitTree, moved, NUMBERS, planTree, ROW } from "./plan.js";
@@ -109,19 +110,13 @@ export class BeamTree extends PictureView {
     }
     const node = moved(this.data, this.plan, this.at?.node ?? null, key);
     if (node === null) return false;
-    this.reveal(node);
+    const { x, y, width } = this.place(node);
+    reveal(this.scroll, {
+      left: x - AHEAD, top: y, right: x + width + AHEAD, bottom: y + 2 * ROW.height,
+    });
     this.point({ node });
     this.live.textContent = sentence(this.data, node);
     return true;
-  }
-
-  /** Scroll the frame to a piece. @param {number} node */
-  reveal(node) {
-    const { scroll } = this;
-    const { x, y, width } = this.place(node);
-    scroll.scrollLeft = within(
-      scroll.scrollLeft, x + width + AHEAD - scroll.clientWidth, Math.max(0, x - AHEAD));
-    scroll.scrollTop = within(scroll.scrollTop, y + 2 * ROW.height - scroll.clientHeight, y);
   }
 
   /** @param {number} node */

@@ -11,6 +11,20 @@ const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "rig
 /** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
 const drawn = new WeakMap();
 
+const MOST_PIXELS = 2 ** 24; // of a canvas in Safari on a phone, which leaves a larger one empty
+const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
+
+/**
+ * Pixels of a canvas for each unit of what is drawn: as wanted, or fewer where it could not hold
+ * them.
+ * @param {number} width in units
+ * @param {number} height
+ * @param {number} wanted
+ * @param {number} [most] pixels in all
+ */
+export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS) =>
+  Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
+
 /**
  * Give a canvas its size in CSS pixels and let one drawing unit be one of them on any screen.
  * @param {HTMLCanvasElement} canvas
@@ -18,7 +32,7 @@ const drawn = new WeakMap();
  * @param {number} height
  */
 export function sized(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = sharpnessOf(width, height, window.devicePixelRatio || 1);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;
@@ -82,11 +96,9 @@ function paintText(context, mark, font) {
     context.save();
     context.translate(mark.x, mark.y);
     context.rotate(mark.angle);
-    context.fillText(mark.text, 0, 0);
+    context.fillText(mark.text, 0, 0, mark.room);
     context.restore();
-  } else if (mark.room && context.measureText(mark.text).width > mark.room) {
-    context.fillText(mark.text, mark.x, mark.y, mark.room);
-  } else context.fillText(mark.text, mark.x, mark.y);
+  } else context.fillText(mark.text, mark.x, mark.y, mark.room);
   context.globalAlpha = 1;
 }
 
@@ -139,7 +151,7 @@ function paintGroup(context, mark, font) {
  * @param {string} font
  */
 function paintLayer(context, mark, [width, height], font) {
-  const ratio = context.getTransform().a;
+  const ratio = sharpnessOf(width, height, context.getTransform().a);
   let kept = drawn.get(mark);
   if (kept?.ratio !== ratio) {
     const canvas = make("canvas", {

@@ -1,8 +1,9 @@
 // A frame in which a picture scrolls, and the note beside what is pointed at.
 
 import { make } from "./dom.js";
+import { within } from "./text.js";
 
-/** Sides of a square in a frame, CSS pixels.
+/** Sides of a square in a frame, or in all that scrolls in it, CSS pixels.
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box */
 
 /**
@@ -34,6 +35,16 @@ export function framed(scroll, ...notes) {
 export function setTabStop(node) {
   if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
   else node.removeAttribute("tabindex");
+}
+
+/**
+ * Scroll a frame as little as it takes to show a box, or where that is larger its beginning.
+ * @param {HTMLElement} scroll
+ * @param {Box} box in what scrolls
+ */
+export function reveal(scroll, { left, top, right, bottom }) {
+  scroll.scrollLeft = within(scroll.scrollLeft, right - scroll.clientWidth, left);
+  scroll.scrollTop = within(scroll.scrollTop, bottom - scroll.clientHeight, top);
 }
 
 /**

@@ -4,7 +4,6 @@
 import { paint, sized } from "./canvas.js";
 import { make } from "./dom.js";
 import { framed, placeTip } from "./frame.js";
-import { drawingOf } from "./save.js";
 import { within } from "./text.js";
 import { View } from "./view.js";
 
@@ -20,8 +19,11 @@ const LEAST = 280;
  * The height up to which a picture is seen whole when its page opens.
  * @param {number} [around] what the page has above and below it
  */
-export const heightInSight = (around = AROUND) =>
-  within(window.innerHeight - around, LEAST, TALLEST);
+export function heightInSight(around = AROUND) {
+  // the frame of a notebook is as high as what is in it
+  const { innerHeight } = window.frameElement ? window.parent : window;
+  return within(innerHeight - around, LEAST, TALLEST);
+}
 
 /** What is to be seen of a picture: what is scrolled away, and the size of the frame.
  * @typedef {{x: number, y: number, width: number, height: number}} Visible */
@@ -148,14 +150,5 @@ export class PictureView extends View {
   /** A key. @param {string} _key @returns {boolean} whether it is one of the picture's */
   press(_key) {
     return false;
-  }
-
-  drawing() {
-    return drawingOf(this.sheet(), this.measure);
-  }
-
-  /** All of the picture, with what is told around it. @returns {import("./save.js").Sheet} */
-  sheet() {
-    throw new Error("a picture says what is saved of it");
   }
 }

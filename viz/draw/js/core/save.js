@@ -1,7 +1,7 @@
 // A picture as a file, PNG or SVG: all of it, what is scrolled out of sight too, with its title,
 // the words on its axes and its legend.
 
-import { canvasOf, paint } from "./canvas.js";
+import { canvasOf, paint, sharpnessOf } from "./canvas.js";
 import { button, make, penOf } from "./dom.js";
 import { group, rect, text } from "./scene.js";
 import { svgOf } from "./svg.js";
@@ -38,8 +38,7 @@ import { measureIn } from "./theme.js";
  */
 
 export const SHARP = 2; // pixels for each unit of a drawing
-const MOST_PIXELS = 64e6; // a map of 512 words is as sharp as a browser's canvas can hold
-const MOST_SIDE = 16_384; // of a canvas in Safari; other browsers hold longer ones
+const MOST_PIXELS = 64e6; // of a file: a map of 512 words is as sharp as most browsers can hold
 const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
@@ -69,17 +68,9 @@ function saveSvg({ name, width, height, marks, theme }) {
   offer(new Blob([file], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
-/**
- * Pixels for each unit of a drawing: `SHARP`, or fewer where a canvas could not hold them.
- * @param {number} width
- * @param {number} height
- */
-export const sharpnessOf = (width, height) =>
-  Math.min(SHARP, Math.sqrt(MOST_PIXELS / (width * height)), MOST_SIDE / Math.max(width, height));
-
 /** @param {Drawing} drawing */
 function savePng({ name, width, height, marks, theme }) {
-  const sharp = sharpnessOf(width, height);
+  const sharp = sharpnessOf(width, height, SHARP, MOST_PIXELS);
   const canvas = make("canvas",
     { width: Math.round(width * sharp), height: Math.round(height * sharp) });
   const context = penOf(canvas);

@@ -1,11 +1,13 @@
 // From a weight to its colour, and the legend that says how. Numbers never come this way.
 
+import { paint, sized } from "./canvas.js";
+import { make } from "./dom.js";
 import { cssColor } from "./raster.js";
 import { rect } from "./scene.js";
 import { within } from "./text.js";
 
 const WIDE = 112; // of the legend's bar, CSS pixels, in steps of two
-export const HIGH = 10;
+const HIGH = 10;
 
 /** @typedef {"linear" | "square root" | "by row"} ScaleName */
 
@@ -77,3 +79,15 @@ export function legend({ scale, threshold, signed, amount = "weight" }, colors) 
   const more = [says, drawn].filter(Boolean).join(" · ");
   return more ? [...scaled, `\u2002${more}`] : scaled; // a little apart
 }
+
+/**
+ * The legend as elements of a page.
+ * @param {Scaling} scaling
+ * @param {import("./raster.js").Colors} colors
+ */
+export const legendNodes = (scaling, colors) => legend(scaling, colors).map((item) => {
+  if (typeof item === "string") return make("span", {}, item);
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  paint(sized(canvas, item.width, HIGH), item.marks, ""); // no words
+  return canvas;
+});

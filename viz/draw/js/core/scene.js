@@ -50,8 +50,8 @@
  * @property {number} width
  * @property {number} height
  * @property {Raster} raster
- * @property {[left: number, top: number, width: number, height: number]} [part] of the raster;
- *   all of it unless told
+ * @property {[left: number, top: number, width: number, height: number]} [part] of the raster:
+ *   that alone is drawn on a canvas; unless told, and in an SVG, all of it is
  * @property {boolean} [smooth] mix the pixels, where there are more than the screen has
  * @property {boolean} [exact] the raster has the screen's pixels: a canvas moves it to whole ones
  * @property {string} [title] what it shows, for programs that read SVG

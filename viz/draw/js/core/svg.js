@@ -101,13 +101,14 @@ function svgText(mark, dx, dy, { measure }) {
  * @param {number} dy
  * @param {Tools} tools
  */
-function svgPicture({ raster, x, y, width, height, title, opacity }, dx, dy, { address }) {
+function svgPicture({ raster, x, y, width, height, smooth, title, opacity }, dx, dy, { address }) {
   const { width: wide, height: high, pixels } = raster;
   const [w, h] = [width / wide, height / high];
   if (wide * high > MOST_RECTS || Math.min(w, h) < LEAST_SIDE) {
     return element("image", {
       x: tidy(x + dx), y: tidy(y + dy), width, height, preserveAspectRatio: "none",
-      href: address(raster), style: "image-rendering: pixelated", ...opaque(opacity),
+      href: address(raster), ...(smooth ? {} : { style: "image-rendering: pixelated" }),
+      ...opaque(opacity),
     }, title ? element("title", {}, escaped(title)) : "");
   }
   const squares = [];

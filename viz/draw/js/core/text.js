@@ -46,6 +46,24 @@ export function difference(amount) {
 }
 
 /**
+ * A word that is no wider than `room`: of a longer one the beginning, with the dots that say so.
+ * @param {string} word
+ * @param {number} room
+ * @param {(word: string) => number} wideOf
+ */
+export function shortened(word, room, wideOf) {
+  if (wideOf(word) <= room) return word;
+  const letters = [...word];
+  let [fits, most] = [0, letters.length];
+  while (fits < most) {
+    const middle = Math.ceil((fits + most) / 2);
+    if (wideOf(`${letters.slice(0, middle).join("")}…`) <= room) fits = middle;
+    else most = middle - 1;
+  }
+  return `${letters.slice(0, fits).join("")}…`;
+}
+
+/**
  * @param {number} value
  * @param {number} least
  * @param {number} most

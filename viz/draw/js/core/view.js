@@ -2,7 +2,7 @@
 // the width that it has, and draws; again whenever data, width or font change.
 
 import { make } from "./dom.js";
-import { captioned, saveButtons } from "./save.js";
+import { captioned, drawingOf, saveButtons } from "./save.js";
 import { measureIn, onWhite, readTheme } from "./theme.js";
 
 /** @typedef {import("./theme.js").Theme} Theme */
@@ -110,8 +110,13 @@ export class View {
     return drawing;
   }
 
-  /** All of the picture for a file. @returns {import("./save.js").Drawing} */
+  /** All of the picture for a file. */
   drawing() {
+    return drawingOf(this.sheet(), this.measure);
+  }
+
+  /** All of the picture, with what is told around it. @returns {import("./save.js").Sheet} */
+  sheet() {
     throw new Error("a picture says what is saved of it");
   }
 }

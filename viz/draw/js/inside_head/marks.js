@@ -175,7 +175,7 @@ function norms({ data, theme }, { x, y, width, height }) {
       text({
         text: `H${head + 1}  ${norm.toFixed(2)}`, x: x + (head + 0.5) * wide, y: y + high + 9,
         anchor: "middle", middle: true, size: Math.min(12, wide / 3), weight: own ? 600 : 400,
-        fill: theme.ink,
+        fill: theme.ink, room: wide - 4,
       }),
     ];
   });

@@ -44,7 +44,7 @@
 /**
  * @typedef {object} LinesData
  * @property {string[]} [caption] what it was made from, for a file that is saved
- * @property {Head} selected the head that each sentence opens with
+ * @property {Head} selected the head that each sentence opens with; -1 stands for a mean
  * @property {boolean} together whether a row is of all heads of a layer
  * @property {string} amount what is summed up, in a word: weight or share
  * @property {number} reach the farthest distance with a column of its own

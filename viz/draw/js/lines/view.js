@@ -1,11 +1,11 @@
 // Every head over all sentences. Pointer and keys are answered here; the page hears which head or
 // which sentence is to be opened.
 
-import { paint, sized } from "../core/canvas.js";
 import { button, make, tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
-import { figure, number, within } from "../core/text.js";
-import { HIGH, legend } from "../core/scale.js";
+import { figure, number } from "../core/text.js";
+import { legend, legendNodes } from "../core/scale.js";
 import { distanceOf, foremost } from "./data.js";
 import { rasterOfPanel, summaryMarks } from "./marks.js";
 import { hitSummary, moved, planSummary, ROW, topOf } from "./plan.js";
@@ -123,19 +123,15 @@ export class HeadSummary extends PictureView {
     this.scroll.style.height = `${Math.min(this.plan.height, most) + bar}px`;
     this.rasters = this.plan.panels.map((panel) => rasterOfPanel(panel, theme.name));
     this.says.textContent = data.measures[choice.value];
-    this.legend.replaceChildren(...this.legendItems().map((item) => {
-      if (typeof item === "string") return make("span", {}, item);
-      const canvas = make("canvas", { "aria-hidden": "true" });
-      paint(sized(canvas, item.width, HIGH), item.marks, theme.font);
-      return canvas;
-    }));
+    this.legend.replaceChildren(...legendNodes(...this.scaling()));
   }
 
-  legendItems() {
+  /** @returns {[import("../core/scale.js").Scaling, import("../core/raster.js").Colors]} */
+  scaling() {
     const { amount, parts: [{ palette }] } = this.data;
-    /** @type {import("../core/scale.js").Scaling} */
-    const scaling = { scale: "square root", threshold: 0, signed: false, amount };
-    return legend(scaling, palette[this.theme.name]);
+    return [
+      { scale: "square root", threshold: 0, signed: false, amount }, palette[this.theme.name],
+    ];
   }
 
   /** @param {Visible} visible */
@@ -154,7 +150,7 @@ export class HeadSummary extends PictureView {
       name: `${one}s over all sentences`, title, note: "", theme,
       width: plan.width, height: plan.height,
       lines: [`${choice.value}: ${this.says.textContent}.`],
-      legend: this.legendItems(),
+      legend: legend(...this.scaling()),
       marks: summaryMarks({
         data, plan, theme, rasters, at: null, open: null, measure: choice.value,
       }),
@@ -192,9 +188,7 @@ export class HeadSummary extends PictureView {
     }
     const to = moved(this.plan, this.at, key);
     if (!to) return false;
-    const { scroll, plan } = this;
-    const top = topOf(plan.panels[to.panel], to.row);
-    scroll.scrollTop = within(scroll.scrollTop, top + ROW - scroll.clientHeight, top);
+    reveal(this.scroll, this.boxOf(to));
     this.point(to);
     this.live.textContent = this.words(to).join(". ");
     return true;
@@ -213,18 +207,24 @@ export class HeadSummary extends PictureView {
     return [name, measured(this.choice.value, head), `Role by sentence: ${roles}`];
   }
 
+  /** @param {SummaryAt} at */
+  boxOf(at) {
+    const panel = this.plan.panels[at.panel];
+    const top = topOf(panel, at.row);
+    const left = at.column == null ? panel.x : panel.strip + at.column * panel.cell;
+    const right = at.column == null ? panel.strip : left + panel.cell;
+    return { left, top, right, bottom: top + ROW };
+  }
+
   /** @param {SummaryAt} at @param {Visible} visible */
   tell(at, { x, y }) {
-    const panel = this.plan.panels[at.panel];
     const [first, second, more] = this.words(at);
-    const left = -x + (at.column == null ? panel.x : panel.strip + at.column * panel.cell);
-    const right = at.column == null ? panel.strip - x : left + panel.cell;
-    const top = topOf(panel, at.row) - y;
+    const { left, top, right, bottom } = this.boxOf(at);
     return {
       words: at.column == null
         ? [first, make("div", {}, second), make("div", {}, more)]
         : [first, make("strong", {}, second)],
-      box: { left, right, top, bottom: top + ROW },
+      box: { left: left - x, top: top - y, right: right - x, bottom: bottom - y },
     };
   }
 }

@@ -3,7 +3,7 @@
 
 import { EDGE } from "../core/picture_view.js";
 import { group, path, rect, text } from "../core/scene.js";
-import { isolate } from "../core/text.js";
+import { isolate, shortened } from "../core/text.js";
 import { rowOf } from "./data.js";
 import { extent, LONGEST } from "./plan.js";
 
@@ -27,7 +27,6 @@ const STROKES = [
 ];
 const FAINT = { hidden: 0.4, stroke: 0.65, padding: 0.35, paddingWord: 0.68 };
 const WHITE = "#FFFFFF"; // on the colour of a kind
-const MOST_LETTERS = 60; // no screen shows more of a word that is cut
 
 /**
  * All squares of a grid: they stay the same under the pointer.
@@ -106,7 +105,7 @@ export const maskMarks = (scene) =>
 const rowWords = ({ grid, plan, theme, measure, chosen, at }) => grid.queries.map((token, row) => {
   const weight = row === at?.row || row === chosen ? 600 : 400;
   return text({
-    text: shortened(token, plan.font, weight, measure), size: plan.font, weight,
+    text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
     x: plan.left - EDGE, y: plan.top + (row + 0.5) * plan.square + 0.5, anchor: "end",
     middle: true, fill: theme.ink, opacity: grid.faded[row] ? FAINT.paddingWord : 1,
   });
@@ -116,28 +115,21 @@ const rowWords = ({ grid, plan, theme, measure, chosen, at }) => grid.queries.ma
 const columnWords = ({ grid, plan, theme, measure, at }) => grid.keys.map((token, key) => {
   const weight = key === at?.key ? 600 : 400;
   return text({
-    text: shortened(token, plan.font, weight, measure), size: plan.font, weight,
+    text: fitted(token, plan.font, weight, measure), size: plan.font, weight,
     x: plan.left + (key + 0.5) * plan.square + 0.5, y: plan.top - EDGE + 2, middle: true,
     angle: -Math.PI / 2, fill: theme.ink,
   });
 });
 
 /**
- * A word, or where it is too long for its place its beginning, with the dots that say so.
+ * A word, or where it is too long for its place its beginning.
  * @param {string} token
  * @param {number} size
  * @param {400 | 600} weight
  * @param {Measure} measure
  */
-function shortened(token, size, weight, measure) {
-  const room = LONGEST - EDGE;
-  if (measure(token, size, weight) <= room) return isolate(token);
-  const letters = [...token];
-  while (letters.length && measure(`${letters.join("")}…`, size, weight) > room) {
-    letters.length = Math.min(letters.length - 1, MOST_LETTERS);
-  }
-  return isolate(`${letters.join("")}…`);
-}
+const fitted = (token, size, weight, measure) =>
+  isolate(shortened(token, LONGEST - EDGE, (word) => measure(word, size, weight)));
 
 /** Around the chosen row, and what is pointed at. @param {MaskScene} scene @returns {Mark[]} */
 function frames({ grid, plan: { square, left, top }, theme, chosen, at }) {

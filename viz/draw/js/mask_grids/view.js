@@ -3,8 +3,7 @@
 
 import { paint, sized } from "../core/canvas.js";
 import { make, tableOf } from "../core/dom.js";
-import { framed, placeTip } from "../core/frame.js";
-import { drawingOf } from "../core/save.js";
+import { framed, placeTip, reveal } from "../core/frame.js";
 import { group, text } from "../core/scene.js";
 import { heightInSight } from "../core/picture_view.js";
 import { quote, within } from "../core/text.js";
@@ -151,10 +150,6 @@ export class MaskGrids extends View {
     });
   }
 
-  drawing() {
-    return drawingOf(this.sheet(), this.measure);
-  }
-
   /** What is saved: the grids side by side, as many as a page takes. */
   sheet() {
     const { data: { grids, title, legend }, plan, theme } = this;
@@ -206,6 +201,9 @@ export class MaskGrids extends View {
     const from = this.at?.panel === panel ? this.at : { row: 0, key: -1 };
     const to = moved(grid, from, event.key);
     if (to) {
+      const { square, left, top } = this.plan;
+      const [x, y] = [left + to.key * square, top + to.row * square];
+      reveal(this.panels[panel].scroll, { left: x, top: y, right: x + square, bottom: y + square });
       this.point({ panel, ...to });
       this.live.textContent = this.sentences({ panel, ...to }).join(" ");
     } else if (event.key === "Enter" || event.key === " ") {

@@ -3,6 +3,7 @@
 
 import { looksMost } from "../core/attention.js";
 import { make, tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { PictureView, TALLEST } from "../core/picture_view.js";
 import { rect } from "../core/scene.js";
 import { number, quote, within } from "../core/text.js";
@@ -164,11 +165,10 @@ export class Ribbons extends PictureView {
       this.at = this.picked = null;
       this.draw();
     } else if (to) {
-      const { row } = this.plan;
-      const { scroll } = this;
-      scroll.scrollTop = within(
-        scroll.scrollTop, (to.index + 1) * row - scroll.clientHeight, to.index * row,
-      );
+      const { row, left, right, width } = this.plan;
+      const [start, end] = to.side === "queries" ? [0, left] : [right, width];
+      const top = to.index * row;
+      reveal(this.scroll, { left: start, top, right: end, bottom: top + row });
       this.point(to);
       this.live.textContent = sentence(this.data, this.on, to, this.picked);
     } else return false;

@@ -1,6 +1,6 @@
 // A column for each step, all of one width: so the bars have one scale.
 
-import { within } from "../core/text.js";
+import { shortened, within } from "../core/text.js";
 
 /** @typedef {import("./data.js").BarAt} BarAt */
 /** @typedef {import("./data.js").StepsData} StepsData */
@@ -63,20 +63,4 @@ export function hitBars({ steps }, plan, x, y) {
   if (!steps[step] || x < 0 || y < 0 || x - leftOf(plan, step) >= plan.column) return null;
   const row = y < ROW.first ? 0 : 1 + Math.floor((y - ROW.first) / ROW.other);
   return row < steps[step].length ? { step, row } : null;
-}
-
-/**
- * @param {string} label
- * @param {number} room
- * @param {(part: string) => number} wideOf
- */
-function shortened(label, room, wideOf) {
-  const letters = [...label];
-  if (letters.length > 60) letters.length = 60; // none of these would fit
-  let cut = letters.join("");
-  while (letters.length > 1 && wideOf(cut === label ? cut : `${cut}…`) > room) {
-    letters.pop();
-    cut = letters.join("");
-  }
-  return cut === label ? label : `${cut}…`;
 }

@@ -2,6 +2,7 @@
 // in its place. Pointer and arrow keys are answered here; the host hears only what is chosen.
 
 import { tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { group } from "../core/scene.js";
 import { PictureView } from "../core/picture_view.js";
 import { logText, number, quote, within } from "../core/text.js";
@@ -89,17 +90,16 @@ export class StepBars extends PictureView {
     }
     const to = moved(this.at, key, this.data.steps);
     if (!to) return false;
-    this.reveal(to);
+    reveal(this.scroll, this.boxOf(to));
     this.point(to);
     this.live.textContent = this.sentence(to);
     return true;
   }
 
-  /** Scroll the frame to a step. @param {BarAt} at */
-  reveal({ step }) {
-    const { scroll, plan } = this;
-    const left = leftOf(plan, step);
-    scroll.scrollLeft = within(scroll.scrollLeft, left + plan.column - scroll.clientWidth, left);
+  /** @param {BarAt} at */
+  boxOf({ step, row }) {
+    const [left, top] = [leftOf(this.plan, step), topOf(row)];
+    return { left, top, right: left + this.plan.column, bottom: top + heightOf(row) };
   }
 
   /** @param {BarAt} at */
@@ -113,12 +113,11 @@ export class StepBars extends PictureView {
   /** @param {BarAt} at @param {Visible} visible */
   tell({ step, row }, { x, y }) {
     const { label, p } = this.data.steps[step][row];
-    const [left, top] = [leftOf(this.plan, step) - x, topOf(row) - y];
-    const right = left + this.plan.column;
+    const { left, top, right, bottom } = this.boxOf({ step, row });
     const how = `p ${number(p)} · log P ${logText(Math.log(p))}`;
     return {
       words: [`${quote(label)} ${how}${row ? " · click to force it" : ""}`],
-      box: { left, top, right, bottom: top + heightOf(row) },
+      box: { left: left - x, top: top - y, right: right - x, bottom: bottom - y },
     };
   }
 }

@@ -3,7 +3,7 @@
 // long word is one row all the same.
 
 import { brokenTogether } from "./lines.js";
-import { runsLeft } from "../core/text.js";
+import { runsLeft, shortened } from "../core/text.js";
 import { lengthOf, placed } from "./place.js";
 
 /** @typedef {import("./data.js").LinkData} LinkData */
@@ -78,7 +78,8 @@ function largest(data, width, measure) {
     /** @param {string} word */
     const wideOf = (word) => Math.ceil(measure(word, font, 600));
     /** @param {string[]} words */
-    const fitted = (words) => shorten(words, width - 2 * LINES.pad, wideOf);
+    const fitted = (words) =>
+      words.map((word) => shortened(word, width - 2 * LINES.pad, wideOf));
     // a word has the room of its number too
     /** @param {string[]} words */
     const sizesOf = (words) =>
@@ -103,9 +104,9 @@ function inColumns({ source, target, links }, width, measure) {
   const wideOf = (word) => Math.ceil(measure(word, font, 600));
   const beside = NUMBER.width + 2 * edge; // of a word: its number, and air at both sides
   const most = (width - COLUMNS.links) / 2 - beside;
-  const texts = {
-    source: shorten(source, most, wideOf), target: shorten(target, most, wideOf),
-  };
+  /** @param {string[]} words */
+  const fitted = (words) => words.map((word) => shortened(word, most, wideOf));
+  const texts = { source: fitted(source), target: fitted(target) };
   /** @param {string[]} words */
   const columnOf = (words) => Math.max(0, ...words.map(wideOf)) + beside;
   const [left, right] = [columnOf(texts.source), columnOf(texts.target)];
@@ -177,24 +178,6 @@ function alongside(pair, all, links, gap, room, leftward) {
   return /** @type {Record<Side, number[]>} */ (
     { [wider]: shifted(packed), [other]: shifted(beside) });
 }
-
-/**
- * Words that are no wider than `room`: of a longer one the beginning.
- * @param {string[]} words
- * @param {number} room
- * @param {(word: string) => number} wideOf
- */
-const shorten = (words, room, wideOf) => words.map((word) => {
-  if (wideOf(word) <= room) return word;
-  const letters = [...word];
-  let [fits, most] = [0, letters.length];
-  while (fits < most) {
-    const middle = Math.ceil((fits + most) / 2);
-    if (wideOf(`${letters.slice(0, middle).join("")}…`) <= room) fits = middle;
-    else most = middle - 1;
-  }
-  return `${letters.slice(0, fits).join("")}…`;
-});
 
 /**
  * The word at a place of the picture.

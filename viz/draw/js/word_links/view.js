@@ -2,8 +2,9 @@
 // as wide and as strong as its strength. A word that is pointed at keeps its partners in full ink.
 
 import { tableOf } from "../core/dom.js";
+import { reveal } from "../core/frame.js";
 import { PictureView } from "../core/picture_view.js";
-import { quote, within } from "../core/text.js";
+import { quote } from "../core/text.js";
 import { linksOf, OTHER, same } from "./data.js";
 import { linkMarks } from "./marks.js";
 import { hitLinks, leftwardOf, planLinks } from "./plan.js";
@@ -110,18 +111,14 @@ export class WordLinks extends PictureView {
       const leftward = at && !plan.columns && leftwardOf(data)[at.side];
       const to = moved(at, leftward ? TURNED[key] ?? key : key, data, plan.columns);
       if (!to) return false;
-      this.reveal(to);
+      const { x, y, width, height } = plan.places[to.side][to.index];
+      reveal(this.scroll, {
+        left: x, top: y - height, right: x + width, bottom: y + 2 * height,
+      });
       this.point(to);
       this.live.textContent = sentence(data, to);
     }
     return true;
-  }
-
-  /** Scroll the frame to a word. @param {Token} token */
-  reveal({ side, index }) {
-    const { scroll } = this;
-    const { y, height } = this.plan.places[side][index];
-    scroll.scrollTop = within(scroll.scrollTop, y + 2 * height - scroll.clientHeight, y - height);
   }
 
   /**

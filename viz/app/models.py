@@ -122,7 +122,7 @@ def _limit() -> tuple[int, str]:
     said = os.environ.get(MEMORY_VARIABLE, "").strip()
     if not said:
         return DEFAULT_MIB, ""
-    if said.isdecimal() and 0 < len(said) < LONGEST_NUMBER and int(said):
+    if said.isdecimal() and len(said) < LONGEST_NUMBER and int(said):
         return int(said), ""
     return DEFAULT_MIB, one_line(
         f"{MEMORY_VARIABLE} is {quoted(said)}, which is no whole number of MiB: models take up to "

@@ -52,12 +52,7 @@ def shift_chart(
         reads: `[sentence][target]`, `<s>` first, `<pad>` included.
         writes: `[sentence][target]`.
         titles: `[sentence]`, stand over its two columns.
-
-    Raises:
-        ValueError: if there is another number of tokens on one side, or of titles.
     """
-    if [len(row) for row in reads] != [len(row) for row in writes] or len(reads) != len(titles):
-        raise ValueError("the decoder writes one token for each that it reads")
     tokens, lines = _shifted(reads, writes)
     heads = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _ROOM, "title": titles})
     last = _APART * (len(titles) - 1) + 1 + _ROOM
@@ -121,12 +116,7 @@ def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
     Args:
         to_hidden: `[layer, head]`, 0 to 1.
         to_padding: `[layer, head]`, the part of it that goes to padding.
-
-    Raises:
-        ValueError: if the two differ in shape.
     """
-    if to_hidden.shape != to_padding.shape:
-        raise ValueError(f"shares of shape {to_hidden.shape} and {to_padding.shape}")
     layer, head = np.indices(to_hidden.shape)
     frame = pd.DataFrame(
         {
@@ -164,12 +154,7 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
         tokens: `[target]`, what is written, `<pad>` included, which has no loss.
         masked: `[target]`, -log p with the mask, nats; NaN at padding.
         unmasked: `[target]`, the same without it.
-
-    Raises:
-        ValueError: if a token or a loss is missing or too many.
     """
-    if not len(tokens) == len(masked) == len(unmasked):
-        raise ValueError(f"{len(masked)} and {len(unmasked)} losses for {len(tokens)} tokens")
     names = display_tokens(tokens)
     frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
     frame["token"] = names

@@ -56,7 +56,7 @@ def show() -> None:
     if not pairs:
         st.text("There is no curve: choose a width and a warmup.")
         return
-    curves, peaks = _curves(pairs, int(last), others)
+    curves, peaks = _curves(pairs, last, others)
     if used:
         curves[USED] = _used()
     picture, beside = st.columns([2, 1], gap="large")

@@ -57,12 +57,12 @@ class ErasingResult:
 
     Args:
         pieces: how many written pieces erasing was measured on, of how many.
-        random: words in random order; None before it was computed.
+        random: words in random order.
         lenses: those that were computed.
     """
 
     pieces: tuple[int, int]
-    random: LensOnSentence | None
+    random: LensOnSentence
     lenses: dict[LensName, LensOnSentence]
 
     @property

@@ -134,7 +134,6 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, erases: 
 
 
 def _draw_erased(erased: ErasingResult) -> None:
-    assert erased.random is not None  # it comes before the lenses
     first = {screen_name(name): _plain(o.comprehensiveness) for name, o in erased.lenses.items()}
     others = {screen_name(name): _plain(one.sufficiency) for name, one in erased.lenses.items()}
     random = erased.random

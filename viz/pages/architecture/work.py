@@ -141,7 +141,8 @@ def _take_size(d: int, h: int, k: int) -> None:
 
 def _table(sizes: Sizes) -> None:
     """Table 1, and what the first column comes to for the sentence in the bar."""
-    bar = sentence_bar.traced()
+    # without a translation nothing else is missing, so nothing is said of it here
+    bar = sentence_bar.traced() if sentence_bar.current() else None
     n = None if bar is None else len(bar.trace.source_tokens)
     own = "" if n is None else f" n = {n} |"
     lines = [

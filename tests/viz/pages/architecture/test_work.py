@@ -81,3 +81,11 @@ def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch
         app = opened(arch_view=WORK)
         assert any("python -m benchmarks layers" in line for line in texts(app))
         assert len(app.get("vega_lite_chart")) == 1
+
+
+def test_without_a_translation_table_1_has_one_column_less_and_the_rest_is_drawn(opened) -> None:
+    app = opened(text="", arch_view=WORK)
+    assert len(app.get("vega_lite_chart")) == 2
+    (cells,) = tables(app)
+    assert cells[0] == ["layer", "work", "sequential operations", "longest path"]
+    assert not any("nothing to draw" in line for line in texts(app))

@@ -12,12 +12,6 @@ import streamlit as st
 from transformer.files import PACKAGES
 
 
-def lead(text: str) -> None:
-    """The sentence over a picture that says what it shows, in Markdown of our own."""
-    with st.container(key="lead"):
-        st.markdown(text)
-
-
 def explain(text: str) -> None:
     """Two or three sentences on what a page shows, in Markdown of our own, never a person's."""
     with st.container(key="explanation"):

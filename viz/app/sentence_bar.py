@@ -165,19 +165,14 @@ def traced() -> BarSentence | None:
     try:
         trace = cached_results.trace(bar.translator, bar.translation)
     except HeadlightError as error:
-        _say_no_picture(str(error))
+        st.text(str(error))
         return None
     return BarSentence(bar.translator, bar.translation, trace)
 
 
 def say_no_translation() -> None:
     """Say on the page that there is nothing to draw."""
-    _say_no_picture("Without a translation there is nothing to draw.")
-
-
-def _say_no_picture(why: str) -> None:
-    with st.container(key="no-picture"):
-        st.text(why)
+    st.text("Without a translation there is nothing to draw.")
 
 
 def show_notices() -> None:

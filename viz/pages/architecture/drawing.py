@@ -226,7 +226,7 @@ def _links(box: Box, layer: int) -> None:
     choices = {HEAD.layer: str(layer + 1)}
     if box.kind:
         choices[KIND] = SCREEN_NAMES[box.kind]
-    with st.container(key="arch-way-on", gap=None):
+    with st.container(gap=None):
         for path in box.pages:
             navigation.link(path, _LINK_REASONS[path], choices if box.kind else {})
 

@@ -67,6 +67,6 @@ def _rows(controls: Controls, first: Heads, second: Heads) -> None:
     counted = first_counted_row(len(distances), causal=whole.is_causal(first.kind))
     names = row_names(whole.labels.queries, reads=whole.reads, writes=whole.writes)
     st.markdown("**By row** of the open map")
-    with st.container(key="disagreeing-rows", gap=None):
+    with st.container(gap=None):
         for row in np.argsort(-distances[counted:], kind="stable")[:SHOWN] + counted:
             st.text(f"{capitalised(names[row])}: {distances[row]:.2f}")

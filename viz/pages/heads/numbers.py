@@ -27,7 +27,7 @@ def show_numbers(controls: Controls, heads: Heads, opened: OpenMap) -> None:
     else:
         one, every = f"has one {unit} alone", f"has all {unit}s that it sees alike"
     included = "" if controls.special else " Special tokens count here, although they are hidden."
-    with st.container(key="heads-numbers", horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bit",

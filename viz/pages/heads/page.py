@@ -12,7 +12,7 @@ from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from viz.app import sentence_bar
-from viz.app.explanations import explain, lead
+from viz.app.explanations import explain
 from viz.app.fields import clamp_state
 from viz.app.head_picker import KIND
 from viz.app.memory import memo_per_trace
@@ -44,13 +44,12 @@ def show_trace(trace: AttentionTrace) -> None:
         key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )
     controls = menus.draw(row, *trace.cross.shape[:2])
-    lead(_lead(controls, trace.languages.name("source")))
+    st.markdown(_lead(controls, trace.languages.name("source")))
     try:
         seen = through_lens(controls.lens, trace)
         drawn = _show(trace, seen, controls)
     except HeadlightError as error:
-        with st.container(key="no-picture"):
-            st.text(str(error))
+        st.text(str(error))
         return
     with row:
         download_menu(seen, drawn, controls)

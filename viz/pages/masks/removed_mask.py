@@ -81,7 +81,7 @@ def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sen
 
 def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     """The numbers of the whole batch, and what they mean."""
-    with st.container(key="mask-numbers", horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
         st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
         st.metric(

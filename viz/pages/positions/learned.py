@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from transformer import HeadlightError
 from transformer.analysis.paper.learned_positions import (
     TABLE,
     LearnedPositions,
@@ -30,12 +29,7 @@ PAPER = {"sinusoidal": TABLE_3[0], "learned": next(row for row in TABLE_3 if row
 def learned() -> None:
     """How alike the rows of a learned table are, and where it was never trained."""
     stack = pick_stack()
-    try:
-        table = getattr(_tables(ROWS / "learned"), stack)
-    except HeadlightError as error:
-        with st.container(key="no-picture"):
-            st.text(str(error))
-        return
+    table = getattr(_tables(ROWS / "learned"), stack)
     length, d_model = table.shape
     maps = {
         "sinusoidal": cosines(sinusoidal_positions(length, d_model).numpy()),

@@ -32,5 +32,5 @@ def show() -> None:
     draw = VIEWS[choose_one("View", VIEWS, VIEW)]
     try:
         draw()
-    except HeadlightError as error:  # beside an edited translation, settings that none has tried
+    except HeadlightError as error:  # such as settings that none has tried, or an unread table
         st.text(str(error))

@@ -152,7 +152,7 @@ def without() -> None:
         )
         order = shuffled_order(len(trace.source_tokens), seed)
         read = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
-        with st.container(key="pe-read", gap=None):
+        with st.container(gap=None):
             st.text("With the positions shuffled, the encoder reads the pieces in this order:")
             st.text(" ".join(read))
         explain(

@@ -9,7 +9,7 @@ import streamlit as st
 from training import runlog
 from training.schedule import learning_rate
 from transformer.files import BUNDLED
-from viz.app.explanations import code_line, explain, lead
+from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
@@ -48,7 +48,7 @@ def show() -> None:
                 bind="query-params",
             )
             used = st.toggle("The bundled model's last run", key="used", bind="query-params")
-    lead(
+    st.markdown(
         "The rate grows in a line for the first *warmup* steps and then falls with the root of the "
         "step (§5.3, equation 3)."
     )

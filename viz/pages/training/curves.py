@@ -59,8 +59,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
         if records:
             runs[name] = records
         if wrong:
-            with st.container(key=f"no-run-{name}"):
-                st.text(wrong)
+            st.text(wrong)
     if not runs:
         return
     picture, beside = st.columns([2, 1], gap="large")

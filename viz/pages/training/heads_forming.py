@@ -58,8 +58,7 @@ def heads_forming(row: DeltaGenerator) -> None:
         sentences = find(folder)
         _show(name, folder, sentences, row)
     except HeadlightError as error:
-        with st.container(key="no-picture"):
-            st.text(str(error))
+        st.text(str(error))
 
 
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
@@ -235,9 +234,8 @@ def _go_to(step: int) -> None:
 
 
 def _say(folder: Path, step: int) -> None:
-    with st.container(key="lead"):
-        after = f"After {counted(step, 'step')}{_loss(folder, step)}"
-        st.text(f"{after}: what every head looks at in a sentence that the run traced.")
+    after = f"After {counted(step, 'step')}{_loss(folder, step)}"
+    st.text(f"{after}: what every head looks at in a sentence that the run traced.")
 
 
 def _loss(folder: Path, step: int) -> str:

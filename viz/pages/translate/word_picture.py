@@ -8,7 +8,6 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
-from viz.app.explanations import lead
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.mount import mount
@@ -33,7 +32,7 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
     settings = translator.alignment
     languages = trace.languages
     made = how_made(settings, languages)
-    lead(as_markdown(made))
+    st.markdown(as_markdown(made))
     data = encode_links(
         source,
         target,

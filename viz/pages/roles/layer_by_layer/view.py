@@ -13,7 +13,7 @@ from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predi
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain, lead
+from viz.app.explanations import code_line, explain
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
@@ -37,7 +37,7 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
-    lead(
+    st.markdown(
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."
     )

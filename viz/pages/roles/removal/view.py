@@ -96,8 +96,7 @@ def _effect(
     except HeadlightError as error:
         changes, failed = [], str(error)
     if problem := wrong or no_donor or unfitting or failed:
-        with st.container(key="no-picture"):
-            st.text(problem)
+        st.text(problem)
     return named, changes, effect
 
 

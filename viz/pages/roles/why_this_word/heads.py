@@ -56,9 +56,8 @@ def show_heads(found: Contrast, head: Head, written: str, other: str) -> None:
         )
     )
     ordered = in_order(values)
-    with st.container(key="why-strongest", gap="small"):
-        _name_heads(written, [one for one in ordered if one[1] > 0][:NAMED])
-        _name_heads(other, [one for one in reversed(ordered) if one[1] < 0][:NAMED])
+    _name_heads(written, [one for one in ordered if one[1] > 0][:NAMED])
+    _name_heads(other, [one for one in reversed(ordered) if one[1] < 0][:NAMED])
 
 
 def in_order(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:

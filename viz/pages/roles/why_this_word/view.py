@@ -15,7 +15,7 @@ from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain, lead
+from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_head
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
@@ -43,7 +43,7 @@ def show() -> None:
         return
     translator, _, trace = bar
     source_piece = translator.languages.one("source", "piece")
-    lead(
+    st.markdown(
         "At one step of the translation: what speaks for the piece that was written, what for "
         f"another one that could have stood there, and what changes when {source_piece} is erased."
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
 from weakref import ref
@@ -125,7 +126,7 @@ def memo(key: Hashable, compute: Callable[[], T]) -> T:
     """The same as `compute()`, remembered for everybody.
 
     Args:
-        key: names the result and all that it depends on.
+        key: names the result and all that it depends on; a file by its `state_of_file` too.
         compute: gives what nobody changes afterwards.
     """
     return shared_cache().get(key, compute)
@@ -140,3 +141,12 @@ def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], 
         compute: gives what nobody changes afterwards.
     """
     return memo((ref(trace), name), compute)
+
+
+def state_of_file(path: Path) -> tuple[int, int] | None:
+    """What changes when a file is written anew; None where it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -16,6 +16,7 @@ from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoint import CONFIG, MANIFEST, WEIGHTS
 from transformer.marian.languages import TOKENIZER_CONFIG
 from transformer.marian.stored import PICKLED
+from viz.app.memory import state_of_file
 
 PATIENCE = 0.1
 """Seconds until a run that waits for a model says how far it is, and asks whether it is wanted."""
@@ -174,12 +175,3 @@ def state_of_folder(folder: Path) -> Hashable:
         return real  # loading says what is wrong with it
     files = tuple(state_of_file(Path(real, name)) for name in _FILES)
     return real, status.st_dev, status.st_ino, status.st_mtime_ns, files
-
-
-def state_of_file(path: Path) -> tuple[int, int] | None:
-    """What changes when a file is written anew; None where it is not there."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from training.runlog import Log, RunLogError, read_foreign
-from viz.app.memory import memo
+from training.runlog import Log, read_foreign
+from viz.app.memory import memo, state_of_file
 
 MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000
 """Of a log that the page reads: 2.5 million steps, where each fiftieth is logged."""
@@ -17,12 +17,8 @@ def load(path: Path) -> Log:
     Raises:
         RunLogError: if the file cannot be read, or is larger than the page reads.
     """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise RunLogError(f"{path.name} cannot be read: {error.strerror}.") from error
     return memo(
-        ("run log", path, status.st_size, status.st_mtime_ns),
+        ("run log", path, state_of_file(path)),
         lambda: read_foreign(path, max_bytes=MAX_BYTES, max_lines=MAX_LINES),
     )
 

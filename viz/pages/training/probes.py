@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from training.runlog import MAX_STEP
 from transformer import KINDS, AttentionTrace, CheckpointError
-from viz.app.memory import memo
+from viz.app.memory import memo, state_of_file
 from viz.pages.training.runs import is_inside
 
 Probes: TypeAlias = dict[int, Path]
@@ -60,11 +60,7 @@ def load(path: Path) -> AttentionTrace:
         CheckpointError: if it is no trace, larger than the page reads, or holds what no head's
             weights can be.
     """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}.") from error
-    return memo(("probe", path, status.st_size, status.st_mtime_ns), lambda: _read(path))
+    return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 
 
 def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:

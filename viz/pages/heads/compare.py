@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
-from transformer.languages import Languages
 from viz.app import address, cached_results, sentence_bar, source_box
 from viz.app.address import MAX_CHARACTERS
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
 from viz.draw.caption import Origin, head_caption
-from viz.draw.open_head import Heads, OpenMap, heads_of_kind, open_map
+from viz.draw.explorer_options import SecondMap
+from viz.draw.open_head import Heads, heads_of_kind, open_map
 from viz.pages.heads.controls import Controls, pick_head_or_mean
 from viz.pages.heads.lens import SECOND_LENS, pick_lens, through_lens
 
@@ -25,20 +25,14 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 """Names in the URL."""
 
 
-class ComparedMap(NamedTuple):
-    """A map, what it was made from, the heads that it is one of, and its languages."""
-
-    map: OpenMap
-    caption: list[str]
-    heads: Heads
-    languages: Languages
-
-
-def second_map(controls: Controls, trace: AttentionTrace) -> ComparedMap | None:
-    """Draw what chooses the second map, and make it; None after saying why there is none.
+def second_map(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads] | None:
+    """Draw what chooses the second map, and make it.
 
     Args:
         trace: of the weights, whatever the lens.
+
+    Returns:
+        The map, and the heads that it is one of; None after saying why there is none.
     """
     with st.container(
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
@@ -59,20 +53,20 @@ def second_map(controls: Controls, trace: AttentionTrace) -> ComparedMap | None:
             return None
 
 
-def _another_head(controls: Controls, trace: AttentionTrace) -> ComparedMap:
+def _another_head(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads]:
     layers, count = trace.cross.shape[:2]
     layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
     seen = through_lens(controls.lens, trace)
     return _second(controls, seen, controls.lens, layer, head, origin_of(trace))
 
 
-def _another_lens(controls: Controls, trace: AttentionTrace) -> ComparedMap:
+def _another_lens(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads]:
     lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
     seen = through_lens(lens, trace)
     return _second(controls, seen, lens, controls.layer, controls.head, origin_of(trace))
 
 
-def _another_sentence(controls: Controls) -> ComparedMap:
+def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
     translator = sentence_bar.drawn_from().translator
     languages = translator.languages
     example = source_box.EXAMPLES[1]
@@ -97,7 +91,7 @@ def _another_sentence(controls: Controls) -> ComparedMap:
     return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
 
 
-def _another_model(controls: Controls, trace: AttentionTrace) -> ComparedMap | None:
+def _another_model(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads] | None:
     if (picked := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
         return None
     translator = picked.translator
@@ -123,9 +117,9 @@ def _second(
     layer: int | None,
     head: int | None,
     origin: Origin,
-) -> ComparedMap:
+) -> tuple[SecondMap, Heads]:
     heads = heads_of_kind(
         trace, controls.kind, words=controls.words, special=controls.special, lens=lens
     )
     caption = origin.caption(head_caption(controls.kind, layer, head, lens))
-    return ComparedMap(open_map(heads, layer, head), caption, heads, trace.languages)
+    return SecondMap(open_map(heads, layer, head), trace.languages, caption), heads

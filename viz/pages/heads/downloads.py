@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
@@ -25,34 +24,19 @@ from viz.pages.heads.controls import Controls
 from viz.report import report
 
 
-@dataclass(frozen=True)
-class DrawnMaps:
-    """The maps that are on the page, beside what `Controls` say.
-
-    Args:
-        opened: the open map.
-        step: of the decoder, from 0; None where no step is chosen.
-        over: layer and head of those whose ribbons lie over the open one's.
-        compared: the second map, where there is one.
-    """
-
-    opened: OpenMap
-    step: int | None = None
-    over: tuple[tuple[int, int], ...] = ()
-    compared: SecondMap | None = None
-
-
-def download_menu(trace: AttentionTrace, drawn: DrawnMaps, controls: Controls) -> None:
+def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
     """Draw the menu of downloads; each file is made when it is asked for.
 
     Args:
-        trace: seen through the lens of the controls.
+        trace: seen through the lens of the options.
+        opened: the open map.
+        options: what is on the screen.
     """
     origin = origin_of(trace)
     link = _link()
 
     def page() -> bytes:
-        made = report(trace, explorer_options(drawn, controls), origin=origin, link=link)
+        made = report(trace, options, origin=origin, link=link)
         return made.encode(errors="replace")
 
     with st.popover("Download", width="content"):
@@ -63,22 +47,34 @@ def download_menu(trace: AttentionTrace, drawn: DrawnMaps, controls: Controls) -
                 f"every choice above. {said}"
             )
         st.caption(said)
-        name = origin.file_name(drawn.opened.title, "csv")
-        _button("This map as CSV", lambda: csv(drawn.opened), name, "text/csv")
-        every = "All heads" if tells_heads(controls.lens) else "All layers"
-        lens = "" if controls.lens == "weights" else f" {LENS_NAMES[controls.lens]}"
+        name = origin.file_name(opened.title, "csv")
+        _button("This map as CSV", lambda: csv(opened), name, "text/csv")
+        every = "All heads" if tells_heads(options.lens) else "All layers"
+        lens = "" if options.lens == "weights" else f" {LENS_NAMES[options.lens]}"
         name = origin.file_name(f"{every}{lens}", "csv")
-        _button(f"{every} as CSV", lambda: all_csv(trace, controls.lens), name, "text/csv")
+        _button(f"{every} as CSV", lambda: all_csv(trace, options.lens), name, "text/csv")
         name = origin.file_name(f"{every}{lens}", "npz")
         _button(
-            f"{every} as NPZ", lambda: npz(trace, controls.lens), name, "application/octet-stream"
+            f"{every} as NPZ", lambda: npz(trace, options.lens), name, "application/octet-stream"
         )
-        name = origin.file_name(f"report {drawn.opened.title}", "html")
+        name = origin.file_name(f"report {opened.title}", "html")
         _button("HTML report", page, name, "text/html")
 
 
-def explorer_options(drawn: DrawnMaps, controls: Controls) -> ExplorerOptions:
-    """What is on the screen, as a report shows it."""
+def explorer_options(
+    controls: Controls,
+    *,
+    step: int | None,
+    over: Sequence[tuple[int, int]],
+    compared: SecondMap | None,
+) -> ExplorerOptions:
+    """What is on the screen, as a report shows it.
+
+    Args:
+        step: of the decoder, from 0; None where no step is chosen.
+        over: layer and head of those whose ribbons lie over the open one's.
+        compared: the second map, where there is one.
+    """
     return ExplorerOptions(
         controls.kind,
         controls.layer,
@@ -90,9 +86,9 @@ def explorer_options(drawn: DrawnMaps, controls: Controls) -> ExplorerOptions:
         sort=controls.sort,
         scale=controls.scale,
         threshold=controls.threshold,
-        over=drawn.over,
-        step=drawn.step,
-        compared=drawn.compared,
+        over=tuple(over),
+        step=step,
+        compared=compared,
         lens=controls.lens,
     )
 

@@ -86,14 +86,14 @@ def show_compared(
     found = second_map(controls, trace)
     if found is None:
         return None
-    second, caption = found.map, found.caption
-    compared = SecondMap(second, found.languages, caption)
+    compared, second_heads = found
+    second, languages, caption = compared
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
     with columns[0]:
         _map(controls, first, trace.languages, own, beside_difference=True, key="heads-first")
     with columns[1]:
-        _map(controls, second, found.languages, caption, beside_difference=True, key="heads-second")
+        _map(controls, second, languages, caption, beside_difference=True, key="heads-second")
     with columns[2]:
         if first.labels != second.labels:
             st.text("A difference needs the same tokens along both axes; these maps differ there.")
@@ -112,7 +112,7 @@ def show_compared(
         )
         mount("heads-difference", difference)
     if first.lens != second.lens:
-        show_disagreement(controls, heads, found.heads)
+        show_disagreement(controls, heads, second_heads)
     return compared
 
 

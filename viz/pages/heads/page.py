@@ -19,15 +19,23 @@ from viz.app.memory import memo_per_trace
 from viz.app.mounts import mount_grid
 from viz.app.origin import origin_of
 from viz.draw.caption import lens_caption
-from viz.draw.explorer_options import SecondMap
+from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.head_order import LAYER_ORDER, head_order
 from viz.draw.labels import SCREEN_NAMES, row_names
 from viz.draw.lens_words import LENS_NAMES, tells_heads
-from viz.draw.open_head import Heads, crop_to_step, grid_part, heads_of_kind, open_map, outlined
+from viz.draw.open_head import (
+    Heads,
+    OpenMap,
+    crop_to_step,
+    grid_part,
+    heads_of_kind,
+    open_map,
+    outlined,
+)
 from viz.pages.heads import controls as menus
 from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import DrawnMaps, download_menu
+from viz.pages.heads.downloads import download_menu, explorer_options
 from viz.pages.heads.lens import explanation, through_lens
 from viz.pages.heads.open_maps import show_compared, show_open
 
@@ -47,12 +55,12 @@ def show_trace(trace: AttentionTrace) -> None:
     st.markdown(_lead(controls, trace.languages.name("source")))
     try:
         seen = through_lens(controls.lens, trace)
-        drawn = _show(trace, seen, controls)
+        opened, options = _show(trace, seen, controls)
     except HeadlightError as error:
         st.text(str(error))
         return
     with row:
-        download_menu(seen, drawn, controls)
+        download_menu(seen, opened, options)
 
 
 def _rows_and_columns(source: str) -> dict[Kind, str]:
@@ -79,8 +87,10 @@ def _lead(controls: Controls, source: str) -> str:
     return said
 
 
-def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> DrawnMaps:
-    """The pictures; gives what is drawn, for the files that are made of it.
+def _show(
+    trace: AttentionTrace, seen: AttentionTrace, controls: Controls
+) -> tuple[OpenMap, ExplorerOptions]:
+    """The pictures; gives the open map and what is drawn, for the files that are made of it.
 
     Args:
         trace: of the weights.
@@ -106,7 +116,7 @@ def _show(trace: AttentionTrace, seen: AttentionTrace, controls: Controls) -> Dr
         with picture:
             over = show_open(trace, controls, heads, opened)
     _explain(seen, step, controls, compared)
-    return DrawnMaps(opened, step=step, over=tuple(over), compared=compared)
+    return opened, explorer_options(controls, step=step, over=over, compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:

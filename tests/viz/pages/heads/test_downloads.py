@@ -14,7 +14,7 @@ from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
 from viz.pages.heads.controls import Controls
-from viz.pages.heads.downloads import DrawnMaps, all_csv, csv, explorer_options, npz
+from viz.pages.heads.downloads import all_csv, csv, explorer_options, npz
 
 
 def test_a_csv_holds_each_weight_beside_its_two_tokens() -> None:
@@ -111,7 +111,7 @@ def test_the_report_shows_what_the_screen_shows() -> None:
         heads_of_kind(made_trace(5, 2, 3, 0), "cross", words=True, special=True), None, 2
     )
     second = SecondMap(shown, Languages("English", "French"), ["other"])
-    options = explorer_options(DrawnMaps(shown, step=3, over=((1, 2),), compared=second), controls)
+    options = explorer_options(controls, step=3, over=[(1, 2)], compared=second)
     assert options == ExplorerOptions(
         "cross", None, 2, words=True, special=False, kinds=("cross",), layers=(0, 1),
         sort="entropy", scale="by row", threshold=0.1, over=((1, 2),), step=3, compared=second,

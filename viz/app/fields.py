@@ -58,9 +58,9 @@ def whole_number(
     return int(number)
 
 
-def clamp_state(key: str, least: int, most: int, default: int) -> None:
-    """Bring a number into its range before its field is drawn.
+def clamp_state(key: str, most: int, default: int = 1) -> None:
+    """Bring a number that counts from 1 into its range before its field is drawn.
 
     A link, or the sentence before, may have had a larger one.
     """
-    st.session_state[key] = min(max(st.session_state.get(key, default), least), most)
+    st.session_state[key] = min(max(st.session_state.get(key, default), 1), most)

@@ -14,8 +14,8 @@ MORE = "more"
 MAX_SENTENCES = 3
 """Sentences beside the one in the bar: what can be told apart in one picture."""
 
-_LANGUAGE, _FIRST = "English", "The old man is sleeping.\nA dog barks."
-"""Sentences to begin with, and the language that a model must read for them."""
+_FIRST = "The old man is sleeping.\nA dog barks."
+"""Sentences to begin with, for a model that reads English."""
 
 
 def traces() -> list[AttentionTrace]:
@@ -25,11 +25,9 @@ def traces() -> list[AttentionTrace]:
     named on the page and left out.
     """
     languages = sentence_bar.languages()
-    default = _FIRST if languages.source == _LANGUAGE else ""
-    source_box.follow_language(MORE, languages, default, _FIRST)
     typed = st.text_area(
         "Further sentences of the batch, one on each line",
-        default,
+        source_box.follow_language(MORE, languages, _FIRST),
         key=MORE,
         bind="query-params",
         height=90,

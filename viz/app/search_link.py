@@ -11,6 +11,9 @@ from transformer.decoding import BEAM_SIZE
 from viz.app import address
 from viz.app.search_request import ALPHA, ALPHAS, BEAM, BEAMS, FORBID, NAMES, shorten
 
+_NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
+"""How what is no text is read."""
+
 
 def carry(linked: Mapping[str, str]) -> None:
     """Carry everything to another page, however early the click on it.
@@ -26,7 +29,7 @@ def carry(linked: Mapping[str, str]) -> None:
         if name in st.session_state:
             st.session_state[name] = st.session_state[name]  # puts it into the address as well
         elif name in linked and not problem_of(name, linked[name]):
-            value = _PARSERS[name](linked[name])
+            value = _NUMBERS.get(name, str)(linked[name])
             st.session_state[name], st.query_params[name] = value, str(value)
 
 
@@ -61,10 +64,3 @@ def _is_alpha(value: str) -> bool:
         return ALPHAS[0] <= float(value) <= ALPHAS[1]  # which nan is not
     except ValueError:
         return False
-
-
-_PARSERS: dict[str, Callable[[str], object]] = {
-    **dict.fromkeys(NAMES, str),
-    BEAM: int,
-    ALPHA: float,
-}

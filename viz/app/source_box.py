@@ -20,6 +20,9 @@ EXAMPLES = (
 )
 """Of the menu beside the box, for a model that reads English; the first is there at the start."""
 
+ENGLISH = "English"
+"""What a model reads that is given these examples."""
+
 LANGUAGE = "language"
 """Key of the menu of target languages; the code that is chosen stands in the text."""
 
@@ -56,12 +59,9 @@ def show(languages: Languages, *, in_link: bool) -> str:
     Returns:
         The text as it was typed.
     """
-    english = languages.source == "English"
-    default = EXAMPLES[0] if english else ""
-    follow_language(TEXT, languages, default, *EXAMPLES)
     typed = st.text_area(
         label(languages, "source"),
-        default,
+        follow_language(TEXT, languages, *EXAMPLES),
         key=TEXT,
         height="content",
         bind="query-params" if in_link else None,
@@ -69,29 +69,34 @@ def show(languages: Languages, *, in_link: bool) -> str:
     )
     if languages.codes:
         _language_menu(languages, typed or "")
-    if english:
+    if languages.source == ENGLISH:
         st.menu_button("Examples", EXAMPLES, key="example", on_click=_take_example)
     return typed or ""
 
 
-def follow_language(key: str, languages: Languages, default: str, *others: str) -> None:
+def follow_language(key: str, languages: Languages, *english: str) -> str:
     """Where nobody typed anything, what stands in a field follows the language of the model.
 
     Before the field is drawn; the address then has what its reader sees.
 
     Args:
         key: of the field, which is its name in the URL.
-        default: what stands there at first for this model.
-        others: what stands there untyped for a model of another language, beside "".
+        english: what may stand there untyped for a model that reads English, the first at first;
+            for any other it is empty.
+
+    Returns:
+        What stands there at first for this model.
     """
+    default = english[0] if languages.source == ENGLISH else ""
     state, ctx = st.session_state, get_script_run_ctx()
     known = f"source_box.language.{key}"
     before = state.get(known, languages.source)
     state[known] = languages.source
     if before == languages.source or (ctx is not None and ctx.is_history_navigation):
-        return
-    if state.get(key) in (*others, ""):
+        return default
+    if state.get(key) in (*english, ""):
         state[key] = default
+    return default
 
 
 def _language_menu(languages: Languages, text: str) -> None:

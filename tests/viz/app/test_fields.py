@@ -31,7 +31,7 @@ def number() -> None:
 
     from viz.app.fields import clamp_state, whole_number
 
-    clamp_state("number_of_test", 1, 3, 2)
+    clamp_state("number_of_test", 3, 2)
     st.text(str(whole_number("Number", "number_of_test", 1, 3, 2)))
 
 

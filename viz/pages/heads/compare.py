@@ -69,12 +69,9 @@ def _another_lens(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap,
 def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
     translator = sentence_bar.drawn_from().translator
     languages = translator.languages
-    example = source_box.EXAMPLES[1]
-    default = example if languages.source == "English" else ""
-    source_box.follow_language(OTHER_TEXT, languages, default, example)
     text = st.text_input(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
-        default,
+        source_box.follow_language(OTHER_TEXT, languages, source_box.EXAMPLES[1]),
         key=OTHER_TEXT,
         max_chars=MAX_CHARACTERS,
         live="250ms",

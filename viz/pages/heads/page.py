@@ -125,7 +125,7 @@ def _step(trace: AttentionTrace, controls: Controls) -> int:
     rows, reads = axes.labels.queries, axes.reads
     step = 1
     if len(rows) > 1:
-        clamp_state("step", 1, len(rows), 1)
+        clamp_state("step", len(rows))
         label = f"Step of the decoder: {len(rows)} in all"
         step = st.slider(label, 1, len(rows), key="step", bind="query-params")
     names = row_names(rows, reads=reads)

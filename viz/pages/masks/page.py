@@ -103,7 +103,7 @@ def show() -> None:
 def _number(label: str, key: str, most: int, first: int = 1) -> int:
     """A number from 1, which the screen shows, as an index from 0."""
     first = min(first, most)
-    clamp_state(key, 1, most, first)
+    clamp_state(key, most, first)
     return whole_number(label, key, 1, most, first, width=120) - 1
 
 

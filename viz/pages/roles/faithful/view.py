@@ -59,9 +59,9 @@ def show() -> None:
     with st.container(
         key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        test = choose_one("Test", TESTS, TEST, default=ERASE)
+        test = choose_one("Test", TESTS, TEST)
         kind, layer = (None, None) if test == ERASE else _whose(translator)
-        seed = 0 if test == UNIFORM else _seed()
+        seed = 0 if test == UNIFORM else whole_number("Seed", SEED, 0, MOST_SEED, 0)
         erases = test == ERASE and _wants_erasing(translator, trace)
     yours, corpus = st.columns(2, gap="medium")
     with yours:
@@ -101,10 +101,6 @@ def _whose(translator: Translator) -> tuple[Kind, int | None]:
     layers = [ALL, *(str(n + 1) for n in range(translator.model.config.N))]
     chosen = st.selectbox("Layers", layers, key=LAYERS, bind="query-params", width=130)
     return kind, None if chosen == ALL else int(chosen) - 1
-
-
-def _seed() -> int:
-    return whole_number("Seed", SEED, 0, MOST_SEED, 0)
 
 
 def _wants_erasing(translator: Translator, trace: AttentionTrace) -> bool:

@@ -28,17 +28,14 @@ _CELL = 26
 _EVEN = 1e-9
 
 
-def sign_color(field: str) -> alt.Color:
-    """Purple for what is above 0, olive for what is below."""
-    return alt.Color(
-        f"{field}:N",
-        scale=alt.Scale(domain=["for", "against"], range=[PURPLE, OLIVE]),
-        legend=None,
-    )
+_SIGN = alt.Color(
+    "sign:N", scale=alt.Scale(domain=["for", "against"], range=[PURPLE, OLIVE]), legend=None
+)
+"""Purple for what is above 0, olive for what is below."""
 
 
 def signs(values: Floats) -> list[str]:
-    """`for` or `against`, which `sign_color` draws."""
+    """`for` or `against`, which a bar is coloured by."""
     return ["for" if value >= 0 else "against" for value in values]
 
 
@@ -105,7 +102,7 @@ def pieces_chart(
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in more),
     ]
     base = alt.Chart(frame, height={"step": _ROW})
-    bars = base.mark_bar(height=_ROW - 8).encode(x, y, sign_color("sign"), tooltip=tooltip)
+    bars = base.mark_bar(height=_ROW - 8).encode(x, y, _SIGN, tooltip=tooltip)
     zero = alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=GREY).encode(x=x)
     right = base.transform_filter("datum.value >= 0").mark_text(
         color=INK, fontSize=14, align="left", dx=4
@@ -162,7 +159,7 @@ def heads_chart(
         .encode(
             x,
             y,
-            sign_color("sign"),
+            _SIGN,
             fillOpacity=alt.FillOpacity(
                 "strength:Q",
                 scale=alt.Scale(domain=[0, max(most, _EVEN)], range=[0, 1], clamp=True),

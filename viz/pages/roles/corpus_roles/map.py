@@ -21,9 +21,8 @@ from transformer.kinds import KIND_TITLES
 from viz.draw.labels import head_name
 from viz.draw.palette import COLOR
 from viz.figures.colors import INK, OLIVE, PURPLE
+from viz.pages.roles.clicked_head import PICKED
 
-PICKED = "picked"
-"""The selection that a click makes."""
 PALEST, DEEPEST = 0.05, 0.6
 """Opacity of nothing and of the most: words in the page's ink are read on both."""
 
@@ -126,23 +125,6 @@ def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
         f'<div class="headlight-unseen"><table><caption>{caption}</caption>'
         f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
-
-
-def picked(state: object, shape: tuple[int, int]) -> tuple[int, int] | None:
-    """Layer and head of a click; None where the browser sends anything else.
-
-    Args:
-        state: what Streamlit holds under the key of the chart.
-        shape: layers and heads.
-    """
-    selection = state.get("selection") if isinstance(state, dict) else None
-    points = selection.get(PICKED) if isinstance(selection, dict) else None
-    if not (isinstance(points, list) and points and isinstance(points[0], dict)):
-        return None
-    layer, head = points[0].get("layer"), points[0].get("head")
-    if type(layer) is not int or type(head) is not int:
-        return None
-    return (layer, head) if 0 <= layer < shape[0] and 0 <= head < shape[1] else None
 
 
 def _opacity(value: float | None) -> float:

@@ -20,9 +20,10 @@ from viz.app.explanations import code_line, explain
 from viz.app.head_picker import open_head, pick_head
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
+from viz.pages.roles.clicked_head import picked
 from viz.pages.roles.corpus_roles.card import card, card_of_sentence
 from viz.pages.roles.corpus_roles.examples import examples
-from viz.pages.roles.corpus_roles.map import Cell, kind_chart, picked, spoken_table
+from viz.pages.roles.corpus_roles.map import Cell, kind_chart, spoken_table
 from viz.pages.roles.corpus_roles.quantities import (
     QUANTITIES,
     ROLE,

@@ -15,11 +15,10 @@ from transformer.kinds import Kind
 from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.figures.axes import tick_label
 from viz.figures.colors import GREY, INK, OLIVE, PURPLE
+from viz.pages.roles.clicked_head import PICKED
 
 Floats = npt.NDArray[np.floating]
 
-SELECTED = "head"
-"""Name of the selection of a table."""
 MOST_ROWS = 40
 """Bars of a chart; of more, the strongest are drawn."""
 
@@ -132,21 +131,27 @@ def heads_chart(
         most: gets the full colour.
         measure: what the values are, for a hover.
         opened: layer and head, from 0; None where none of this kind is open.
-        clickable: whether a click on a head is told to the page, as `SELECTED`.
+        clickable: whether a click on a head is told to the page, as `PICKED`.
     """
     places = list(np.ndindex(values.shape))
     frame = pd.DataFrame(
         {
-            "layer": [layer + 1 for layer, _ in places],
-            "number": [head + 1 for _, head in places],
-            "head": [f"{head_name(*at)} · {SCREEN_NAMES[kind]}" for at in places],
+            "layer": [layer for layer, _ in places],
+            "head": [head for _, head in places],
+            "name": [f"{head_name(*at)} · {SCREEN_NAMES[kind]}" for at in places],
             "value": [float(values[at]) for at in places],
             "strength": [abs(float(values[at])) for at in places],
             "sign": signs(values.ravel()),
         }
     )
-    axis: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "labelAngle": 0}
-    x = alt.X("number:O", title="head", axis=alt.Axis(orient="top", **axis))
+    axis: dict[str, Any] = {
+        "grid": False,
+        "ticks": False,
+        "domain": False,
+        "labelAngle": 0,
+        "labelExpr": "datum.value + 1",
+    }
+    x = alt.X("head:O", title="head", axis=alt.Axis(orient="top", **axis))
     y = alt.Y("layer:O", title="layer", axis=alt.Axis(**axis))
     cells = (
         alt.Chart(frame, height={"step": _CELL})
@@ -165,13 +170,16 @@ def heads_chart(
                 scale=alt.Scale(domain=[0, max(most, _EVEN)], range=[0, 1], clamp=True),
                 legend=None,
             ),
-            tooltip=["head:N", alt.Tooltip("value:Q", title=measure, format="+.3f")],
+            tooltip=[
+                alt.Tooltip("name:N", title="head"),
+                alt.Tooltip("value:Q", title=measure, format="+.3f"),
+            ],
         )
     )
     if clickable:
-        cells = cells.add_params(alt.selection_point(name=SELECTED, fields=["layer", "number"]))
+        cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     if opened is None:
         return cells
-    at = pd.DataFrame({"layer": [opened[0] + 1], "number": [opened[1] + 1]})
+    at = pd.DataFrame({"layer": [opened[0]], "head": [opened[1]]})
     outline = alt.Chart(at).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
     return cells + outline.encode(x, y)

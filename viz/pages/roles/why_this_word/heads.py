@@ -21,8 +21,9 @@ from viz.app.head_picker import in_link, open_head
 from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
+from viz.pages.roles.clicked_head import picked
 from viz.pages.roles.removal.controls import open_without
-from viz.pages.roles.why_this_word.charts import SELECTED, heads_chart, pieces_chart, strongest
+from viz.pages.roles.why_this_word.charts import heads_chart, pieces_chart, strongest
 
 MEASURE = "why_heads"
 """Name in the URL."""
@@ -117,16 +118,17 @@ def _table(kind: Kind, values: Array, most: float, head: Head, measure: Measure)
     # elsewhere gives the chart a new key, and with it no selection
     own = f"{head.layer}.{head.head}" if opened else ""
     key = f"why-heads-{kind}-{own}"
+    layers, heads = values.shape
 
-    def picked() -> None:
-        chosen = st.session_state[key]["selection"].get(SELECTED)
-        if chosen:  # a click beside the cells chooses none
-            open_head(Head(kind, int(chosen[0]["layer"]) - 1, int(chosen[0]["number"]) - 1))
+    def clicked() -> None:
+        at = picked(st.session_state.get(key), (layers, heads))
+        if at is not None:  # a click beside the cells chooses none
+            open_head(Head(kind, *at))
 
     altair_chart(
         heads_chart(kind, values, most, measure, opened=opened, clickable=True),
         key=key,
-        on_select=picked,
+        on_select=clicked,
         alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads across.",
     )
 

@@ -26,7 +26,6 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.corpus_roles.map import PICKED, picked
 from viz.pages.roles.corpus_roles.quantities import cells_of_report
 from viz.pages.roles.corpus_roles.text import importance_said, naming, role_said, sureness
 
@@ -156,17 +155,6 @@ def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
     for quantity in ("same word", "change of loss"):
         (cell,) = cells_of_report(replace(report, heads=(figures,)), quantity)["encoder_self"]
         assert cell.text == "0"
-
-
-def test_a_click_opens_a_head_and_nothing_else_does() -> None:
-    def clicked(value: object) -> object:
-        return picked({"selection": {PICKED: value}}, (2, 4))
-
-    assert clicked([{"layer": 1, "head": 3}]) == (1, 3)
-    wrong: list[object] = ["x", None, [], [3], [{}]]
-    wrong += [[{"layer": layer, "head": 0}] for layer in (2, -1, "1", True)]
-    assert [clicked(one) for one in wrong] == [None] * len(wrong)
-    assert picked(None, (2, 4)) is None
 
 
 def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:

@@ -114,7 +114,7 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     named = dict(zip(rows["part"], rows["value"], strict=True))
     for table, part in zip(tables, ("self-attention", "cross-attention"), strict=True):
         for layer, heads in table.groupby("layer"):
-            assert heads["value"].sum() == pytest.approx(named[f"L{layer} {part}"], abs=1e-5)
+            assert heads["value"].sum() == pytest.approx(named[f"L{layer + 1} {part}"], abs=1e-5)
 
 
 def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:

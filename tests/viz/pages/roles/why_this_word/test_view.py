@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
@@ -23,6 +24,7 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
 from viz.app import cached_results
 from viz.draw.labels import SCREEN_NAMES
+from viz.pages.roles.clicked_head import PICKED
 from viz.pages.roles.other_piece import name_of, piece_of
 from viz.pages.roles.why_this_word import view as why
 from viz.pages.roles.why_this_word.view import disagree
@@ -130,7 +132,7 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     values = {(k, *at): of[at] for k, of in found.by_head.items() for at in np.ndindex(of.shape)}
     app = opened(**link)
     tables = pd.concat(chart_tables(app, "fillOpacity", "strength"))
-    drawn = dict(zip(tables["head"], tables["value"], strict=True))
+    drawn = dict(zip(tables["name"], tables["value"], strict=True))
     names = {
         place: f"L{place[1] + 1} H{place[2] + 1} · {SCREEN_NAMES[place[0]]}" for place in values
     }
@@ -156,6 +158,28 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     letter = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}[kind]
     assert app.button_group(key="roles_view").value == "Take away"
     assert app.text_input(key="removed").value == f"{letter}{layer}.{head}"
+
+
+def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(opened, link) -> None:
+    app = opened(**link, kind="encoder")
+    (table,) = [
+        one.proto.id for one in app.get("vega_lite_chart") if "heads-cross-" in one.proto.id
+    ]
+
+    def send(selection: object) -> tuple[object, ...]:
+        states = app._tree.get_widget_states()
+        states.widgets.add(id=table, string_value=json.dumps({"selection": selection}))
+        app._run(states)
+        assert not app.exception
+        return app.button_group(key="kind").value, *(
+            app.selectbox(key=name).value for name in ("layer", "head")
+        )
+
+    before = send({})
+    for value in ("x", [3], [{}], [{"layer": 9, "head": 0}], [{"layer": "1", "head": 0}]):
+        assert send({PICKED: value}) == before
+    assert before[0] == "encoder"
+    assert send({PICKED: [{"layer": 0, "head": 1}]}) == ("cross", "1", "2")
 
 
 def test_direct_logits_are_there_for_the_kinds_that_have_them(

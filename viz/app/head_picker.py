@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from transformer import Kind, Translator
 from transformer.analysis.heads.head import Head
 from viz.app.fields import choose_one
-from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
 
 KIND = "kind"
 """Name in the URL of the kind of attention, on every page that asks for one."""
@@ -84,6 +85,23 @@ def open_head(head: Head, names: UrlNames = HEAD) -> None:
     """Let the menus of a head, and that of its kind, follow a click."""
     st.session_state[KIND] = SCREEN_NAMES[head.kind]
     choose(names, head.layer, head.head)
+
+
+def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
+    """Draw a row of buttons, each of which opens a head.
+
+    Args:
+        key: with which those of the buttons begin.
+        heads: each with the figure behind its name.
+    """
+    with st.container(horizontal=True, gap="small"):
+        for head, figure in heads:
+            st.button(
+                f"{head_title(*head)} {figure}",
+                key=f"{key}-{head.kind}-{head.layer}-{head.head}",
+                on_click=open_head,
+                args=(head,),
+            )
 
 
 def choose(names: UrlNames, layer: int, head: int) -> None:

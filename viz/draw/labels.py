@@ -58,6 +58,11 @@ def head_name(layer: int | None, head: int | None) -> str:
     return f"L{'–' if layer is None else layer + 1} H{'–' if head is None else head + 1}"
 
 
+def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
+    """`L3 H5 · cross`; as `head_name`."""
+    return f"{head_name(layer, head)} · {SCREEN_NAMES[kind]}"
+
+
 def quoted(token: str) -> str:
     """A token in quotation marks, kept apart from the direction of the text around it."""
     return f"“\u2068{token}\u2069”"

@@ -28,7 +28,7 @@ from viz.app.mounts import mount_inside
 from viz.app.origin import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, row_names
+from viz.draw.labels import display_tokens, head_title, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
 from viz.pages.inside.rescaled_translation import rescaled_translation
 from viz.pages.inside.walk import shown_scale, times, walk_steps
@@ -278,4 +278,4 @@ def _scale_in_words(chosen: Choices) -> str:
 
 
 def _name(chosen: Choices) -> str:
-    return f"{head_name(chosen.layer, chosen.head)} · {SCREEN_NAMES[chosen.kind]}"
+    return head_title(chosen.kind, chosen.layer, chosen.head)

@@ -9,7 +9,7 @@ from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.heads.head import Head
 from viz.app import navigation
 from viz.app.head_picker import in_link
-from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.labels import head_title
 from viz.pages.roles.corpus_roles.quantities import roles_on
 from viz.pages.roles.corpus_roles.text import (
     LOOKS,
@@ -50,9 +50,7 @@ def on_sentence(trace: AttentionTrace, head: Head) -> str:
 
 
 def _title(head: Head, role: str) -> None:
-    st.subheader(
-        f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} · {role_name(role)}", anchor=False
-    )
+    st.subheader(f"{head_title(*head)} · {role_name(role)}", anchor=False)
 
 
 def _links(head: Head) -> None:

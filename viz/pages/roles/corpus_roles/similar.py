@@ -10,9 +10,8 @@ from transformer import AttentionTrace
 from transformer.analysis.corpus.head_report import HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.similar_heads import nearest_by_attention, nearest_by_measures
-from viz.app.head_picker import open_head
+from viz.app.head_picker import head_buttons
 from viz.app.memory import memo_per_trace
-from viz.draw.labels import SCREEN_NAMES, head_name
 
 SHOWN = 5
 
@@ -40,11 +39,4 @@ def _buttons(title: str, name: str, found: Sequence[tuple[Head, float]]) -> None
         st.caption(f"{title}: there is no other head.")
         return
     st.caption(f"{title}, with the distance")
-    with st.container(key=f"similar-{name}", horizontal=True, gap="small"):
-        for other, distance in found:
-            st.button(
-                f"{head_name(*other[1:])} · {SCREEN_NAMES[other.kind]} {distance:.2f}",
-                key=f"similar-{name}-{other.kind}-{other.layer}-{other.head}",
-                on_click=open_head,
-                args=(other,),
-            )
+    head_buttons(f"similar-{name}", [(head, f"{distance:.2f}") for head, distance in found])

@@ -18,7 +18,7 @@ from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number
-from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_name, quoted
+from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
 from viz.pages.roles.why_this_word.charts import heads_chart
@@ -120,7 +120,7 @@ def _heads(logits: DirectLogits, step: int) -> None:
     )
     st.caption(
         f"Purple adds to the logit, olive takes from it; the full colour is {most:.2f}. Most is "
-        f"added by {head_name(*at)} · {SCREEN_NAMES[kind]}, "
+        f"added by {head_title(kind, *at)}, "
         f"{format_number(float(values[kind][at]), sign=True)}."
     )
 

@@ -22,7 +22,7 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.errors import InputError
 from transformer.kinds import Kind
 from transformer.trace import Weights
-from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.labels import head_title
 
 How = Literal["zero", "uniform", "mean", "rows", "pattern", "z", "weights"]
 """What stands in the place of a head: `pattern` is a whole one, which only a link can name."""
@@ -59,7 +59,7 @@ class Change:
     @property
     def name(self) -> str:
         """Such as `L3 H5 · cross`."""
-        return f"{head_name(*self.head[1:])} · {SCREEN_NAMES[self.head.kind]}"
+        return head_title(*self.head)
 
 
 def format_changes(changes: Sequence[Change]) -> str:

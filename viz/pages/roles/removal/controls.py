@@ -16,7 +16,7 @@ from transformer.analysis.heads.head import Head
 from viz.app import address, cached_results, sentence_bar
 from viz.app.address import MAX_CHARACTERS
 from viz.app.fields import choose_one
-from viz.app.head_picker import pick_head
+from viz.app.head_picker import open_head, pick_head
 from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
@@ -152,7 +152,8 @@ def second_sentence(
 
 
 def open_without(head: Head) -> None:
-    """Let the next run open the view that takes heads away, with this one away."""
+    """Let the next run open the view that takes heads away, with this one away and open."""
+    open_head(head)
     st.session_state[VIEW] = TAKE_AWAY
     st.session_state[REMOVED] = removed = format_changes([Change(head)])
     # the field that holds it is not on the page yet, so nothing else puts it into the address;

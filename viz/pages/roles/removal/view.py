@@ -20,7 +20,7 @@ from viz.app import search_request, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
-from viz.app.head_picker import open_head
+from viz.app.head_picker import head_buttons, open_head
 from viz.app.late_clicks import say_late, show_late
 from viz.app.mount import mount
 from viz.app.mounts import mount_grid, mount_painted_map
@@ -29,7 +29,7 @@ from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number
 from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.labels import head_title
 from viz.pages.roles.removal import controls as menus
 from viz.pages.roles.removal.changes import (
     Change,
@@ -182,7 +182,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
             say_late()
 
     paints = controls.how == "rows"
-    title = f"{head_name(*at)} · {SCREEN_NAMES[kind]} · {which}"
+    title = f"{head_title(*controls.head)} · {which}"
     data = encode_map(
         weights,
         axes.labels,
@@ -225,14 +225,7 @@ def _most_changed(effect: Effect) -> None:
     if not distances:
         st.text("No head looks elsewhere.")
         return
-    with st.container(key="removal-changed", horizontal=True, gap="small"):
-        for head, distance in distances:
-            st.button(
-                f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} {distance:.2f}",
-                key=f"removal-open-{head.kind}-{head.layer}-{head.head}",
-                on_click=open_head,
-                args=(head,),
-            )
+    head_buttons("removal-open", [(head, f"{distance:.2f}") for head, distance in distances])
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:

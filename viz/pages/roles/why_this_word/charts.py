@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from transformer.kinds import Kind
-from viz.draw.labels import SCREEN_NAMES, head_name
+from viz.draw.labels import head_title
 from viz.figures.axes import tick_label
 from viz.figures.colors import GREY, INK, OLIVE, PURPLE
 from viz.pages.roles.clicked_head import PICKED
@@ -138,7 +138,7 @@ def heads_chart(
         {
             "layer": [layer for layer, _ in places],
             "head": [head for _, head in places],
-            "name": [f"{head_name(*at)} · {SCREEN_NAMES[kind]}" for at in places],
+            "name": [head_title(kind, *at) for at in places],
             "value": [float(values[at]) for at in places],
             "strength": [abs(float(values[at])) for at in places],
             "sign": signs(values.ravel()),

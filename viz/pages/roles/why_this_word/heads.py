@@ -17,10 +17,10 @@ from transformer.kinds import KINDS, Kind
 from viz.app import navigation
 from viz.app.charts import altair_chart
 from viz.app.fields import choose_one
-from viz.app.head_picker import in_link, open_head
+from viz.app.head_picker import head_buttons, in_link, open_head
 from viz.app.markdown import as_markdown
 from viz.draw.formatting import format_number
-from viz.draw.labels import SCREEN_NAMES, display_tokens, head_name, quoted
+from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.pages.roles.clicked_head import picked
 from viz.pages.roles.removal.controls import open_without
 from viz.pages.roles.why_this_word.charts import heads_chart, pieces_chart, strongest
@@ -80,7 +80,7 @@ def show_open_head(
 ) -> None:
     """Draw what the open head brings from each of its keys, and the ways on from it."""
     kind, at = head.kind, (head.layer, head.head)
-    st.subheader(f"{head_name(*at)} · {SCREEN_NAMES[kind]}", anchor=False)
+    st.subheader(head_title(*head), anchor=False)
     values = found.values[kind][at]
     total = format_number(float(values.sum()), sign=True)
     about = f"{total} nats by gradient × value"
@@ -105,7 +105,9 @@ def show_open_head(
     )
     with st.container(key="why-links", horizontal=True, gap="small"):
         navigation.link("heads", "where this head looks", in_link(*head))
-        st.button("Take it away: what changes", key="why-remove", on_click=_remove, args=(head,))
+        st.button(
+            "Take it away: what changes", key="why-remove", on_click=open_without, args=(head,)
+        )
 
 
 def _pick_measure() -> Measure:
@@ -135,18 +137,4 @@ def _table(kind: Kind, values: Array, most: float, head: Head, measure: Measure)
 
 def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
     st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
-    with st.container(horizontal=True, gap="small"):
-        for head, value in heads:
-            st.button(
-                f"{head_name(*head[1:])} · {SCREEN_NAMES[head.kind]} "
-                f"{format_number(value, sign=True)}",
-                key=f"why-open-{head.kind}-{head.layer}-{head.head}",
-                on_click=open_head,
-                args=(head,),
-            )
-
-
-def _remove(head: Head) -> None:
-    """Go to the view that takes heads away, with this one away and open."""
-    open_head(head)
-    open_without(head)
+    head_buttons("why-open", [(head, format_number(value, sign=True)) for head, value in heads])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from transformer.analysis.paper import positions
@@ -52,7 +51,7 @@ def encoding() -> None:
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         st.plotly_chart(
-            encoding_map(_table(*size), waves),
+            encoding_map(sinusoidal_positions(*size).numpy(), waves),
             key="pe_encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
@@ -97,7 +96,13 @@ def curves() -> None:
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         st.altair_chart(
-            wave_curves(_table(*size), dimensions, waves, at, _between(at, size.d_model)),
+            wave_curves(
+                sinusoidal_positions(*size).numpy(),
+                dimensions,
+                waves,
+                at,
+                positions.exact_encoding(at, size.d_model),
+            ),
             key="pe_curves",
             alt="The value of each chosen dimension over the positions.",
         )
@@ -128,7 +133,7 @@ def similarity() -> None:
         drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
         return
-    table = _table(*size).astype(np.float64)
+    table = sinusoidal_positions(*size).numpy().astype(np.float64)
     products = table @ table.T  # [position, position]
     length = size.length
     formula = positions.similarity(np.arange(1 - length, length), size.d_model)
@@ -241,18 +246,6 @@ def _small(number: float) -> str:
 
 
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _table(length: int, d_model: int) -> npt.NDArray[np.float32]:
-    return memo(
-        ("positions", length, d_model), lambda: sinusoidal_positions(length, d_model).numpy()
-    )
-
-
-def _between(at: npt.NDArray[np.float64], d_model: int) -> npt.NDArray[np.float64]:
-    return memo(
-        ("positions at", at.tobytes(), d_model), lambda: positions.exact_encoding(at, d_model)
-    )
 
 
 def _rotation_error(k: int, length: int, d_model: int) -> positions.RotationError:

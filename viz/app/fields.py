@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from viz.app.address import MAX_CHARACTERS, say_if_cut
+
 T = TypeVar("T", bound=str)
 
 
@@ -56,6 +58,35 @@ def whole_number(
         label, least, most, default, step, key=key, bind="query-params", width=width
     )
     return int(number)
+
+
+def text_field(
+    label: str,
+    default: str = "",
+    *,
+    key: str,
+    placeholder: str | None = None,
+    width: int | None = None,
+) -> str:
+    """Draw the field of a text that is followed as it is typed, and say where a link had more.
+
+    Args:
+        key: name in the URL.
+        width: in CSS pixels; None for all there is.
+    """
+    text = st.text_input(
+        label,
+        default,
+        key=key,
+        bind="query-params",
+        max_chars=MAX_CHARACTERS,
+        live="250ms",
+        autocomplete="off",
+        placeholder=placeholder,
+        width=width or "stretch",
+    )
+    say_if_cut(key, text or "")
+    return text or ""
 
 
 def clamp_state(key: str, most: int, default: int = 1) -> None:

@@ -175,7 +175,7 @@ def release_outdated() -> None:
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
         return
-    if _is_history_navigation():
+    if is_history_navigation():
         # brings a sentence with what belongs to it; the fields do not have it yet
         state.pop(_RELEASED, None)
         return
@@ -222,14 +222,14 @@ def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
         seen: the one before it.
     """
     chosen = st.session_state.pop(_CHOSEN, False)
-    if seen is None or chosen or _is_history_navigation() or request.model != seen.model:
+    if seen is None or chosen or is_history_navigation() or request.model != seen.model:
         return ""
     if request.text != seen.text:
         return TEXT
     return EDITED if request.edited and request.edited != seen.edited else ""
 
 
-def _is_history_navigation() -> bool:
+def is_history_navigation() -> bool:
     """Whether this run is one for Back or Forward."""
     ctx = get_script_run_ctx()
     return ctx is not None and ctx.is_history_navigation

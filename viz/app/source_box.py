@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from transformer.languages import Languages, Side, name_of, without_code
-from viz.app.search_request import TEXT, put_text
+from viz.app.search_request import TEXT, is_history_navigation, put_text
 
 EXAMPLES = (
     "Two black dogs are running through the snow.",
@@ -88,11 +87,11 @@ def follow_language(key: str, languages: Languages, *english: str) -> str:
         What stands there at first for this model.
     """
     default = english[0] if languages.source == ENGLISH else ""
-    state, ctx = st.session_state, get_script_run_ctx()
+    state = st.session_state
     known = f"source_box.language.{key}"
     before = state.get(known, languages.source)
     state[known] = languages.source
-    if before == languages.source or (ctx is not None and ctx.is_history_navigation):
+    if before == languages.source or is_history_navigation():
         return default
     if state.get(key) in (*english, ""):
         state[key] = default

@@ -13,7 +13,7 @@ from transformer.languages import code_of_name
 from transformer.translation import Partial
 from viz.app import search_request
 from viz.app.search_request import SearchRequest
-from viz.draw.formatting import format_number
+from viz.draw.formatting import counted, format_number
 
 CALM, STEP = 0.15, 0.05
 """Seconds of a search before the first words are written, and between one writing and the next:
@@ -52,11 +52,10 @@ class TranslationLine:
 
     def write(self, translation: Translation, used: SearchRequest) -> None:
         """What is found, with its figures."""
-        pieces = len(translation.best.pieces)
         figures = [
             *filter(None, [used.steers]),
             f"log p {format_number(translation.log_prob)}",
-            f"{pieces} {'piece' if pieces == 1 else 'pieces'}",
+            counted(len(translation.best.pieces), "piece"),
             *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
         ]
         text = translation.text or "(The model ended the sentence before its first word.)"

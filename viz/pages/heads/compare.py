@@ -8,8 +8,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
-from viz.app import address, cached_results, sentence_bar, source_box
-from viz.app.address import MAX_CHARACTERS
+from viz.app import cached_results, sentence_bar, source_box
+from viz.app.fields import text_field
 from viz.app.head_picker import UrlNames
 from viz.app.origin import origin_of
 from viz.app.other_model import pick_other
@@ -69,19 +69,12 @@ def _another_lens(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap,
 def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
     translator = sentence_bar.drawn_from().translator
     languages = translator.languages
-    text = st.text_input(
+    text = text_field(
         f"Second {languages.source} sentence" if languages.source else "Second sentence",
         source_box.follow_language(OTHER_TEXT, languages, source_box.EXAMPLES[1]),
         key=OTHER_TEXT,
-        max_chars=MAX_CHARACTERS,
-        live="250ms",
-        bind="query-params",
-        autocomplete="off",
     )
-    address.say_if_cut(OTHER_TEXT, text or "")
-    translation = cached_results.translate(
-        translator, text or "", st.session_state[sentence_bar.BEAM]
-    )
+    translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
     st.text(translation.text)
     other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)

@@ -20,6 +20,7 @@ from viz.app.fields import choose_one, clamp_state, whole_number
 from viz.app.head_picker import pick_kind
 from viz.app.mounts import mount_masks
 from viz.app.origin import batch_caption
+from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks
 from viz.draw.mask_reasons import describe_row
@@ -162,7 +163,7 @@ def _row_names(made: TraceBatch, kind: Kind, sentence: int) -> list[str]:
 
 
 def _title(number: int, real: int) -> str:
-    return f"Sentence {number}: {real} {'token' if real == 1 else 'tokens'}"
+    return f"Sentence {number}: {counted(real, 'token')}"
 
 
 def _choose(row: Row) -> None:

@@ -13,6 +13,7 @@ from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.app.memory import memo
 from viz.draw.formatting import format_number
+from viz.draw.labels import quoted
 from viz.figures.colors import CURVE_COLORS
 from viz.figures.positions import (
     encoding_map,
@@ -229,7 +230,7 @@ def _dimensions(asked: list[str], d_model: int) -> list[int]:
         number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
         if number >= d_model:
             st.text(
-                f"“\u2068{text}\u2069” is no dimension of a width of {d_model}: choose from 0 to "
+                f"{quoted(text)} is no dimension of a width of {d_model}: choose from 0 to "
                 f"{d_model - 1}."
             )
         elif number not in found:

@@ -11,6 +11,7 @@ from training.schedule import learning_rate
 from transformer.files import BUNDLED
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
+from viz.draw.labels import quoted
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
@@ -82,7 +83,7 @@ def _pairs(asked: list[str]) -> dict[str, tuple[int, int]]:
         d_model, warmup = (int(found[1]), int(found[2])) if found else (0, 0)
         if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
             st.text(
-                f"“\u2068{text}\u2069” is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
+                f"{quoted(text)} is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
                 f"to {MAX_STEPS:,} steps: write it as 512 · 4000."
             )
             continue

@@ -23,6 +23,11 @@ def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64
     )
 
 
+def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
+    """What every head of one kind does most."""
+    return memo_per_trace(trace, ("roles", kind), lambda: head_roles(by_pieces(trace, kind), kind))
+
+
 def forming_said(traces: Mapping[int, AttentionTrace]) -> str:
     """By which step the heads of each kind were halfway, and the first at which one aligns.
 
@@ -59,7 +64,4 @@ def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
 
 def _aligns(trace: AttentionTrace) -> bool:
     """Whether that is what some cross head does most."""
-    roles = memo_per_trace(
-        trace, ("roles", "cross"), lambda: head_roles(by_pieces(trace, "cross"), "cross")
-    )
-    return any("aligns" in layer for layer in roles)
+    return any("aligns" in layer for layer in roles(trace, "cross"))

@@ -28,7 +28,7 @@ from viz.draw.head_grid import GridPart, encode_grid
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
 from viz.pages.training import logs, run_menu
-from viz.pages.training.forming_text import forming_said, measured
+from viz.pages.training.forming_text import forming_said, measured, roles
 from viz.pages.training.measure_chart import measure_chart
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
 from viz.pages.training.runs import FORMING, LOG, is_live, probed_runs
@@ -254,7 +254,7 @@ def _loss(folder: Path, step: int) -> str:
 
 def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     axes = by_pieces(trace, kind)
-    return GridPart(kind, axes.weights, axes.labels, head_roles(axes, kind))
+    return GridPart(kind, axes.weights, axes.labels, roles(trace, kind))
 
 
 def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:

@@ -10,9 +10,9 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.search_settings import SearchSettings
-from viz.app import address, cached_results, search_request
-from viz.app.address import MAX_CHARACTERS
+from viz.app import cached_results, search_request
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.fields import text_field
 from viz.app.late_clicks import say_late
 from viz.app.other_model import pick_other
 from viz.app.request_translation import settings_of
@@ -143,18 +143,8 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
         )
         settings = replace(settings, alpha=alpha)
     else:
-        prefix = st.text_input(
-            "Prefix",
-            key=PREFIX,
-            bind="query-params",
-            max_chars=MAX_CHARACTERS,
-            live="250ms",
-            autocomplete="off",
-            placeholder="none",
-            width=320,
-        )
-        address.say_if_cut(PREFIX, prefix or "")
-        settings = replace(settings, prefix=prefix or "")
+        prefix = text_field("Prefix", key=PREFIX, placeholder="none", width=320)
+        settings = replace(settings, prefix=prefix)
     st.checkbox("both maps", key=MAPS, bind="query-params")
     return other._replace(settings=settings)
 

@@ -16,6 +16,7 @@ from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number
+from viz.draw.labels import capitalised
 from viz.pages.roles.corpus_roles.map import Cell
 from viz.pages.roles.corpus_roles.text import (
     SHARES,
@@ -77,7 +78,7 @@ def meaning(quantity: str) -> str:
         )
     about = (MEASURES | IMPORTANCE)[measure]
     colours = " Olive is below 0 and purple above." if is_signed(quantity) else ""
-    return f"{about[:1].upper()}{about[1:]}.{colours}"
+    return f"{capitalised(about)}.{colours}"
 
 
 def cells_of_report(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:

@@ -13,9 +13,8 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
-from viz.app import address, cached_results, sentence_bar
-from viz.app.address import MAX_CHARACTERS
-from viz.app.fields import choose_one
+from viz.app import cached_results, sentence_bar
+from viz.app.fields import choose_one, text_field
 from viz.app.head_picker import open_head, pick_head
 from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
@@ -90,7 +89,7 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
         head = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
         undo_buttons(history, choose_removed)
-        which = _pick_map()
+        which = choose_one("Map", get_args(Which), WHICH)
     return Controls(head, HOWS[how], (removed or "").strip(), which)
 
 
@@ -115,10 +114,6 @@ def removed_now(layers: int, heads: int) -> list[Change]:
     return [one for one in there if first[one.head] is one]
 
 
-def _pick_map() -> Which:
-    return choose_one("Map", get_args(Which), WHICH)
-
-
 def second_sentence(
     translator: Translator, controls: Controls, changes: Sequence[Change]
 ) -> tuple[AttentionTrace | None, str]:
@@ -129,18 +124,13 @@ def second_sentence(
     patches = [change for change in changes if change.how in ("z", "weights")]
     if controls.how not in ("z", "weights") and not patches:
         return None, ""
-    text = st.text_input(
+    text = text_field(
         "Second sentence, from which heads are patched",
         key=DONOR,
-        bind="query-params",
-        max_chars=MAX_CHARACTERS,
-        live="250ms",
-        autocomplete="off",
         placeholder=f"As many {translator.source_language} and {translator.target_language} pieces "
         "as the one in the bar",
     )
-    address.say_if_cut(DONOR, text or "")
-    if not (text or "").strip():
+    if not text.strip():
         return None, ""
     try:
         translation = cached_results.translate(

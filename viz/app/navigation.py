@@ -62,9 +62,5 @@ def link(path: str, why: str, choices: Mapping[str, str]) -> None:
         why: what the page has to say here, in Markdown of our own.
         choices: what is to stand in the URL of the page, beside the sentence.
     """
-    # Streamlit finds the page of a link by its path alone
-    st.page_link(page(path, _not_drawn), label=f"{TITLES[path]}: {why}", query_params=choices)
-
-
-def _not_drawn() -> None:
-    """Stands for what draws the page, which a link does not need."""
+    # Streamlit finds the page of a link by its path alone, whatever draws it
+    st.page_link(page(path, lambda: None), label=f"{TITLES[path]}: {why}", query_params=choices)

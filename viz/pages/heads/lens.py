@@ -110,7 +110,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         key=name,
         bind="query-params",
         width=206,
-        help=_help(),
+        help="  \n".join(f"**{LENS_NAMES[one]}**: {said}" for one, said in _HELP.items()),
     )
     if LENSES_BY_NAME[chosen] != "norm":
         return LENSES_BY_NAME[chosen]
@@ -123,10 +123,6 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
         label_visibility="collapsed",  # it reads on: norms, of each head
     )
     return NORMS_BY_NAME[measured]
-
-
-def _help() -> str:
-    return "  \n".join(f"**{LENS_NAMES[lens]}**: {said}" for lens, said in _HELP.items())
 
 
 def through_lens(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transformer import Kind, TransformerConfig
-from transformer.analysis.paper.scaling import Scale
+from transformer.analysis.paper.scaling import Scale, factor
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
 from viz.app.explanations import source_line
@@ -86,7 +86,7 @@ def walk_steps(
         WalkStep(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
-            f"{keys} numbers, times {_times(scale, d_k, temperature)}",
+            f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
             _about_scale(scale, temperature),
             source_line(attention_scores, "math.sqrt"),
         ),
@@ -151,11 +151,6 @@ def times(scale: Scale, temperature: float) -> str:
 def shown_scale(scale: Scale) -> str:
     """The scale with a lowered k."""
     return scale.replace("d_k", "dₖ")
-
-
-def _times(scale: Scale, d_k: int, temperature: float) -> str:
-    power = {"÷ √d_k": -0.5, "none": 0.0, "× √d_k": 0.5}[scale]
-    return f"{d_k**power / temperature:.4g}"
 
 
 def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer import Translation, Translator
+from transformer import Translator
 from transformer.analysis.paper.positions import Edit
 from transformer.search_settings import SearchSettings
 from viz.app import cached_results, search_request, sentence_bar
@@ -24,7 +24,13 @@ def show_pair(translator: Translator) -> None:
     without = []
     for text in PAIR:
         found = cached_results.translate(translator, text, beam_size)
-        edited = _without_positions(translator, text, beam_size)
+        edited = cached_results.translate_edited(
+            translator,
+            text,
+            SearchSettings(beam_size=beam_size),
+            _REMOVED.hooks(),
+            repr(_REMOVED),
+        )
         without.append(edited.text)
         st.text(
             f"{quoted(text)} becomes {quoted(found.text)}, and without the encoder's positions "
@@ -38,10 +44,3 @@ def show_pair(translator: Translator) -> None:
     with st.container(horizontal=True, gap="small"):
         for text in PAIR:
             st.button(f"Show “{text}”", on_click=search_request.put_text, args=(text,))
-
-
-def _without_positions(translator: Translator, text: str, beam_size: int) -> Translation:
-    settings = SearchSettings(beam_size=beam_size)
-    return cached_results.translate_edited(
-        translator, text, settings, _REMOVED.hooks(), repr(_REMOVED)
-    )

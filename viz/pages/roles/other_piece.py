@@ -97,12 +97,18 @@ def piece_of(translator: Translator, typed: str) -> int:
 
 def name_of(translator: Translator, piece: int) -> str:
     """What `piece_of` reads as this piece: as it is shown wherever that tells it apart."""
-    (found,) = translator.target_tokenizer.pieces_of([piece])
-    name = shown_piece(found.text)
+    text = text_of(translator, piece)
+    name = shown_piece(text)
     try:
-        return name if piece_of(translator, name) == piece else found.text
+        return name if piece_of(translator, name) == piece else text
     except InputError:
-        return found.text
+        return text
+
+
+def text_of(translator: Translator, piece: int) -> str:
+    """A piece as the vocabulary has it."""
+    (found,) = translator.target_tokenizer.pieces_of([piece])
+    return found.text
 
 
 def shown_piece(piece: str) -> str:
@@ -131,9 +137,9 @@ def _other_than(written: int, piece: int, typed: str) -> int:
 
 def _which(translator: Translator, piece: int, typed: str) -> str:
     """Which piece of a typed text is compared; "" where that is the whole text."""
-    (found,) = translator.target_tokenizer.pieces_of([piece])
-    name = shown_piece(found.text)
-    if typed in (name, found.text) or piece == EOS:
+    text = text_of(translator, piece)
+    name = shown_piece(text)
+    if typed in (name, text) or piece == EOS:
         return ""
     return f"Of {quoted(typed)} the first piece is compared, {quoted(name)}."
 

@@ -49,10 +49,6 @@ def pick_written(
     # nobody chose this number: with another sentence it is another one
     st.session_state[_BY_DEFAULT] = first + 1 if requested is None else None
     with st.container(key="written-controls", horizontal=True, gap="small"):
-
-        def typed() -> None:
-            _chosen(on_pick)
-
         number = st.number_input(
             "Piece",
             1,
@@ -60,7 +56,8 @@ def pick_written(
             None,  # so that any number stands in the link
             key=WRITTEN,
             bind="query-params",
-            on_change=typed,
+            on_change=_chosen,
+            args=(on_pick,),
             width=190,
         )
         step = (number or first + 1) - 1

@@ -15,7 +15,6 @@ from viz.pages.roles.corpus_roles.text import (
     LOOKS,
     importance_said,
     per_cent,
-    role_name,
     role_said,
     sureness,
 )
@@ -50,7 +49,7 @@ def on_sentence(trace: AttentionTrace, head: Head) -> str:
 
 
 def _title(head: Head, role: str) -> None:
-    st.subheader(f"{head_title(*head)} · {role_name(role)}", anchor=False)
+    st.subheader(f"{head_title(*head)} · {role or 'no one role'}", anchor=False)
 
 
 def _links(head: Head) -> None:

@@ -72,11 +72,6 @@ def naming(figures: HeadFigures) -> Naming:
     return Naming(name, measures[name], least[name])
 
 
-def role_name(role: str) -> str:
-    """A role as a heading names it."""
-    return role or "no one role"
-
-
 def role_said(figures: HeadFigures) -> str:
     """What the head does, with the figure and the threshold that it is measured against."""
     measure, figure, least = naming(figures)

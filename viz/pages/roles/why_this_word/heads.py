@@ -41,7 +41,7 @@ def show_heads(found: Contrast, head: Head, written: str, other: str) -> None:
         written: as the screen shows it.
         other: likewise.
     """
-    measure = _pick_measure()
+    measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
     values: dict[Kind, Array] = dict(found.by_head)
     if measure == "direct logits":
         values = {kind: found.direct[kind] for kind in DECODER_KINDS}
@@ -108,10 +108,6 @@ def show_open_head(
         st.button(
             "Take it away: what changes", key="why-remove", on_click=open_without, args=(head,)
         )
-
-
-def _pick_measure() -> Measure:
-    return choose_one("Heads by", get_args(Measure), MEASURE)
 
 
 def _table(kind: Kind, values: Array, most: float, head: Head, measure: Measure) -> None:

@@ -22,7 +22,7 @@ from viz.app.memory import memo_per_trace
 from viz.app.progress import progress_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece
+from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece, text_of
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
 from viz.pages.roles.why_this_word.heads import show_heads, show_open_head
 from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_written
@@ -57,7 +57,7 @@ def show() -> None:
     other, said = pick_other(translator, written.id, choices[step][1:])
     for sentence in filter(None, (no_step, said)):
         st.text(sentence)
-    names = shown_piece(written.text), _name(translator, other)
+    names = shown_piece(written.text), shown_piece(text_of(translator, other))
     contrasted = memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
@@ -78,11 +78,6 @@ def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
     noted = [np.abs(values) >= OF_NOTE * np.abs(values).max() for values in (first, check)]
     apart: npt.NDArray[np.bool_] = noted[0] & noted[1] & (np.sign(first) != np.sign(check))
     return apart
-
-
-def _name(translator: Translator, piece: int) -> str:
-    (found,) = translator.target_tokenizer.pieces_of([piece])
-    return shown_piece(found.text)
 
 
 def _headline(written: str, other: str) -> str:

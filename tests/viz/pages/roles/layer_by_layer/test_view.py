@@ -113,8 +113,8 @@ def test_the_sum_is_the_logit_and_the_heads_are_its_parts(opened, translator, tr
     assert not chart_tables(app, "pointer", "strength")  # nothing hears a click
     named = dict(zip(rows["part"], rows["value"], strict=True))
     for table, part in zip(tables, ("self-attention", "cross-attention"), strict=True):
-        for layer, heads in table.groupby("layer"):
-            assert heads["value"].sum() == pytest.approx(named[f"L{layer + 1} {part}"], abs=1e-5)
+        for layer, added in enumerate(table.groupby("layer")["value"].sum(), start=1):
+            assert added == pytest.approx(named[f"L{layer} {part}"], abs=1e-5)
 
 
 def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace) -> None:

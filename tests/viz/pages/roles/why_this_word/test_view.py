@@ -176,7 +176,8 @@ def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(open
         )
 
     before = send({})
-    for value in ("x", [3], [{}], [{"layer": 9, "head": 0}], [{"layer": "1", "head": 0}]):
+    wrong: list[object] = ["x", [3], [{}], [{"layer": 9, "head": 0}], [{"layer": "1", "head": 0}]]
+    for value in wrong:
         assert send({PICKED: value}) == before
     assert before[0] == "encoder"
     assert send({PICKED: [{"layer": 0, "head": 1}]}) == ("cross", "1", "2")

@@ -9,6 +9,8 @@ from typing import Any
 
 import altair as alt
 
+from viz.figures.colors import curve_colors
+
 
 def tick_label(number: str) -> str:
     """Vega expression of the word at a tick: 0 is written without its neighbours' prefix or power.
@@ -99,3 +101,19 @@ def legend_below(**more: Any) -> alt.Legend:
         "symbolStrokeWidth": 3,
     }
     return alt.Legend(**settings | more)
+
+
+def curve_color(
+    field: str, names: Sequence[str], colors: Sequence[str] | None = None, **legend: Any
+) -> alt.Color:
+    """A colour for each curve, by its name in a column, with the names in a legend below.
+
+    Args:
+        field: the column.
+        names: in the order of the legend.
+        colors: at least as many; those of all charts unless given.
+        legend: settings of `alt.Legend` that differ from `legend_below`.
+    """
+    chosen = list(colors or curve_colors(len(names)))[: len(names)]
+    scale = alt.Scale(domain=list(names), range=chosen)
+    return alt.Color(f"{field}:N", scale=scale, legend=legend_below(**legend))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.axes import legend_below
+from viz.figures.axes import curve_color
 from viz.figures.colors import GREY, curve_colors
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
@@ -68,7 +67,7 @@ def wave_curves(
         axis=alt.Axis(grid=False, tickCount=8, tickMinStep=1),
     )
     y = alt.Y("value:Q", scale=alt.Scale(domain=[-1, 1]), axis=alt.Axis(tickCount=5))
-    colour = _colours("dimension", names, columns=2)
+    colour = curve_color("dimension", names, labelLimit=320, columns=2)
     tooltip = ["dimension:N", "position:Q", alt.Tooltip("value:Q", format=".4f")]
     height = 340 + 28 * -(-len(names) // 2)  # a line of the legend for each two
     return alt.Chart(lines, height=height).mark_line(strokeWidth=1.5).encode(x, y, colour) + (
@@ -143,7 +142,7 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
     return line.encode(x, y, tooltip=tooltip) + dots.encode(
         x,
         y,
-        color=_colours("from", names, columns=4, symbolType="circle"),
+        color=curve_color("from", names, labelLimit=320, columns=4, symbolType="circle"),
         tooltip=["from:N", *tooltip],
     )
 
@@ -202,9 +201,3 @@ def _ticks(count: int) -> dict[str, object]:
 
 def _wave(dimension: int) -> str:
     return "cos" if dimension % 2 else "sin"
-
-
-def _colours(field: str, names: Sequence[str], **legend_settings: Any) -> alt.Color:
-    legend = legend_below(labelLimit=320, **legend_settings)
-    scale = alt.Scale(domain=list(names), range=curve_colors(len(names)))
-    return alt.Color(f"{field}:N", scale=scale, legend=legend)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from training.schedule import learning_rate
-from viz.figures.axes import legend_below, log_labels, log_ticks, step_axis, tick_label
-from viz.figures.colors import curve_colors
+from viz.figures.axes import curve_color, log_labels, log_ticks, step_axis, tick_label
 
 Floats = npt.NDArray[np.float64]
 
@@ -106,11 +105,7 @@ def schedule_chart(
             across = {"values": steps, "tickCount": len(steps)}
             across["labelExpr"] = log_labels(steps, "~s")
     names = list(curves)
-    color = alt.Color(
-        "curve:N",
-        scale=alt.Scale(domain=names, range=curve_colors(len(names))),
-        legend=legend_below(),
-    )
+    color = curve_color("curve", names)
     x = step_axis(scale, **across)
     y = alt.Y(
         "rate:Q",

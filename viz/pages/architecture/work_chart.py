@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.axes import legend_below
+from viz.figures.axes import curve_color
 from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
 
 COLORS = {
@@ -84,11 +84,7 @@ def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[
             scale=alt.Scale(type="log"),
             axis=alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True),
         ),
-        "color": alt.Color(
-            "layer:N",
-            scale=alt.Scale(domain=list(names), range=[COLORS[name] for name in names]),
-            legend=legend_below(labelLimit=200),
-        ),
+        "color": curve_color("layer", names, [COLORS[name] for name in names], labelLimit=200),
         "tooltip": [
             alt.Tooltip("layer:N"),
             alt.Tooltip("n:Q", format=",.0f"),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from viz.figures.axes import legend_below
-from viz.figures.colors import CURVE_COLORS, GREY, INK
+from viz.figures.axes import curve_color
+from viz.figures.colors import GREY, INK
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def saturation_chart(
         .encode(
             x,
             y,
-            _colors("measure:N", MEASURES),
+            curve_color("measure", MEASURES),
             tooltip=[
                 "measure:N",
                 alt.Tooltip("scale:Q", format=".3g"),
@@ -127,18 +127,10 @@ def variance_chart(
             scale=alt.Scale(type="log", nice=False),
             axis=alt.Axis(values=[10.0**n for n in range(-4, 7)], format="~g"),
         ),
-        _colors("curve:N", VARIANCES),
+        curve_color("curve", VARIANCES),
         tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
     )
     drawn = f"datum.curve === '{VARIANCES[1]}'"
     lines = chart.transform_filter(f"!({drawn})").mark_line(strokeWidth=2)
     dots = chart.transform_filter(drawn).mark_point(size=40, filled=True, opacity=1)
     return lines + dots
-
-
-def _colors(field: str, names: tuple[str, ...]) -> alt.Color:
-    return alt.Color(
-        field,
-        scale=alt.Scale(domain=list(names), range=list(CURVE_COLORS[: len(names)])),
-        legend=legend_below(),
-    )

@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.axes import legend_below
-from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.axes import curve_color
+from viz.figures.colors import GREY
 from viz.figures.signed_maps import axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
@@ -47,16 +47,13 @@ def neighbours_chart(cosines: Mapping[str, Floats], chance: float) -> alt.LayerC
     )
     x = alt.X("position:Q", axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6))
     y = alt.Y("cosine:Q", title="cosine, p and p + 1")
-    legend = legend_below(columns=len(names))
     lines = (
         alt.Chart(table, height=250)
         .mark_line(strokeWidth=1.5)
         .encode(
             x,
             y,
-            alt.Color(
-                "table:N", scale=alt.Scale(domain=names, range=list(CURVE_COLORS)), legend=legend
-            ),
+            curve_color("table", names, columns=len(names)),
             tooltip=["table:N", "position:Q", alt.Tooltip("cosine:Q", format=".3f")],
         )
     )

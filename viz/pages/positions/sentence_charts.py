@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from transformer.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
-from viz.figures.axes import legend_below
+from viz.figures.axes import curve_color, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY
 from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
@@ -64,7 +63,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
         for name, values in curves.items()
     )
-    colour = _colours("moved", list(curves), CURVE_COLORS)
+    colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
     x = alt.X(
         "k:Q",
         title="positions shifted by k",
@@ -108,31 +107,24 @@ def pieces_chart(
         )
         for name, values in curves.items()
     )
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
-    labels = f"{json.dumps(display_tokens(pieces))}[datum.value]"
     return (
         alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
         .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))
         .encode(
-            x=alt.X(
-                "place:O",
+            x=word_axis(
+                display_tokens(pieces),
                 title=f"{capitalised(languages.name('target'))}: the piece being written",
-                axis=alt.Axis(
-                    labelExpr=labels,
-                    labelAngle=-45,
-                    labelOverlap=len(pieces) > _ALL_LABELS,
-                    grid=False,
-                ),
+                labelLimit=180,
+                labelOverlap=len(pieces) > _ALL_LABELS,
             ),
             y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
-            color=_colours("positions", list(curves), (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:])),
+            color=curve_color(
+                "positions",
+                list(curves),
+                (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]),
+                labelLimit=320,
+                columns=2,
+            ),
             tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
         )
-    )
-
-
-def _colours(field: str, names: list[str], colors: Sequence[str]) -> alt.Color:
-    legend = legend_below(labelLimit=320, columns=2)
-    return alt.Color(
-        f"{field}:N", scale=alt.Scale(domain=names, range=list(colors[: len(names)])), legend=legend
     )

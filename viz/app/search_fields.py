@@ -10,7 +10,7 @@ from viz.app.search_request import ALPHA as ALPHA_NAME
 from viz.app.search_request import ALPHAS, EDITED, FORBID, PREFIX
 
 
-def settings() -> tuple[float, str]:
+def draw_settings() -> tuple[float, str]:
     """Draw α and the forbidden words, behind one button."""
     with st.popover("Search", key="search-settings"):
         alpha = st.slider(
@@ -37,7 +37,7 @@ def settings() -> tuple[float, str]:
     return alpha, forbid or ""
 
 
-def hidden_fields(in_link: bool) -> tuple[str, str]:
+def draw_hidden(in_link: bool) -> tuple[str, str]:
     """The prefix and the translation edited by hand, which a click on a picture or the editor sets.
 
     Args:

@@ -218,8 +218,8 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
         bind="query-params",
         width=120,
     )
-    alpha, forbid = search_fields.settings()
-    prefix, edited = search_fields.hidden_fields(fits)
+    alpha, forbid = search_fields.draw_settings()
+    prefix, edited = search_fields.draw_hidden(fits)
     return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
 
 

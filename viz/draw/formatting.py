@@ -20,6 +20,11 @@ def format_probability(value: float) -> str:
     return "< 0.01" if 0 < value < 0.005 else f"{value:.2f}"
 
 
+def per_cent(share: float) -> str:
+    """`93 %`, never broken between two lines."""
+    return f"{format_number(100 * share, 0)}\u00a0%"
+
+
 def counted(number: int, thing: str) -> str:
     """“1 head”, “3 heads”, “1,014 sentences”: a number of things."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

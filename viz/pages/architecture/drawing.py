@@ -12,7 +12,7 @@ from transformer import AttentionTrace, Transformer, TransformerConfig
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz.app import navigation
+from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
@@ -40,8 +40,11 @@ FIRST = "encoder.self_attention"
 _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 
-def show(row: DeltaGenerator, model: Transformer, trace: AttentionTrace) -> None:
+def show(row: DeltaGenerator) -> None:
     """Draw the view; its controls go into the row that is given."""
+    if (bar := sentence_bar.traced()) is None:
+        return
+    model, trace = bar.translator.model, bar.trace
     found = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
     boxes = {one.name: one for one in boxes_of(model.config, trace.languages)}
     with row:

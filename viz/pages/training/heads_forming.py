@@ -34,7 +34,7 @@ from viz.pages.training.probes import Probes, find, load, load_all, nearest
 from viz.pages.training.runs import FORMING, LOG, is_live, probed_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
-HEAD = UrlNames("forming_layer", "forming_head")
+FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
 WHOSE = (
@@ -134,7 +134,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
     layers, count = next(iter(traces.values())).cross.shape[:2]
     with st.container(key="forming-controls", horizontal=True, gap="small"):
         kind = pick_kind()
-        layer, head = pick_layer_and_head(HEAD, layers, count)
+        layer, head = pick_layer_and_head(FORMING_HEAD, layers, count)
         step = _step(folder, list(traces))
     _say(folder, step)
     drawn = traces[step]
@@ -150,7 +150,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
             data,
             parts,
             selected=Head(kind, layer, head),
-            on_pick=lambda picked: open_head(picked, HEAD),
+            on_pick=lambda picked: open_head(picked, FORMING_HEAD),
         )
     with picture:
         one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)

@@ -7,7 +7,7 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import architecture_page
 from viz.pages.architecture.drawing import NORMS
-from viz.pages.architecture.page import VIEWS
+from viz.pages.architecture.page import DRAWING, VIEWS
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -27,5 +27,5 @@ def test_a_view_that_does_not_exist_is_the_drawing(opened) -> None:
 def test_without_a_translation_there_is_no_traceback(serve, view: str) -> None:
     app = serve(architecture_page, text=" ", arch_view=view)
     assert not app.exception
-    if view in (VIEWS[0], NORMS):
+    if view in (DRAWING, NORMS):
         assert "Without a translation there is nothing to draw." in texts(app)

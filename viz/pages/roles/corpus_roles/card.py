@@ -9,12 +9,12 @@ from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.heads.head import Head
 from viz.app import navigation
 from viz.app.head_picker import in_link
+from viz.draw.formatting import per_cent
 from viz.draw.labels import head_title
 from viz.pages.roles.corpus_roles.quantities import roles_on
 from viz.pages.roles.corpus_roles.text import (
     LOOKS,
     importance_said,
-    per_cent,
     role_said,
     sureness,
 )

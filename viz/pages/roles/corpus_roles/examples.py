@@ -14,9 +14,9 @@ from viz.app import search_request
 from viz.app.cached_results import identity
 from viz.app.charts import altair_chart
 from viz.app.memory import memo
+from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens, head_name
 from viz.draw.palette import COLOR
-from viz.pages.roles.corpus_roles.text import per_cent
 
 _SIDE = 170  # CSS pixels of a small map
 

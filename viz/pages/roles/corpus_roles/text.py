@@ -7,7 +7,7 @@ from typing import NamedTuple
 from transformer.analysis.corpus.corpus_roles import POSITIONAL, RARE_WORD, ROLES
 from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
-from viz.draw.formatting import format_number
+from viz.draw.formatting import format_number, per_cent
 
 LOOKS: dict[str, str] = {
     "previous": "Looks at the token before",
@@ -149,11 +149,6 @@ def measured_on(report: HeadReport) -> str:
         f"of {report.bleu_sentences:,} of them. In brackets: 95 % bootstrap intervals over the "
         f"sentences."
     )
-
-
-def per_cent(share: float) -> str:
-    """`93 %`, never broken between two lines."""
-    return f"{format_number(100 * share, 0)}\u00a0%"
 
 
 def as_text(measure: str, value: float) -> str:

@@ -8,8 +8,7 @@ from transformer import Kind
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.kinds import KIND_TITLES
-from viz.draw.formatting import format_number, listing
-from viz.pages.roles.corpus_roles.text import per_cent
+from viz.draw.formatting import format_number, listing, per_cent
 from viz.pages.roles.faithful.sentence import ErasingResult, mean, screen_name
 
 

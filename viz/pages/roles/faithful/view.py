@@ -44,8 +44,8 @@ TESTS = (ERASE, UNIFORM, PERMUTED)
 ALL = "all"
 MOST_SEED = 9_999
 
-FIRST = "Comprehensiveness: how much log P of a piece falls with the first words erased"
-OTHERS = "Sufficiency: how much log P of a piece falls with all others erased"
+COMPREHENSIVENESS = "Comprehensiveness: how much log P of a piece falls with the first words erased"
+SUFFICIENCY = "Sufficiency: how much log P of a piece falls with all others erased"
 
 _ERASED_SENTENCE = "faithful.erased_sentence"
 
@@ -133,8 +133,8 @@ def _draw_erased(erased: ErasingResult) -> None:
     first = {screen_name(name): _plain(o.comprehensiveness) for name, o in erased.lenses.items()}
     others = {screen_name(name): _plain(one.sufficiency) for name, one in erased.lenses.items()}
     random = erased.random
-    _curves("yours", first, _plain(random.comprehensiveness), FRACTIONS, FIRST)
-    _curves("yours", others, _plain(random.sufficiency), FRACTIONS, OTHERS)
+    _curves("yours", first, _plain(random.comprehensiveness), FRACTIONS, COMPREHENSIVENESS)
+    _curves("yours", others, _plain(random.sufficiency), FRACTIONS, SUFFICIENCY)
     st.text(sentence_said(erased))
     agreement = {
         screen_name(name): "all words alike" if one.kendall is None else format_number(one.kendall)
@@ -149,8 +149,8 @@ def _draw_erased(erased: ErasingResult) -> None:
 def _stored_erasing(report: FaithfulnessReport) -> None:
     first = {screen_name(n): one.curves.comprehensiveness for n, one in report.lenses.items()}
     others = {screen_name(n): one.curves.sufficiency for n, one in report.lenses.items()}
-    _curves("corpus", first, report.random.comprehensiveness, report.fractions, FIRST)
-    _curves("corpus", others, report.random.sufficiency, report.fractions, OTHERS)
+    _curves("corpus", first, report.random.comprehensiveness, report.fractions, COMPREHENSIVENESS)
+    _curves("corpus", others, report.random.sufficiency, report.fractions, SUFFICIENCY)
     for said in corpus_said(report):
         st.text(said)
     _agreement(
@@ -174,8 +174,8 @@ def _curves(
     most = largest(random, *lenses.values())
     st.caption(title)
     altair_chart(
-        erasing_chart(lenses, random, fractions, most, legend=title == FIRST),
-        key=f"faithful-{whose}-{'first' if title == FIRST else 'others'}",
+        erasing_chart(lenses, random, fractions, most, legend=title == COMPREHENSIVENESS),
+        key=f"faithful-{whose}-{'first' if title == COMPREHENSIVENESS else 'others'}",
         alt=f"{title}, over the share of words, by lens and for random words.",
     )
 

@@ -1,18 +1,25 @@
-"""The pictures of `viz.draw` that a reader answers, in Streamlit.
+"""The pictures of `viz.draw` in Streamlit: the only module that calls `st.components.v2`.
 
 A page encodes a picture, and `mount` puts it there; where the picture sends something back, one of
-these does. Each takes what says whether a choice can be meant, and a callback, which takes what the
-reader chose, before the page's script runs again. `key` names the component in the session (one
-key, one place on the page). What a browser sends can be anything, so it is checked here.
+the others does. Each takes what says whether a choice can be meant, and a callback, which takes
+what the reader chose, before the page's script runs again. `key` names the component in the session
+(one key, one place on the page). What a browser sends can be anything, so it is checked here.
+
+One component draws all pictures. Its script is loaded once, by an address that changes with its
+content; a message holds no program text. Streamlit finds the script through
+`headlight/pyproject.toml`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
 from viz.app.late_clicks import say_late
-from viz.app.mount import mount
 from viz.draw.attention_map import squares_of
 from viz.draw.beam_tree import DrawnNode, node_of
 from viz.draw.head_grid import GridPart, encode_selection, head_of
@@ -22,8 +29,47 @@ from viz.draw.step_bars import choice_of
 from viz.draw.translation_editor import Edited, EditorPiece, Forced, edit_of
 
 if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
     from transformer.analysis.heads.head import Head
     from transformer.trace import Labels
+
+COMPONENT = "headlight.pictures"
+SCRIPT = "headlight-*.js"
+NOT_INSTALLED = (
+    "Streamlit does not find the script of the pictures: install Headlight with `pip install -e .` "
+    "in its folder, then start the app again."
+)
+
+
+def mount(key: str, data: bytes, picked: Callable[[object], None] | None = None) -> None:
+    """Put a component on the page; `picked` takes what the browser sends, whatever that is."""
+    try:
+        pictures = _pictures()
+    except StreamlitAPIException:
+        st.error(NOT_INSTALLED)
+        return
+    if picked is None:
+        pictures(key=key, data=data)
+    else:
+        pictures(
+            key=key,
+            data=data,
+            on_picked_change=lambda: picked(st.session_state[key].get("picked")),
+        )
+
+
+@cache
+def _pictures() -> ComponentRenderer:
+    """The component that draws all of them: the data say which.
+
+    Raises:
+        StreamlitAPIException: if Streamlit does not find the folder with the script, or no script
+            in it.
+    """
+    # not when this module is imported: only a running app knows the folder. The shadow root keeps
+    # Streamlit's styles out and these in
+    return st.components.v2.component(COMPONENT, js=SCRIPT)
 
 
 def mount_painted_map(

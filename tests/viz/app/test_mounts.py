@@ -17,14 +17,14 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from transformer.trace import Labels
-from viz.app import mount, mounts
+from viz.app import mounts
 from viz.draw.mask_grids import MaskGrid, Row
 
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
 from tests.viz.app.test_mounts import LABELS, WEIGHTS
 from transformer.languages import OURS
-from viz.app.mount import mount
+from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map
 
 mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS))
@@ -54,10 +54,10 @@ def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
     )
     scan = inspect.unwrap(manifest_scanner.scan_component_manifests)  # anew
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
-    mount._pictures.cache_clear()
+    mounts._pictures.cache_clear()
     app = AppTest.from_string(SCRIPT).run()
-    mount._pictures.cache_clear()
-    assert [error.value for error in app.error] == [mount.NOT_INSTALLED]
+    mounts._pictures.cache_clear()
+    assert [error.value for error in app.error] == [mounts.NOT_INSTALLED]
     assert not app.exception
 
 
@@ -67,7 +67,7 @@ def sent(monkeypatch: pytest.MonkeyPatch):
 
     def send(draw: Any, value: object) -> None:
         mounted: dict[str, Any] = {}
-        monkeypatch.setattr(mount, "_pictures", lambda: lambda **options: mounted.update(options))
+        monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
         draw()
         state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
         monkeypatch.setattr(st, "session_state", state)
@@ -137,7 +137,7 @@ def inside_head(heard: list[int]) -> None:
 
 def test_no_other_module_calls_the_components_of_streamlit():
     for path in (ROOT / "viz").rglob("*.py"):
-        if path != Path(mount.__file__):
+        if path != Path(mounts.__file__):
             names = [
                 node.attr
                 for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

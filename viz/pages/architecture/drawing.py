@@ -16,8 +16,7 @@ from viz.app import navigation, sentence_bar
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, KIND, pick_layer
 from viz.app.memory import memo_per_trace
-from viz.app.mount import mount
-from viz.app.mounts import mount_architecture
+from viz.app.mounts import mount, mount_architecture
 from viz.app.origin import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import encode_map

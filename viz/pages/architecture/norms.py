@@ -22,7 +22,7 @@ from viz.app.cached_results import trace_identity
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
-from viz.app.mount import mount
+from viz.app.mounts import mount
 from viz.app.origin import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens

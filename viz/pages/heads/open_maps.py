@@ -13,7 +13,7 @@ from transformer.analysis.heads.removal_text import format_removals
 from transformer.languages import Languages
 from viz.app import navigation
 from viz.app.head_picker import in_link
-from viz.app.mount import mount
+from viz.app.mounts import mount
 from viz.app.origin import origin_of
 from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
 from viz.draw.attention_map import encode_map

@@ -19,8 +19,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.mount import mount
-from viz.app.mounts import mount_grid
+from viz.app.mounts import mount, mount_grid
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted

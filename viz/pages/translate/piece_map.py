@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
-from viz.app.mount import mount
+from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted

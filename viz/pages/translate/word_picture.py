@@ -10,7 +10,7 @@ from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
-from viz.app.mount import mount
+from viz.app.mounts import mount
 from viz.app.origin import origin_of
 from viz.draw.formatting import counted
 from viz.draw.lens_words import LENS_NAMES

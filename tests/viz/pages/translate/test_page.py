@@ -161,7 +161,7 @@ def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
     messages: dict[str, dict[str, Any]] = {}
     sent["messages"] = messages
-    monkeypatch.setattr("viz.app.mount._pictures", lambda: pictures)
+    monkeypatch.setattr("viz.app.mounts._pictures", lambda: pictures)
     return sent
 
 

@@ -22,8 +22,7 @@ from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import head_buttons, open_head
 from viz.app.late_clicks import say_late, show_late
-from viz.app.mount import mount
-from viz.app.mounts import mount_grid, mount_painted_map
+from viz.app.mounts import mount, mount_grid, mount_painted_map
 from viz.app.origin import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption

@@ -72,7 +72,7 @@ def prepare(page: str) -> None:
     st.session_state[_PAGE] = page
     if page_changed := before != page:
         st.session_state[PAGE_CHANGED] = True
-    followed = page_changed and not ctx.is_history_navigation
+    followed = page_changed and not is_restored()
     wanted = clean(_query_of_new_page(before, page, query) if followed else query)
     if not followed and wanted == {name: st.query_params.get_all(name) for name in st.query_params}:
         return
@@ -80,6 +80,16 @@ def prepare(page: str) -> None:
         in_address.populate_from_query_string(urlencode(wanted, doseq=True))
         in_address.set_initial_query_params_from_current()
         in_address._send_query_param_msg()
+
+
+def is_restored() -> bool:
+    """Whether this run is one for Back or Forward.
+
+    A bound widget then takes what the address says as it is drawn; until then the session has what
+    stood in the entry that was left.
+    """
+    ctx = get_script_run_ctx()
+    return ctx is not None and ctx.is_history_navigation
 
 
 def raw_value(name: str) -> str | None:
@@ -120,7 +130,7 @@ def name_shown(container: DeltaGenerator, url_path: str) -> None:
     """
     ctx = get_script_run_ctx()
     assert ctx is not None  # a run has one
-    restored = ctx.is_history_navigation
+    restored = is_restored()
     # the script keeps what Back has opened, even where a widget would write it in another way
     query = st.session_state[_RAW] if restored else ctx.query_string
     # the time, so that it changes with each run

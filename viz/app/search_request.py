@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from transformer.tokenizer import WORD_START
+from viz.app import address
 from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History
 from viz.draw.labels import quoted
@@ -175,7 +175,7 @@ def release_outdated() -> None:
     seen: SearchRequest | None = state.get(_SEEN)
     if seen is None:
         return
-    if is_history_navigation():
+    if address.is_restored():
         # brings a sentence with what belongs to it; the fields do not have it yet
         state.pop(_RELEASED, None)
         return
@@ -222,17 +222,11 @@ def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
         seen: the one before it.
     """
     chosen = st.session_state.pop(_CHOSEN, False)
-    if seen is None or chosen or is_history_navigation() or request.model != seen.model:
+    if seen is None or chosen or address.is_restored() or request.model != seen.model:
         return ""
     if request.text != seen.text:
         return TEXT
     return EDITED if request.edited and request.edited != seen.edited else ""
-
-
-def is_history_navigation() -> bool:
-    """Whether this run is one for Back or Forward."""
-    ctx = get_script_run_ctx()
-    return ctx is not None and ctx.is_history_navigation
 
 
 def notices() -> list[str]:

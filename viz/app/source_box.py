@@ -6,7 +6,8 @@ import streamlit as st
 
 from transformer import InputError
 from transformer.languages import Languages, Side, name_of, without_code
-from viz.app.search_request import TEXT, is_history_navigation, put_text
+from viz.app import address
+from viz.app.search_request import TEXT, put_text
 
 EXAMPLES = (
     "Two black dogs are running through the snow.",
@@ -91,7 +92,7 @@ def follow_language(key: str, languages: Languages, *english: str) -> str:
     known = f"source_box.language.{key}"
     before = state.get(known, languages.source)
     state[known] = languages.source
-    if before == languages.source or is_history_navigation():
+    if before == languages.source or address.is_restored():
         return default
     if state.get(key) in (*english, ""):
         state[key] = default

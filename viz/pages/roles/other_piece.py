@@ -39,16 +39,9 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
     """
     ids = _ids(translator)
     top = [ids[choice.piece] for choice in choices]
-    typed = _typed()
     piece, said = top[0], ""
-    try:
-        if typed:
-            piece = _other_than(written, piece_of(translator, typed), typed)
-            said = _which(translator, piece, typed)
-    except InputError as error:
-        said = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
     with st.container(key="other-controls", horizontal=True, gap="small"):
-        st.text_input(
+        entered = st.text_input(
             "and not",
             key=OTHER,
             bind="query-params",
@@ -59,6 +52,13 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
+        typed = _readable(entered or "")
+        try:
+            if typed:
+                piece = _other_than(written, piece_of(translator, typed), typed)
+                said = _which(translator, piece, typed)
+        except InputError as error:
+            said = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
         _draw_choices(translator, choices, top, piece)
     return piece, said
 
@@ -121,10 +121,9 @@ def clear_other() -> None:
     st.session_state[OTHER] = ""
 
 
-def _typed() -> str:
-    value = st.session_state.get(OTHER, st.query_params.get(OTHER))
-    readable = (value or "").encode(errors="replace").decode()
-    return " ".join(readable.split())[:MOST_CHARACTERS]
+def _readable(entered: str) -> str:
+    """What was typed, without half letters and with single blanks between its words."""
+    return " ".join(entered.encode(errors="replace").decode().split())
 
 
 def _other_than(written: int, piece: int, typed: str) -> int:

@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.score import Choice
+from viz.app import address
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.draw.labels import display_tokens
@@ -67,6 +68,8 @@ def pick_written(
 
 def _requested_number() -> int | None:
     """The number that the reader or the link has chosen, whether there is such a piece or not."""
+    if address.is_restored():
+        return None  # the field itself takes the number of the link
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
     try:
         number = None if value is None else int(value)

@@ -13,7 +13,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import go_back, texts
 from tests.viz.pages.roles.charts import chart_tables
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import AttentionTrace, InputError, Translator
@@ -243,6 +243,29 @@ def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
     (heading,) = [one.value for one in app.subheader if one.value.startswith("Why")]
     assert heading.startswith("Why “\u2068\\$\u2069” and not ")  # two bare ones are a formula
     assert "“\u2068$\u2069”" in odds_line(app)
+
+
+def test_back_compares_the_piece_that_the_link_names(opened, link, monkeypatch) -> None:
+    app = opened(**link)
+    odds, (heading,) = odds_line(app), (one.value for one in app.subheader if "Why" in one.value)
+    app.button_group(key="other-pieces").set_value(2).run()
+    assert odds_line(app) != odds
+    go_back(app, monkeypatch, text=SENTENCE, roles_view="Why this word", **link)
+    assert app.text_input(key="other").value == link["other"]
+    assert odds_line(app) == odds
+    assert heading in [one.value for one in app.subheader]
+
+
+def test_back_to_a_shorter_sentence_asks_for_no_piece_of_the_longer_one(
+    opened, given_translations, monkeypatch
+) -> None:
+    url = {"text": "Dog.", "written": "2"}
+    app = opened(**url)
+    app.text_area(key="text").set_value(SENTENCE).run()
+    app.number_input(key="written").set_value(6).run()
+    go_back(app, monkeypatch, roles_view="Why this word", **url)
+    assert app.number_input(key="written").value == 2
+    assert not any("no piece" in text for text in texts(app))
 
 
 def test_a_changed_sentence_without_the_step_says_where_it_is_now(

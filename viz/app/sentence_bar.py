@@ -202,10 +202,12 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
 
 def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> SearchRequest:
     # sentences that would make the URL too long for a reload stay out of it
-    text = st.session_state.get(TEXT)
-    typed_texts = f"{text or ''}{st.session_state.get(search_request.EDITED, '')}"
+    restored = address.is_restored()  # the boxes will then have what is in the URL
+    values = st.query_params if restored else st.session_state
+    text = values.get(TEXT)
+    typed_texts = f"{text or ''}{values.get(search_request.EDITED, '')}"
     fits = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
-    if fits and not in_link():
+    if fits and not in_link() and not restored:
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
     st.session_state[_IN_LINK] = fits
     with sentence, st.container(key=source_box.container_key(languages)):

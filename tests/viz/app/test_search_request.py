@@ -115,6 +115,22 @@ def test_back_brings_a_sentence_with_its_prefix_and_is_undone_by_itself(
     assert in_url(app, "text") == "The cat sings."
 
 
+@pytest.mark.parametrize("field", ["text", "edited"])
+def test_back_from_what_is_too_long_for_a_link_brings_what_was_there(
+    serve, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    url = {"text": SENTENCE, "edited": "Der Hund schläft."}
+    app = serve(bar, **url)
+    if field == "text":
+        app.text_area(key="text").set_value("dog " * 2_001).run()
+    else:
+        app.text_input(key="edited").set_value("Hund " * 2_001).run()
+    assert any("too long for a link" in line for line in texts(app))
+    go_back(app, monkeypatch, **url)
+    assert (app.text_area(key="text").value, german(app)) == tuple(url.values())
+    assert not any("too long for a link" in line for line in texts(app))
+
+
 def test_an_example_is_a_step_of_its_own(serve) -> None:
     app = serve(bar, text=SENTENCE)
     app.text_area(key="text").set_value("The cat sings.").run()

@@ -231,7 +231,7 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
     label = source_box.label(loaded.languages, "target", request.text)
     line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
     if loaded.translator is None:
-        line.say(loaded.problem)
+        line.say(" ".join([loaded.problem, *search_request.notices()]))
         return
     try:
         # comes after half a second; what stood here stays until then (by style/)
@@ -240,7 +240,7 @@ def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> 
                 loaded.translator, request, line.write_part
             )
     except HeadlightError as error:
-        line.say(str(error))
+        line.say(" ".join([str(error), *search_request.notices()]))
         return
     of_server = (problem_of_models, models.limit_problem())
     notices = (

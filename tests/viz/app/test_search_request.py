@@ -115,6 +115,23 @@ def test_back_brings_a_sentence_with_its_prefix_and_is_undone_by_itself(
     assert in_url(app, "text") == "The cat sings."
 
 
+@pytest.mark.parametrize("failing", ["dog " * 2_001, " "])
+def test_what_is_released_is_said_where_the_next_sentence_cannot_be_translated(
+    serve, prefix: list[str], failing: str
+) -> None:
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="3")
+    app.text_area(key="text").set_value(failing).run()
+    said = german(app)
+    assert said.count(" belonged to the sentence before; Undo on the Translate page brings") == 1
+    assert "There is no beam of 3" not in said  # that was another request
+    press(app, "undo")
+    assert in_url(app, "prefix") == " ".join(prefix)
+
+
+def test_what_is_wrong_with_a_link_is_said_where_its_sentence_cannot_be_translated(serve) -> None:
+    assert "There is no beam of" in german(serve(bar, text=" ", beam="3"))
+
+
 @pytest.mark.parametrize("field", ["text", "edited"])
 def test_back_from_what_is_too_long_for_a_link_brings_what_was_there(
     serve, monkeypatch: pytest.MonkeyPatch, field: str

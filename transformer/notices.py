@@ -13,6 +13,7 @@ from transformer.search_settings import SearchSettings
 from transformer.tokenizer import Piece
 
 if TYPE_CHECKING:
+    from transformer.trace import AttentionTrace
     from transformer.translator import Translator
 
 
@@ -23,7 +24,7 @@ def of_language(text: str, languages: Languages) -> list[str]:
 
 
 def of_source(pieces: Sequence[Piece]) -> list[str]:
-    """On unknown characters of the source."""
+    """On unknown characters of what the model reads."""
     # whatever their direction, the quotes stay outside
     if characters := unknown(pieces, "“\u2068{}\u2069”"):
         return [
@@ -76,6 +77,14 @@ def of_search(
         *of_source(source),
         *of_end(best, settings, stopped_after),
         *of_domain(best, translator.domain),
+    )
+
+
+def of_given(translator: Translator, trace: AttentionTrace) -> tuple[str, ...]:
+    """All on a trace of a translation that was given; that the model is unsure of it is no news."""
+    return (
+        *of_language(trace.source, translator.languages),
+        *of_source([*trace.source_pieces, *trace.target_pieces]),
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import torch
 
-from transformer import KINDS, InputError, Translator, command
+from transformer import KINDS, InputError, Translator, command, notices
 from transformer.analysis.lenses import NAMES, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
 from transformer.arguments import Parser, whole_number
@@ -72,11 +73,14 @@ def _write(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
     if options.target is None:
-        trace = translator.trace(options.text, beam_size=options.beam or BEAM_SIZE)
+        found = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
+        trace, said = translator.trace_of(found), found.notices
     else:
         trace = translator.trace(options.text, options.target)
+        said = notices.of_given(translator, trace)
+    noted = replace(trace, notes=(*trace.notes, *said))
     return report(
-        lensed(options.lens, translator, trace),
+        lensed(options.lens, translator, noted),
         _explorer_options(options),
         title=options.title,
         theme=options.theme,

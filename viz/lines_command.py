@@ -6,11 +6,11 @@ import argparse
 import contextvars
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, zip_longest
 
-from transformer import InputError, Translator, command, standard_input
+from transformer import InputError, Translator, command, notices, standard_input
 from transformer.analysis.lenses.lensed import lensed
 from transformer.atomic import write_file
 from transformer.decoding import BEAM_SIZE, Hypothesis
@@ -51,7 +51,8 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     formats = arguments.trace_formats or DEFAULT_FORMATS
     files = TraceFiles(arguments.traces, formats) if arguments.traces else None
     threads = arguments.threads or usable_cores()
-    lines = _Lines(translator, options, arguments.beam or BEAM_SIZE, threads, files)
+    settings = SearchSettings(beam_size=arguments.beam or BEAM_SIZE, n_best=1)
+    lines = _Lines(translator, options, settings, threads, files)
     pairs = _pairs(arguments.lines, arguments.targets, translator.most_letters)
     page, progress, left_out, status = LinesPage(options), Progress(beside_output=False), [], 0
     for number, result in lines.results(pairs, progress.add):
@@ -92,7 +93,7 @@ class _Lines:
 
     translator: Translator
     options: ExplorerOptions
-    beam: int
+    settings: SearchSettings
     threads: int
     files: TraceFiles | None
 
@@ -109,8 +110,7 @@ class _Lines:
     def _searched(
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
     ) -> Iterator[Result[SentenceRecord]]:
-        settings = SearchSettings(beam_size=self.beam, n_best=1)
-        search = LineSearch(self.translator, settings, self._found, self.threads, progress)
+        search = LineSearch(self.translator, self.settings, self._found, self.threads, progress)
         for results in search.results((text for text, _ in chunk), first):
             yield from results
 
@@ -131,19 +131,22 @@ class _Lines:
 
     def _found(self, line: Line, found: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.of(found[0], self.translator.target_tokenizer)
-        translation = Translation(line.text, (best,), notices=(), seconds=0.0)
-        return self._packed(line.number, self.translator.trace_of(translation))
+        said = notices.of_search(self.translator, line.text, line.pieces, found[0], self.settings)
+        translation = Translation(line.text, (best,), notices=said, seconds=0.0)
+        return self._packed(line.number, self.translator.trace_of(translation), said)
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
         if self.translator.reader.is_blank(text):
             return None
         try:
-            return self._packed(number, self.translator.trace(text, target))
+            trace = self.translator.trace(text, target)
+            return self._packed(number, trace, notices.of_given(self.translator, trace))
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 
-    def _packed(self, number: int, trace: AttentionTrace) -> SentenceRecord:
-        shown = lensed(self.options.lens, self.translator, trace)
+    def _packed(self, number: int, trace: AttentionTrace, said: tuple[str, ...]) -> SentenceRecord:
+        noted = replace(trace, notes=(*trace.notes, *said))
+        shown = lensed(self.options.lens, self.translator, noted)
         made = pack_sentence(
             number, shown, self.options, Origin.of(self.translator, trace.source, trace.target)
         )

@@ -155,7 +155,7 @@ class LinesPage:
             title=escape(_heading(self.options) if title is None else title),
             css=page_style(theme, "lines_report.css"),
             about=escape(self._about(made_by)),
-            notes=_list([*self._said(), *left_out]),
+            notes=_list(self._said()) + _list(left_out),
             lines=self._lines(made_by),
             blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
             script=_script(),

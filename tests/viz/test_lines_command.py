@@ -122,6 +122,21 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         assert np.abs(table["weight"] - frame["weight"]).max() < 1e-7
 
 
+UNKNOWN = "The dog 漢 waits."
+SAID = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
+
+
+@pytest.mark.parametrize("targets", [[], ["--targets", "de"]])
+def test_what_a_reader_should_know_of_a_line_stands_in_the_page_and_in_its_files(
+    run, tmp_path, targets
+):
+    files = {"en": f"The dog waits.\n{UNKNOWN}\n", "de": "Der Hund.\nDer Hund.\n"}
+    _, page = run("--lines", "en", "--traces", "traces", *targets, **files)
+    assert f"<li>#2: {SAID}" in page
+    notes = AttentionTrace.load(tmp_path / "traces" / "line-0002.npz").notes
+    assert sum("has no “\u2068漢\u2069”" in note for note in notes) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -136,6 +136,14 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
     assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
 
 
+@pytest.mark.parametrize("target", [[], ["--target", "Der Hund."]])
+def test_the_command_writes_what_a_reader_should_know(checkpoint_folder, tmp_path, target):
+    out = tmp_path / "report.html"
+    main(["Ein 漢.", "-o", str(out), "--checkpoint", str(checkpoint_folder), *target])
+    said = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
+    assert f'<p class="note">{said}' in out.read_text(encoding="utf-8")
+
+
 def test_a_report_opens_a_mean_with_every_choice_of_the_screen():
     trace = planted()
     second = open_map(heads_of_kind(trace, "cross", words=False, special=True), 0, 0)

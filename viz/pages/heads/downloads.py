@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
@@ -34,19 +35,21 @@ def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptio
     """
     origin = origin_of(trace)
     link = _link()
+    said = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:
-        made = report(trace, options, origin=origin, link=link)
+        noted = replace(trace, notes=(*trace.notes, *said))
+        made = report(noted, options, origin=origin, link=link)
         return made.encode(errors="replace")
 
     with st.popover("Download", width="content"):
-        said = "Below each picture stand PNG and SVG."
+        below = "Below each picture stand PNG and SVG."
         if sentence_bar.in_link():
-            said = (
+            below = (
                 "The address of this page is a link to what is on the screen: sentence, head, and "
-                f"every choice above. {said}"
+                f"every choice above. {below}"
             )
-        st.caption(said)
+        st.caption(below)
         name = origin.file_name(opened.title, "csv")
         _button("This map as CSV", lambda: csv(opened), name, "text/csv")
         every = "All heads" if tells_heads(options.lens) else "All layers"

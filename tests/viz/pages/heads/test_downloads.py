@@ -1,18 +1,20 @@
 """What a file holds is what was on the screen, to the last digit."""
 
 import io
+from html import escape
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.made_trace import made_trace
-from tests.viz.app_test import texts
+from tests.viz.app_test import heads_page, texts
 from transformer import AttentionTrace
 from transformer.languages import Languages
 from viz.app import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
+from viz.pages.heads import downloads
 from viz.pages.heads.controls import Controls
 from viz.pages.heads.downloads import all_csv, csv, explorer_options, npz
 
@@ -100,6 +102,16 @@ def test_a_report_has_no_link_that_lacks_its_sentence(serve, monkeypatch) -> Non
     for most, link in ((8_000, "http://localhost/heads?text=Dog."), (3, "")):
         monkeypatch.setattr(sentence_bar, "MAX_LINK_CHARACTERS", most)
         assert texts(app.run())[-1] == f"link: {link}".strip()
+
+
+def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) -> None:
+    files: dict[str, bytes] = {}
+    monkeypatch.setattr(
+        downloads, "_button", lambda label, data, *_: files.setdefault(label, data())
+    )
+    app = serve(heads_page, text="The dog 漢 waits.")
+    (said,) = [text for text in texts(app) if "the model reads <unk>" in text]
+    assert escape(said) in files["HTML report"].decode()
 
 
 def test_the_report_shows_what_the_screen_shows() -> None:

@@ -1,15 +1,19 @@
-"""The weights of each sentence as files in a folder: NPZ, and the rows of `to_frame`."""
+"""The weights of each sentence, or their shares by a lens, as files in a folder."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pandas as pd
+
+from transformer.analysis.lenses import AnyLens
 from transformer.atomic import write_file
 from transformer.errors import HeadlightError, unwritable
 from transformer.trace import AttentionTrace
+from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 
 FORMATS = ("npz", "csv", "parquet")
 DEFAULT_FORMATS = ("npz", "csv")
@@ -22,10 +26,12 @@ class TraceFiles:
     Args:
         folder: made when the first trace is written, unless it is there; what else is in it stays.
         formats: of `FORMATS`.
+        lens: through which the traces are seen.
     """
 
     folder: Path
     formats: Sequence[str]
+    lens: AnyLens
 
     def write(self, number: int, trace: AttentionTrace) -> None:
         """Write one trace; each of its files is there whole or not at all.
@@ -39,19 +45,36 @@ class TraceFiles:
             for ending in self.formats:
                 path = self.folder / f"line-{number:04}.{ending}"
                 if ending == "npz":
-                    trace.save(path)
+                    name_lens(trace, self.lens).save(path)
                 else:
-                    write_file(path, _rows(trace, ending))
+                    write_file(path, _rows(lens_frame(trace, self.lens), ending))
         except OSError as error:
             raise HeadlightError(unwritable(error, self.folder)) from error
 
 
-def _rows(trace: AttentionTrace, ending: str) -> bytes:
-    """The rows of `to_frame`, as CSV or Parquet."""
+def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
+    """The same trace with a note that names its lens, unless that shows the weights themselves."""
+    if lens == "weights":
+        return trace
+    said = f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves."
+    return replace(trace, notes=(*trace.notes, said))
+
+
+def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:
+    """The rows of `to_frame` with the lens, and with heads where it tells them apart."""
+    frame = trace.to_frame().rename(columns={"weight": amount(lens)})
+    if not tells_heads(lens):
+        frame = frame.drop(columns="head")
+    frame.insert(0, "lens", lens)
+    return frame
+
+
+def _rows(frame: pd.DataFrame, ending: str) -> bytes:
+    """A frame as CSV or Parquet."""
     written = io.BytesIO()
     if ending == "csv":
         # a token with half a letter stops no file
-        trace.to_frame().to_csv(written, index=False, encoding="utf-8", errors="replace")
+        frame.to_csv(written, index=False, encoding="utf-8", errors="replace")
     else:
-        trace.to_frame().to_parquet(written, index=False)
+        frame.to_parquet(written, index=False)
     return written.getvalue()

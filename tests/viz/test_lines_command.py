@@ -15,7 +15,9 @@ from viz.__main__ import main
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
+from viz.draw.lens_words import LENS_NAMES
 from viz.lines_report import LinesPage, lines_report
+from viz.notebook import explore
 
 
 @pytest.fixture
@@ -120,6 +122,21 @@ def test_each_sentence_is_written_as_files_too(run, translator, tmp_path):
         table = pd.read_csv(folder / f"{name}.csv", keep_default_na=False)
         assert [*table["query_token"]] == [*frame["query_token"]]
         assert np.abs(table["weight"] - frame["weight"]).max() < 1e-7
+
+
+@pytest.mark.parametrize("lens", ["norm", "alti"])
+def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp_path, lens):
+    options = ["--lens", lens, "--traces", "traces", "--trace-formats", "npz", "csv", "parquet"]
+    assert run("--lines", "in", *options, **{"in": "The dog waits.\n"})[0] == 0
+    shown = lensed(lens, translator, translator.trace("The dog waits."))
+    path = tmp_path / "traces" / "line-0001"
+    for frame in (pd.read_csv(f"{path}.csv"), pd.read_parquet(f"{path}.parquet")):
+        assert set(frame["lens"]) == {lens}
+        assert np.abs(frame["share"] - shown.to_frame()["weight"]).max() < 1e-7
+        assert "weight" not in frame
+        assert ("head" in frame) == (lens == "norm")
+    page = explore(AttentionTrace.load(f"{path}.npz")).page
+    assert f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves." in page
 
 
 UNKNOWN = "The dog 漢 waits."

@@ -23,6 +23,7 @@ from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 from viz.draw.open_head import OpenMap
 from viz.pages.heads.controls import Controls
 from viz.report import report
+from viz.trace_files import lens_frame, name_lens
 
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
@@ -127,14 +128,10 @@ def csv(opened: OpenMap) -> bytes:
 
 def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
     """One line for each weight of every head, by pieces, counted from 1 as on the screen."""
-    counted = ["layer", "head", "query", "key"]
-    frame = trace.to_frame()
+    frame = lens_frame(trace, lens)
+    counted = [name for name in ("layer", "head", "query", "key") if name in frame]
     frame[counted] += 1
     frame = frame.rename(columns={name: f"{name}_from_1" for name in counted})
-    if not tells_heads(lens):
-        frame = frame.drop(columns="head_from_1")
-    frame = frame.rename(columns={"weight": amount(lens)})
-    frame.insert(0, "lens", lens)
     out = io.StringIO()
     frame.to_csv(out, index=False)
     return out.getvalue().encode()
@@ -144,7 +141,7 @@ def npz(trace: AttentionTrace, lens: AnyLens) -> bytes:
     """The whole trace, as `AttentionTrace.load` reads it, and the name of the lens beside it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        trace.save(path)
+        name_lens(trace, lens).save(path)
         with ZipFile(path, "a", ZIP_DEFLATED) as archive, archive.open("lens.npy", "w") as file:
             np.lib.format.write_array(file, np.array(lens), allow_pickle=False)
         return path.read_bytes()

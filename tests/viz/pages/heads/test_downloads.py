@@ -76,7 +76,9 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
     path.write_bytes(npz(layers, "alti"))
     with np.load(path) as arrays:
         assert arrays["lens"] == "alti"
-    np.testing.assert_array_equal(AttentionTrace.load(path).cross, layers.cross)
+    loaded = AttentionTrace.load(path)
+    np.testing.assert_array_equal(loaded.cross, layers.cross)
+    assert loaded.notes == ("The lens is ALTI: these are shares, not the weights themselves.",)
 
 
 def test_a_file_is_named_by_head_sentence_and_model() -> None:

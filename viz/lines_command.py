@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, zip_longest
+from pathlib import Path
 
 from transformer import InputError, Translator, command, notices, standard_input
 from transformer.analysis.lenses.lensed import lensed
@@ -46,6 +47,7 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
             if what is asked for is not there, if no line can be shown, or if the page would be
             larger than it may.
     """
+    _require_folder(arguments.out)
     translator = Translator.load(arguments.checkpoint)
     _require_heads(translator, options)
     formats = arguments.trace_formats or DEFAULT_FORMATS
@@ -76,6 +78,16 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     except OSError as error:
         raise InputError(f"{arguments.out} cannot be written: {error.strerror}.") from error
     return status
+
+
+def _require_folder(out: Path) -> None:
+    """A page that cannot be written is refused before it is made.
+
+    Raises:
+        InputError: if the folder of the page is missing.
+    """
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
 
 
 def _require_heads(translator: Translator, options: ExplorerOptions) -> None:

@@ -185,6 +185,13 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, optio
     assert is_one_sentence(said.removeprefix("viz: "))
 
 
+def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, capsys):
+    monkeypatch.setattr(lines_command.LineSearch, "results", lambda *_: pytest.fail("too late"))
+    assert run("--lines", "in", "-o", "no/such.html", **{"in": "The dog waits.\n"})[0] == 2
+    said = capsys.readouterr().err
+    assert "no/such.html cannot be written: there is no folder" in said
+
+
 def test_a_report_too_large_is_refused_and_what_was_there_stays(run, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(
         lines_command, "LinesPage", lambda options: LinesPage(options, most_bytes=10_000)

@@ -10,6 +10,7 @@ from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
 from viz.app import address
 from viz.app.search_request import ALPHA, ALPHAS, BEAM, BEAMS, FORBID, NAMES, shorten
+from viz.draw.labels import quoted
 
 _NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
 """How what is no text is read."""
@@ -37,12 +38,12 @@ def problem_of(name: str, value: str) -> str:
     """What is wrong with a value in a link, as a sentence; or ""."""
     if name == BEAM and value not in map(str, BEAMS):
         beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
-        return f"There is no beam of {shorten(value)}: it is {beams}, and here {BEAM_SIZE}."
+        return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
     if name == ALPHA and not _is_alpha(value):
         least, most = ALPHAS
         return (
-            f"{shorten(value)} is no α of the length penalty: it is a number from {least:g} to "
-            f"{most:g}, and here {PAPERS_ALPHA:g}."
+            f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
+            f"{least:g} to {most:g}, and here {PAPERS_ALPHA:g}."
         )
     return ""
 

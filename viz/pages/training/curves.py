@@ -126,7 +126,11 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     except RunLogError as error:
         return (), f"{name}: {error}"
     if not log.records and not log.wrong:
-        return (), f"{name} has logged nothing yet: reload when it has."
+        # one that is live is read again by itself
+        return (
+            (),
+            f"{name} has logged nothing yet{'' if is_live(folder) else ': reload when it has'}.",
+        )
     return log.records, logs.complaint(name, log)
 
 

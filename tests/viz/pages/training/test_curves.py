@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import MagicMock
@@ -162,10 +163,13 @@ def test_a_run_cannot_be_typed(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_has_logged_nothing_is_named_and_the_others_are_drawn(run: Path) -> None:
-    (run.with_name("new")).mkdir()
-    (run.with_name("new") / "run.jsonl").touch()
+    log = run.with_name("new") / "run.jsonl"
+    log.parent.mkdir()
+    log.touch()
     app = opened("runs/mine", "runs/new")
-    assert "runs/new has logged nothing yet: reload when it has." in texts(app)
+    assert "runs/new has logged nothing yet." in texts(app)  # it is read again while it goes on
+    os.utime(log, (0, 0))
+    assert "runs/new has logged nothing yet: reload when it has." in texts(app.run())
     assert len(losses(app)) == 1
 
 

@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from transformer import AttentionTrace, Translation, Translator
+from transformer.domain import Domain
 from viz.app import cached_results, model_folders
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,14 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def translator(trained_folder: Path) -> Translator:
     return Translator.load(trained_folder)
+
+
+@pytest.fixture
+def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
+    """Of any checkpoint: one whose translations all get a notice, each its own."""
+    domain = Domain("other sentences", 0.0)
+    monkeypatch.setattr("transformer.domain.read", lambda _: domain)
+    return domain
 
 
 @pytest.fixture
@@ -111,6 +120,11 @@ def go_back(app: AppTest, monkeypatch: pytest.MonkeyPatch, **url: str) -> AppTes
         patch.setattr(local_script_runner, "RerunData", back)
         app.query_params = {**url}
         return app.run()
+
+
+def unsure(app: AppTest) -> list[str]:
+    """What is said of translations that the model is unsure of."""
+    return [text for text in texts(app) if "The model is unsure of this translation" in text]
 
 
 def meanwhile(

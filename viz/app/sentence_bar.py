@@ -183,6 +183,17 @@ def show_notices() -> None:
                 st.text(notice)
 
 
+def show_notices_of(other: Translation) -> None:
+    """Say what a reader should know of another translation of the sentence, and not of the bar's.
+
+    Args:
+        other: found in another way.
+    """
+    for notice in other.notices:
+        if notice not in drawn_from().notices:
+            st.text(notice)
+
+
 def settings() -> SearchSettings:
     """The settings of this run's search, under which it can be compared with another one."""
     bar = current()

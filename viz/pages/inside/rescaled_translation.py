@@ -38,3 +38,4 @@ def rescaled_translation(
         translation.text,
         f"translated with {name}: {verdict} · log p {format_number(found.log_prob)}",
     )
+    sentence_bar.show_notices_of(found)

@@ -208,6 +208,7 @@ def _candidate(
         f"log p {log_prob} · of the translation in the bar {log_prob_of_old}",
         title=name,
     )
+    sentence_bar.show_notices_of(new)
 
 
 def _edited(translator: Translator, translation: Translation, edit: Edit) -> Translation:

@@ -17,7 +17,7 @@ from viz.app.late_clicks import say_late
 from viz.app.other_model import pick_other
 from viz.app.request_translation import settings_of
 from viz.app.search_request import SearchRequest
-from viz.app.sentence_bar import BarTranslation
+from viz.app.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
 from viz.pages.translate.piece_map import MapChoice, draw_map
@@ -92,6 +92,7 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
             f"{_other_in_words(bar, decoding)} · {figures(other.best)}{same}",
             title="The other decoding",
         )
+        show_notices_of(other)
         st.button(
             "Take this one",
             key="versus-take",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.app_test import heads_page, texts
+from tests.viz.app_test import heads_page, texts, unsure
 from transformer import InputError, Translator
 from transformer.languages import Languages
 from viz.app import cached_results, models
@@ -28,6 +28,12 @@ def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
     monkeypatch.setattr(models.load(translator.folder), "languages", french)
     assert app.run().text_input(key="text2").value == ""
     assert not app.exception
+
+
+def test_what_a_reader_should_know_of_the_second_translation_is_said(serve, unsure_model) -> None:
+    url = {"text2": "Her horse waits.", "with": "another sentence"}
+    app = serve(heads_page, text=SENTENCE, view="compare", **url)
+    assert len(unsure(app)) == 2  # of the bar's, too
 
 
 def test_one_checkpoint_has_none_to_be_compared_with_but_the_bundled_one(serve) -> None:

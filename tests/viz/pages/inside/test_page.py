@@ -9,7 +9,7 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import GIVEN, texts
+from tests.viz.app_test import GIVEN, texts, unsure
 from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
@@ -140,6 +140,11 @@ def test_the_translation_under_another_scale_is_the_models_own(
     assert f"× √dₖ in {where}" in line
     assert f"log p −{-expected.log_prob:.2f}" in line
     assert all(word in line for word in expected.text.split())
+
+
+def test_what_a_reader_should_know_of_the_rescaled_translation_is_said(serve, unsure_model) -> None:
+    app = serve(inside_page, text=SENTENCE, scale_of="× √dₖ", every="true")
+    assert len(unsure(app)) == 2  # of the bar's, too
 
 
 def test_each_scale_has_a_translation_of_its_own(serve, translator: Translator) -> None:

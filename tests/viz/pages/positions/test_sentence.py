@@ -13,7 +13,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import texts
+from tests.viz.app_test import texts, unsure
 from tests.viz.pages.positions.reading import BOTH, SENTENCE, metrics, picture, positions_page
 from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
@@ -114,6 +114,10 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     assert all(name in said for name in changed)
     assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in said
     assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in said
+
+
+def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:
+    assert len(unsure(opened("Without"))) == 5  # of the bar's, too
 
 
 def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_hand(

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.app_test import choice, in_url, meanwhile, texts
+from tests.viz.app_test import choice, in_url, meanwhile, texts, unsure
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis import alignment_settings
@@ -341,6 +341,13 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     assert german(app) == other.text
     app.button(key="undo").click().run()
     assert german(app) == own.text
+
+
+def test_what_a_reader_should_know_of_the_other_decoding_is_said_once(serve, unsure_model) -> None:
+    text = "The dog 漢 sleeps."
+    app = serve(translate_page, text=text, versus="another prefix", versus_prefix="Mein Bruder")
+    assert len(unsure(app)) == 2  # of the bar's, too
+    assert sum("The vocabulary has no" in said for said in texts(app)) == 1
 
 
 def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translator) -> None:

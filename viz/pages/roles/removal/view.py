@@ -144,8 +144,8 @@ def _translation(
         show_candidate(
             new.text, translation.text, figures, title=_headline(controls.how, changes, effect)
         )
-    for notice in new.notices if changes else ():
-        st.text(notice)
+    if changes:
+        sentence_bar.show_notices_of(new)
 
 
 def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:

@@ -10,6 +10,7 @@ from tests.transformer.reference import is_one_sentence
 from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.lenses.lensed import lensed
+from transformer.lines import LineSearch
 from viz import lines_command
 from viz.__main__ import main
 from viz.draw.caption import Origin
@@ -186,7 +187,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(run, capsys, optio
 
 
 def test_a_missing_folder_is_named_before_any_line_is_read(run, monkeypatch, capsys):
-    monkeypatch.setattr(lines_command.LineSearch, "results", lambda *_: pytest.fail("too late"))
+    monkeypatch.setattr(LineSearch, "results", lambda *_: pytest.fail("too late"))
     assert run("--lines", "in", "-o", "no/such.html", **{"in": "The dog waits.\n"})[0] == 2
     said = capsys.readouterr().err
     assert "no/such.html cannot be written: there is no folder" in said

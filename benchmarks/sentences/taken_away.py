@@ -10,7 +10,7 @@ from torch import Tensor
 
 from benchmarks.sentences.facts import KINDS, MAYBE, Expected, Facts, Floats, Marked, number
 from benchmarks.sentences.heads import strongest_cells
-from benchmarks.sentences.translate import bar
+from benchmarks.sentences.translate import bar, unsure
 from transformer import Kind, Translator
 from transformer.config import BOS
 from transformer.hooks import Hook
@@ -46,9 +46,7 @@ def taken_away(facts: Facts) -> Iterator[Expected]:
         f"log p {number(written)} · of the translation in the bar {number(now)}, "
         f"{signed(now - before)} by the change"
     )
-    mean, domain = written / len(pieces), facts.translator.domain
-    if domain is not None and mean < domain.least_log_prob:
-        yield f"…The model is unsure of this translation: log p is {number(mean)} per piece,…"
+    yield from unsure(facts, written / len(pieces))
     maps, plain = _maps(facts, edits), _maps(facts, {})
     for kind, weights in maps.items():
         yield from strongest_cells(kind, weights)

@@ -27,7 +27,12 @@ def bar(facts: Facts) -> Iterator[str]:
             f"The vocabulary has no {names}: the model reads <unk> there, as for every unknown "
             "character."
         )
-    mean, domain = facts.score(facts.target) / count, facts.translator.domain
+    yield from unsure(facts, facts.score(facts.target) / count)
+
+
+def unsure(facts: Facts, mean: float) -> Iterator[str]:
+    """The notice of a translation whose log P per piece is below that of text the model knows."""
+    domain = facts.translator.domain
     if domain is not None and mean < domain.least_log_prob:
         yield (
             f"The model is unsure of this translation: log p is {number(mean)} per piece, and "

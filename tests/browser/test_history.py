@@ -160,6 +160,16 @@ def state(page: Page) -> State:
     return at.path, set(parse_qsl(at.query)), title, shown
 
 
+def whole_state(page: Page) -> State:
+    """The state once nothing more comes: the last boxes may be drawn after the page is at rest."""
+    at_rest(page)
+    before, found = None, state(page)
+    while found != before:
+        page.wait_for_timeout(200)
+        before, found = found, state(page)
+    return found
+
+
 def expect_state(page: Page, wanted: State) -> None:
     """The page comes to this state; a difference is named part by part."""
     end = time.monotonic() + PATIENCE / 1000
@@ -228,15 +238,14 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
         (lambda: choose(page, "Layer", "2"), {"arch_layer": "2"}),
         (lambda: choose_example(page), {"text": EXAMPLES[1], "arch_layer": "2"}),
     ]
-    states = [state(page)]
+    states = [whole_state(page)]
     assert states[0][1] == set(FIRST.items())
     length = page.evaluate("history.length")
     for number, (act, wanted) in enumerate(walk, start=1):
         act()
         until(page, lambda: state(page)[:2] != states[-1][:2], True)
         expect_choices(page, wanted)
-        at_rest(page)
-        states.append(state(page))
+        states.append(whole_state(page))
         assert page.evaluate("history.length") == length + number
     assert states[-1][2] == f"Architecture · {EXAMPLES[1]} · Headlight"
     for before in reversed(states[:-1]):

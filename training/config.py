@@ -116,14 +116,11 @@ class RunConfig:
         """Read a run's TOML file.
 
         Args:
-            path: of the file, or its name in `CONFIGS` where there is none of that path.
-
         Raises:
             ConfigError: if it cannot be read, or has an unknown field or an invalid value.
         """
         try:
-            file = path if path.exists() else CONFIGS / path
-            document = tomllib.loads(read_bytes(file, MIB).decode("utf-8"))
+            document = tomllib.loads(read_bytes(path, MIB).decode("utf-8"))
         except OSError as error:
             raise ConfigError(unreadable(error, path)) from error
         except RecursionError as error:
@@ -177,3 +174,9 @@ class RunConfig:
     def to_dict(self) -> dict[str, Any]:
         """The two tables as plain values."""
         return {"model": self.model.to_dict(), "training": dataclasses.asdict(self.recipe)}
+
+
+def config_file(name: str) -> Path:
+    """The configuration that a command names: of this path, or of this name in `CONFIGS`."""
+    path, bundled = Path(name), CONFIGS / name
+    return bundled if bundled.is_file() and not path.exists() else path

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from training.config import RunConfig
+from training.config import RunConfig, config_file
 from training.data.cleaning import Cleaning
 from training.data.folders import data_folder
 from training.data.preparation import Request, prepare
@@ -56,7 +56,7 @@ def _parser() -> Parser:
     parser = Parser(prog="python -m training.prepare", description=__doc__)
     parser.add_argument(
         "--config",
-        type=Path,
+        type=config_file,
         required=True,
         help="a TOML file, or the name of one in training/configs: its vocab_size and max_pieces",
     )

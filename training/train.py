@@ -14,7 +14,7 @@ from pathlib import Path
 
 from torch import distributed
 
-from training.config import RunConfig
+from training.config import RunConfig, config_file
 from training.data.folders import DataFolder, data_folder
 from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
@@ -218,7 +218,7 @@ def _parser() -> Parser:
     parser = Parser(prog="python -m training.train", description=__doc__)
     parser.add_argument(
         "--config",
-        type=Path,
+        type=config_file,
         required=True,
         help="a TOML file, or the name of one in training/configs",
     )

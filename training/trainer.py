@@ -216,9 +216,10 @@ class Trainer:
         if is_full:
             raise TrainingError(memory.advice(self.updater, update.batches, step))
         self.progress = self.progress.with_update(update.epoch, update.batches_done, update.tokens)
-        # reading a value waits for a GPU: there only log lines, saves and probes do, for what is
-        # still queued then would be computed while the clock stands
-        waits = self._due(self.recipe.log_every) or is_probe_step(self.progress.step)
+        # reading a value waits for a GPU: there only where the clock stands afterwards, for what is
+        # queued would be computed meanwhile
+        every = (self.recipe.log_every, self.recipe.save_every, self.recipe.validate_every)
+        waits = any(map(self._due, every)) or is_probe_step(self.progress.step)
         if waits or not self.process.is_asynchronous:
             self._raise_if_not_finite()
 

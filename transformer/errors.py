@@ -1,5 +1,7 @@
 """Errors that a user can cause and correct: one plain sentence each."""
 
+from __future__ import annotations
+
 import os
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
@@ -30,18 +32,18 @@ class CheckpointError(HeadlightError):
 
 
 class NotFiniteError(CheckpointError):
-    """A model computes NaN, or log P = -∞ of all: its weights are too large, or a hook's doing.
+    """A model computes NaN, or log P = -∞ of all: its weights are too large, or a hook's doing."""
 
-    Args:
-        model: what the sentence calls it.
-        hooked: whether hooks are set.
-    """
+    @classmethod
+    def of(cls, model: str = "The model", *, hooked: bool = False) -> NotFiniteError:
+        """With its sentence.
 
-    def __init__(self, model: str = "The model", *, hooked: bool = False) -> None:
+        Args:
+            model: what the sentence calls it.
+            hooked: whether hooks are set.
+        """
         advice = "take another checkpoint" + (", or remove the hooks" if hooked else "")
-        super().__init__(
-            f"{model} computes numbers that are not finite, so it writes nothing: {advice}."
-        )
+        return cls(f"{model} computes numbers that are not finite, so it writes nothing: {advice}.")
 
 
 class HookError(HeadlightError):

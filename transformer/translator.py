@@ -289,4 +289,4 @@ class Translator:
     def not_finite(self) -> NotFiniteError:
         """What is raised where the model, or a hook in the current context, computes NaN."""
         hooked = self.model.silenced() != {}
-        return NotFiniteError(f"The model of {self.folder}", hooked=hooked)
+        return NotFiniteError.of(f"The model of {self.folder}", hooked=hooked)

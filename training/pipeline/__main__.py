@@ -44,8 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, started: float) -> None:
     parts = load(options.plan)
-    data: tuple[DataFolder, ...] = tuple(options.data)
-    place = Place(options.plan.parent, options.out, data, tuple(options.held_out))
+    # absolute: the next call may name the same text otherwise
+    data = tuple(DataFolder(folder.path.absolute(), folder.weight) for folder in options.data)
+    held_out = tuple(path.absolute() for path in options.held_out)
+    place = Place(options.plan.parent, options.out, data, held_out)
     _check(place, parts)
     seconds = math.inf if options.minutes is None else 60 * options.minutes
     margin = min(MARGIN, MARGIN_SHARE * seconds)

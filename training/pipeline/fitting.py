@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from training import runlog
 from training.config import RunConfig
 from training.pipeline.parts import written_config
 from training.runlog import Record
@@ -26,13 +27,12 @@ which the log counts among its seconds."""
 
 
 def fitting_steps(
-    records: Sequence[Record], steps: int, seconds: float, passed: float, after: int = 0
+    records: Sequence[Record], seconds: float, passed: float, after: int = 0
 ) -> int | None:
     """The steps after which a run ends in time.
 
     Args:
-        records: of its log.
-        steps: that it is to make.
+        records: of its log, which says the steps that it is to make.
         seconds: that the part has.
         passed: of these, until now.
         after: the last step that was logged when the run began or went on.
@@ -50,8 +50,9 @@ def fitting_steps(
         return None
     per_second = SHARE_OF_STEPS * (last - first) / (now - then)
     left = seconds - passed
-    if last + left * per_second >= steps:
-        return steps
+    planned = int(runlog.plan(records)["steps"])
+    if last + left * per_second >= planned:
+        return planned
     left -= min(RESTART, RESTART_SHARE * seconds)  # for it is stopped to be shortened
     return last + int(max(0.0, left) * per_second)
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from training import runlog
-from training.config import RunConfig
 from training.pipeline import job_process
 from training.pipeline.fitting import fitting_steps, shorten
 from training.pipeline.parts import Job, Part
@@ -39,8 +38,7 @@ class Running:
     process: BaseProcess
     seconds: float  # its share of the part's time
     fits: bool  # its steps were fitted into them, or need not be
-    steps: int  # of its run
-    logged: int  # the last of them in the log when it began
+    logged: int  # the last step in its log when it began
     began: float = field(default_factory=time.monotonic)
     stopped_at: float | None = None
 
@@ -134,7 +132,12 @@ class Runner:
         fields = dataclasses.asdict(part)
         del fields["minutes"], fields["beside"]
         # with lists for tuples
-        return json.loads(json.dumps({"part": fields, "texts": part.texts(self.place)}))
+        return json.loads(json.dumps({"part": fields, "texts": self._texts(part)}))
+
+    def _texts(self, part: Part) -> list[str]:
+        """What it reads of --data and --held-out, itself and through the parts that it needs."""
+        needed = [other for other in self.parts if other.name in part.needs()]
+        return [*part.texts(self.place), *(text for one in needed for text in self._texts(one))]
 
     def _carry_out_stage(self, part: Part, stage: int) -> bool:
         """Run the jobs of a stage that are not done, some at one time."""
@@ -162,11 +165,10 @@ class Runner:
         job = next(job for job in jobs if job.name == name)
         has_time = bool(part.minutes and job.run and job.config)
         fits = not has_time or (job.config is not None and _fitted(job.config).exists())
-        steps = RunConfig.load(job.config).recipe.steps if job.config else 0
         seconds = 60 * part.minutes / math.ceil(len(jobs) / part.beside)  # they follow each other
         logged = max((int(r["step"]) for r in _records(job)), default=0)
         process = job_process.start(job, self._output(part))
-        return Running(job, process, seconds, fits, steps, logged)
+        return Running(job, process, seconds, fits, logged)
 
     def _look_at(self, part: Part, one: Running) -> None:
         """Stop a job when the time is over, and shorten a run that would take too long."""
@@ -176,8 +178,8 @@ class Runner:
         elif self._over():
             _stop(one)
         elif not one.fits and one.job.config:
-            passed = time.monotonic() - one.began
-            steps = fitting_steps(_records(one.job), one.steps, one.seconds, passed, one.logged)
+            records, passed = _records(one.job), time.monotonic() - one.began
+            steps = fitting_steps(records, one.seconds, passed, one.logged)
             if steps is not None:
                 one.fits = True
                 write_file(_fitted(one.job.config), f"{steps}\n".encode())

@@ -150,7 +150,7 @@ class SentenceSearch:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.found:
             if self.bans is None:
-                raise NotFiniteError
+                raise NotFiniteError.of()
             raise InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
             self._end("full")

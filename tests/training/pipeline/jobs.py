@@ -26,6 +26,7 @@ def main(arguments: list[str]) -> int:
         with (folder / "run.jsonl").open("a+") as log:
             log.seek(0)
             last = max((json.loads(line)["step"] for line in log), default=0)
+            print(json.dumps({"step": last, "steps": 10**6}), file=log)
             for step, at in ((last + 10, last + 100), (last + 1010, last + 200)):
                 print(json.dumps({"step": step, "loss": 1.0, "seconds": at}), file=log)
         signal.pause()  # which SIGTERM ends

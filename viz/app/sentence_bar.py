@@ -213,10 +213,9 @@ def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
 
 def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> SearchRequest:
     # sentences that would make the URL too long for a reload stay out of it
-    restored = address.is_restored()  # the boxes will then have what is in the URL
-    values = st.query_params if restored else st.session_state
-    text = values.get(TEXT)
-    typed_texts = f"{text or ''}{values.get(search_request.EDITED, '')}"
+    restored = address.is_restored()
+    text, edited = _text(TEXT, restored), _text(search_request.EDITED, restored)
+    typed_texts = f"{text or ''}{edited or ''}"
     fits = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
     if fits and not in_link() and not restored:
         st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
@@ -234,6 +233,14 @@ def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> Searc
     alpha, forbid = search_fields.draw_settings()
     prefix, edited = search_fields.draw_hidden(fits)
     return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
+
+
+def _text(name: str, restored: bool) -> str | None:
+    """What a box has; on Back what the URL has, which leaves out a text that is too long."""
+    kept: str | None = st.session_state.get(name)
+    if not restored:
+        return kept
+    return st.query_params.get(name, None if in_link() else kept)
 
 
 def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> None:

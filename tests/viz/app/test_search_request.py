@@ -148,6 +148,19 @@ def test_back_from_what_is_too_long_for_a_link_brings_what_was_there(
     assert not any("too long for a link" in line for line in texts(app))
 
 
+@pytest.mark.parametrize("field", ["text", "edited"])
+def test_back_keeps_what_is_too_long_for_the_link_of_its_entry(
+    serve, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    app = serve(bar, text=SENTENCE, edited="Der Hund schläft.")
+    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    box.set_value("Hund " * 2_001).run()
+    go_back(app, monkeypatch, kind="decoder")  # of an entry that lies after the text
+    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    assert box.value == "Hund " * 2_001
+    assert any("too long for a link" in line for line in texts(app))
+
+
 def test_an_example_is_a_step_of_its_own(serve) -> None:
     app = serve(bar, text=SENTENCE)
     app.text_area(key="text").set_value("The cat sings.").run()

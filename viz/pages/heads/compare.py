@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import streamlit as st
 
-from transformer import AttentionTrace, HeadlightError, Translation
+from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
 from viz.app import cached_results, sentence_bar, source_box
 from viz.app.fields import text_field
@@ -75,7 +75,9 @@ def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
         key=OTHER_TEXT,
     )
     translation = cached_results.translate(translator, text, st.session_state[sentence_bar.BEAM])
-    _show_translation(translation)
+    st.text(translation.text)
+    for notice in translation.notices:
+        st.text(notice)
     other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
     return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
@@ -93,17 +95,12 @@ def _another_model(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap
     else:
         beam_size = st.session_state[sentence_bar.BEAM]
         translation = cached_results.translate(translator, picked.text, beam_size)
-        _show_translation(translation)
+        st.text(translation.text)
+        sentence_bar.show_notices_of(translation)
         other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
     origin = Origin.of(translator, other.source, other.target)
     return _second(controls, seen, controls.lens, layer, head, origin)
-
-
-def _show_translation(translation: Translation) -> None:
-    st.text(translation.text)
-    for notice in translation.notices:
-        st.text(notice)
 
 
 def _second(

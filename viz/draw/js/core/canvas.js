@@ -11,7 +11,9 @@ const ALIGN = /** @type {const} */ ({ start: "left", middle: "center", end: "rig
 /** Pixels of rasters and of layers, as long as these live. @type {WeakMap<object, any>} */
 const drawn = new WeakMap();
 
-const MOST_PIXELS = 2 ** 24; // of a canvas in Safari on a phone, which leaves a larger one empty
+/** Of a canvas: Safari on a phone leaves a larger one empty; elsewhere a map of 512 words is as
+ * sharp as most browsers can hold. */
+const MOST_PIXELS = { phone: 2 ** 24, elsewhere: 64e6 };
 const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
 
 /**
@@ -22,7 +24,7 @@ const MOST_SIDE = 16_384; // in any Safari; other browsers hold longer ones
  * @param {number} wanted
  * @param {number} [most] pixels in all
  */
-export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS) =>
+export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS.elsewhere) =>
   Math.min(wanted, Math.sqrt(most / (width * height)), MOST_SIDE / Math.max(width, height));
 
 /**
@@ -32,7 +34,8 @@ export const sharpnessOf = (width, height, wanted, most = MOST_PIXELS) =>
  * @param {number} height
  */
 export function sized(canvas, width, height) {
-  const ratio = sharpnessOf(width, height, window.devicePixelRatio || 1);
+  const device = matchMedia("(pointer: coarse)").matches ? "phone" : "elsewhere";
+  const ratio = sharpnessOf(width, height, window.devicePixelRatio || 1, MOST_PIXELS[device]);
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== h) canvas.height = h;
@@ -151,7 +154,9 @@ function paintGroup(context, mark, font) {
  * @param {string} font
  */
 function paintLayer(context, mark, [width, height], font) {
-  const ratio = sharpnessOf(width, height, context.getTransform().a);
+  const { width: wide, height: high } = context.canvas; // which lies within what can be held
+  const most = Math.max(MOST_PIXELS.phone, wide * high);
+  const ratio = sharpnessOf(width, height, context.getTransform().a, most);
   let kept = drawn.get(mark);
   if (kept?.ratio !== ratio) {
     const canvas = make("canvas", {

@@ -20,8 +20,8 @@ const LEAST = 280;
  * @param {number} [around] what the page has above and below it
  */
 export function heightInSight(around = AROUND) {
-  // the frame of a notebook is as high as what is in it
-  const { innerHeight } = window.frameElement ? window.parent : window;
+  // the frame of a notebook, which has its page within it, is as high as that
+  const { innerHeight } = window.frameElement?.hasAttribute("srcdoc") ? window.parent : window;
   return within(innerHeight - around, LEAST, TALLEST);
 }
 

@@ -38,7 +38,6 @@ import { measureIn } from "./theme.js";
  */
 
 export const SHARP = 2; // pixels for each unit of a drawing
-const MOST_PIXELS = 64e6; // of a file: a map of 512 words is as sharp as most browsers can hold
 const MARGIN = 16;
 const LINE = 21;
 const LETTERS = 14;
@@ -70,7 +69,7 @@ function saveSvg({ name, width, height, marks, theme }) {
 
 /** @param {Drawing} drawing */
 function savePng({ name, width, height, marks, theme }) {
-  const sharp = sharpnessOf(width, height, SHARP, MOST_PIXELS);
+  const sharp = sharpnessOf(width, height, SHARP);
   const canvas = make("canvas",
     { width: Math.round(width * sharp), height: Math.round(height * sharp) });
   const context = penOf(canvas);

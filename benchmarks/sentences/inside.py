@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from torch import Tensor
 
 from benchmarks.sentences.facts import KINDS, Expected, Facts, Marked, number
-from benchmarks.sentences.translate import bar, unsure
+from benchmarks.sentences.translate import bar, noticed
 
 
 def inside(kind_name: str, scale: float | None) -> Callable[[Facts], Iterator[Expected]]:
@@ -59,6 +59,6 @@ def inside(kind_name: str, scale: float | None) -> Callable[[Facts], Iterator[Ex
                 f"{number(new.log_prob)}"
             )
             yield Marked(new.text, facts.found.text)
-            yield from unsure(facts, new.log_prob / len(new.best.hypothesis.tokens))
+            yield from noticed(facts, new)
 
     return check

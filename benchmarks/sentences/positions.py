@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.sentences.facts import Expected, Facts, Floats, Marked, number
-from benchmarks.sentences.translate import bar, unsure
+from benchmarks.sentences.translate import bar, noticed
 from transformer.hooks import Hook
 
 SEED, MOVED = 3, 64
@@ -68,7 +68,7 @@ def _candidate(facts: Facts, name: str, edits: dict[str, Hook]) -> Iterator[Expe
         f"log p {number(new.log_prob)} · of the translation in the bar "
         f"{number(facts.score(facts.target, edits))}"
     )
-    yield from unsure(facts, new.log_prob / len(new.best.hypothesis.tokens))
+    yield from noticed(facts, new)
 
 
 def beyond(facts: Facts) -> Iterator[Expected]:

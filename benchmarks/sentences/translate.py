@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.sentences.facts import Expected, Facts, Marked, number
 from transformer.config import UNK
 from transformer.decoding import NEVER_WRITTEN
+from transformer.translation import Translation
 from viz.draw.labels import display_tokens
 
 
@@ -28,6 +29,17 @@ def bar(facts: Facts) -> Iterator[str]:
             "character."
         )
     yield from unsure(facts, facts.score(facts.target) / count)
+
+
+def noticed(facts: Facts, other: Translation) -> Iterator[str]:
+    """What stands below a second translation."""
+    tokens, complete = other.best.hypothesis.tokens, other.best.hypothesis.complete
+    if not complete:
+        yield (
+            f"The model did not end the sentence within {len(tokens)} pieces, its limit for this "
+            "text."
+        )
+    yield from unsure(facts, other.log_prob / len(tokens))
 
 
 def unsure(facts: Facts, mean: float) -> Iterator[str]:

@@ -30,5 +30,7 @@ class Dropout(nn.Module):
         """
         draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
         below = min(round(self.P_drop * 2**16), 2**16 - 1) - 2**15  # within 16 bits
-        keep = draws.view(torch.int16)[: x.numel()].view(x.shape) >= below
-        return keep.to(x.dtype).mul_(1 / (1 - self.P_drop))
+        keep = torch.empty(x.shape, dtype=x.dtype)
+        # straight to 0 and 1: from booleans they take three times as long
+        torch.ge(draws.view(torch.int16)[: x.numel()].view(x.shape), below, out=keep)
+        return keep.mul_(1 / (1 - self.P_drop))

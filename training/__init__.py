@@ -6,9 +6,10 @@ from importlib.util import find_spec
 # argv[0] is "-m" as long as Python looks for the module of `python -m training.…`; a plain install
 # has what app, translate and report need, and that is enough to average
 needs_more = sys.argv[:1] == ["-m"] and "training.average" not in sys.orig_argv
-if needs_more and find_spec("tqdm") is None:
-    print(
-        "training needs tqdm, which is not installed: run pip install 'headlight[train]'.",
-        file=sys.stderr,
-    )
-    sys.exit(2)
+for name in ("tqdm", "sacrebleu") if needs_more else ():
+    if find_spec(name) is None:
+        print(
+            f"training needs {name}, which is not installed: run pip install 'headlight[train]'.",
+            file=sys.stderr,
+        )
+        sys.exit(2)

@@ -115,7 +115,6 @@ class RunConfig:
     def load(cls, path: Path) -> RunConfig:
         """Read a run's TOML file.
 
-        Args:
         Raises:
             ConfigError: if it cannot be read, or has an unknown field or an invalid value.
         """

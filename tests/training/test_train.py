@@ -2,8 +2,6 @@
 
 import hashlib
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +18,6 @@ from transformer import checkpoint
 from transformer.errors import ConfigError
 from transformer.files import BUNDLED
 from transformer.tokenizer import Tokenizer
-
-ROOT = Path(__file__).parents[2]
 
 
 def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -353,23 +349,3 @@ def test_a_marian_folder_is_no_start(
     said = _error([*command, "--start-from", str(tmp_path / "marian")], capsys)
     assert "is a MarianMT folder, which can be read and not trained" in said
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("name", ["train", "prepare", "download", "evaluate", "model_card"])
-def test_a_command_whose_extra_is_not_installed_says_what_to_install(name: str) -> None:
-    bare = [sys.executable, "-S", "-m", f"training.{name}"]  # -S: without site-packages
-    ran = subprocess.run(bare, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == (
-        "training needs tqdm, which is not installed: run pip install 'headlight[train]'.\n"
-    )
-
-
-def test_so_does_one_where_a_part_of_the_extra_is_there(tmp_path: Path) -> None:
-    (tmp_path / "tqdm.py").touch()
-    ran = subprocess.run(
-        [sys.executable, "-S", "-m", "training.train"],
-        cwd=ROOT, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 2
-    assert ran.stderr.startswith("training needs sacrebleu, which is not installed: run pip ")

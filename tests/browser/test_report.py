@@ -19,6 +19,7 @@ from viz.notebook import explore, show_chart
 from viz.report import report
 
 pytestmark = pytest.mark.browser
+AS_WIDE = "document.documentElement.scrollWidth <= innerWidth"
 NAMES = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
 
 
@@ -117,8 +118,8 @@ def test_the_page_is_as_wide_as_the_screen(browser, tmp_path):
     page = Opened(browser, tmp_path / "report.html", report(planted()), color_scheme="dark")
     for width in (390, 1440):
         page.page.set_viewport_size({"width": width, "height": 800})
-        page.page.wait_for_timeout(100)
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+        # the explorer follows the new width in a later frame
+        page.page.wait_for_function(AS_WIDE)
     assert (
         page.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 21)"
     )

@@ -21,11 +21,8 @@ MAX_STEP = 10**12
 MAX_LINE = 10_000
 """Characters of a record: one that a run writes has some 200."""
 
-COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0, "start": 0}
-"""What a record counts beside its step, and the least that it can be.
-
-`start` is the number of updates that the weights had before the run.
-"""
+COUNTS = {"d_model": 1, "warmup": 1, "steps": 1, "cooldown": 0}
+"""What a record counts beside its step, and the least that it can be."""
 
 POSITIVE = ("lr_factor", "validation_perplexity")
 """What is a number above 0."""

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from viz.pages.training.runs import FORMING, LOG
+from transformer.files import BUNDLED
+from viz.pages.training.runs import LOG
 
 # what stands where a number belongs
 VALUES = (
@@ -24,7 +25,7 @@ VALUES = (
     "1" + "0" * 400, "1" + "0" * 5000, '"\\ud800"', '"<b>"', '"[a](javascript:1)"', "1_000", "0x1",
 )  # fmt: skip
 FIELDS = (
-    "step", "loss", "lr", "seconds", "tokens_per_second", "validation_loss", "start",
+    "step", "loss", "lr", "seconds", "tokens_per_second", "validation_loss",
     "validation_perplexity", "validation_bleu", "steps", "warmup", "cooldown", "lr_factor",
     "d_model", "epoch", "parameters", "unknown",
 )  # fmt: skip
@@ -90,7 +91,7 @@ def _with_line(line: str) -> Make:
     """A sound log and sound probes, with one line more, which comes twice."""
 
     def make(folder: Path) -> None:
-        shutil.copytree(FORMING / "probes", folder / "probes")
+        shutil.copytree(BUNDLED / "probes", folder / "probes")
         lines = [json.dumps(PLAN), json.dumps(RECORD), line, json.dumps(VALIDATION), line, ""]
         (folder / LOG).write_text("\n".join(lines), "utf-8")
 
@@ -144,7 +145,7 @@ def _logs() -> dict[str, Make]:
 
 
 def _arrays() -> dict[str, Any]:
-    with np.load(next(iter(sorted((FORMING / "probes").glob("*.npz"))))) as file:
+    with np.load(next(iter(sorted((BUNDLED / "probes").glob("*.npz"))))) as file:
         return dict(file)
 
 
@@ -255,7 +256,8 @@ def _damaged(seed: int) -> Make:
 
     def make(folder: Path) -> None:
         random_ = random.Random(seed)
-        shutil.copytree(FORMING, folder, dirs_exist_ok=True)
+        shutil.copytree(BUNDLED / "probes", folder / "probes")
+        shutil.copyfile(BUNDLED / LOG, folder / LOG)
         path = random_.choice([folder / LOG, *sorted((folder / "probes").iterdir())])
         content = bytearray(path.read_bytes())
         for _ in range(random_.choice((1, 1, 3, 30))):

@@ -6,8 +6,8 @@ import pytest
 
 from tests.browser.app_page import expect_grid, expect_map, outlined, until, url
 from transformer import AttentionTrace
+from transformer.files import BUNDLED
 from viz.pages.training.probes import Probes, find
-from viz.pages.training.runs import FORMING
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def kept() -> Probes:
     """The first sentence of the bundled run."""
-    return find(FORMING)[0]
+    return find(BUNDLED)[0]
 
 
 def test_the_page_opens_at_the_first_step_and_the_pictures_follow_the_slider(

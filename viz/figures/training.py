@@ -45,8 +45,6 @@ def run_chart(
 ) -> alt.LayerChart:
     """One quantity over the steps of each run, on a full axis: from 0, or from 1 if logarithmic.
 
-    A run whose records name several `start`s went on from other weights there: a line marks each.
-
     Args:
         runs: records by the name of the run.
         fields: what is drawn, by its name in the record: one quantity or two, the second with a
@@ -68,7 +66,7 @@ def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
     planned = (
         alt.Chart(frame)
         .mark_line(strokeDash=[5, 4], strokeWidth=4, opacity=0.5, color=GREY)
-        .encode(x="step:Q", y="value:Q", detail=["run:N", "start:N"])
+        .encode(x="step:Q", y="value:Q", detail="run:N")
     )
     used = _layers(runs, {"lr": "used"}, "learning rate")
     return alt.LayerChart(layer=[planned, *used]).properties(
@@ -82,7 +80,7 @@ def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
         count > MAX_VALUES
         for records in runs.values()
         for name, count in Counter(name for record in records for name in record).items()
-        if name not in ("step", "start", "epoch")
+        if name not in ("step", "epoch")
     )
 
 
@@ -100,7 +98,7 @@ def _layers(
         x=step_axis(),
         y=alt.Y("value:Q", title=unit, scale=_scale(log), axis=_axis(frame, log, ticks)),
         color=_colour(names, fields),
-        detail=["run:N", "start:N"],
+        detail="run:N",
         tooltip=[
             alt.Tooltip("run:N"),
             alt.Tooltip("what:N"),
@@ -110,7 +108,7 @@ def _layers(
     )
     # a line through one value would be nothing at all
     few = len(frame) <= MAX_DOTS * len(runs)
-    layers = [*_starts(runs), _line(base, quantities, dots=few and len(quantities) == 1)]
+    layers = [_line(base, quantities, dots=few and len(quantities) == 1)]
     if len(quantities) > 1:
         rare = base.transform_filter(alt.datum.what == quantities[1])
         layers.append(rare.mark_point(size=28, filled=True, opacity=1))
@@ -144,25 +142,6 @@ def _nearest(base: alt.Chart) -> alt.Chart:
     )
 
 
-def _starts(runs: Mapping[str, Sequence[Record]]) -> list[alt.Chart]:
-    """A line where each run begins that went on from the weights of another, with its number."""
-    rows = [
-        {"step": start, "number": f"run {number}"}
-        for records in runs.values()
-        if len(starts := sorted({int(record.get("start", 0)) for record in records})) > 1
-        for number, start in enumerate(starts, start=1)
-    ]
-    if not rows:
-        return []
-    base = alt.Chart(pd.DataFrame(rows)).encode(step_axis())
-    return [
-        base.mark_rule(color=GREY, strokeDash=[2, 3]),
-        base.mark_text(color=GREY, align="left", baseline="top", dx=4, fontSize=11).encode(
-            text="number:N", y=alt.value(2)
-        ),
-    ]
-
-
 def _scale(log: bool) -> alt.Scale:
     return alt.Scale(type="log", domainMin=1, nice=False) if log else alt.Scale(zero=True)
 
@@ -177,14 +156,11 @@ def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
     rows = []
     plan: Record = {}
     for record in records:
-        start = int(record.get("start", 0))
-        if start != plan.get("start", start):
-            plan = {}  # that of the run before
         if record.keys() >= PLAN:
             plan = record
         elif "lr" in record and plan:
-            rows.append((name, start, start + int(record["step"]), _rate(record, plan)))
-    return pd.DataFrame(_thinned(rows), columns=["run", "start", "step", "value"])
+            rows.append((name, int(record["step"]), _rate(record, plan)))
+    return pd.DataFrame(_thinned(rows), columns=["run", "step", "value"])
 
 
 def _rate(record: Record, plan: Mapping[str, Any]) -> float:
@@ -194,16 +170,12 @@ def _rate(record: Record, plan: Mapping[str, Any]) -> float:
 
 
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
-    rows: list[tuple[str, str, int, int, float]] = []
+    rows: list[tuple[str, str, int, float]] = []
     for run, records in runs.items():
         for field, what in fields.items():
             drawn = _thinned([record for record in records if field in record])
-            starts = [int(record.get("start", 0)) for record in drawn]
-            rows += [
-                (run, what, start, start + int(record["step"]), float(record[field]))
-                for start, record in zip(starts, drawn, strict=True)
-            ]
-    return pd.DataFrame(rows, columns=["run", "what", "start", "step", "value"])
+            rows += [(run, what, int(r["step"]), float(r[field])) for r in drawn]
+    return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
 
 
 def _thinned(rows: list[Any]) -> list[Any]:

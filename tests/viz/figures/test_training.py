@@ -138,22 +138,6 @@ def test_a_single_value_is_a_dot_where_a_line_would_be_nothing() -> None:
     assert dots == [{"filled": True, "size": 28}, False]
 
 
-def test_runs_one_after_the_other_are_one_line_of_steps_with_a_mark_for_each() -> None:
-    second: list[Record] = [{**record, "start": 100} for record in RECORDS]
-    chart = learning_rate_chart({"a": [*RECORDS, *second]})
-    rows = _data(chart)
-    assert [r["step"] for r in rows if r.get("what") == "used"] == [50, 100, 150, 200]
-    planned = [r["value"] for r in rows if "value" in r and "what" not in r]
-    assert planned[:2] == planned[2:]
-    assert [(r["step"], r["number"]) for r in rows if "number" in r] == [
-        (0, "run 1"),
-        (100, "run 2"),
-    ]
-    for layer in chart.to_dict()["layer"]:
-        if layer["mark"]["type"] == "line":  # the line of a run ends with it
-            assert {"field": "start", "type": "nominal"} in layer["encoding"]["detail"]
-
-
 def test_of_many_values_evenly_spaced_ones_are_drawn_the_last_among_them() -> None:
     records: list[Record] = [{"step": n, "loss": 1.0} for n in range(1, 9_002)]
     records.append({"step": 9_001, "validation_loss": 1.0})

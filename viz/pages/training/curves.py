@@ -8,19 +8,21 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from training import runlog
 from training.runlog import Record, RunLogError
 from training.schedule import learning_rate
-from transformer.files import BUNDLED
 from viz.app.explanations import code_line, explain
+from viz.draw.formatting import counted
 from viz.figures.training import (
     COLORS,
     MAX_VALUES,
+    PLAN,
     learning_rate_chart,
     run_chart,
     values_left_out,
 )
-from viz.pages.training import history, logs, run_menu
-from viz.pages.training.runs import BUNDLED_NAME, LOG, is_live, logged_runs
+from viz.pages.training import logs, run_menu
+from viz.pages.training.runs import BUNDLED_NAME, LOG, is_live, known_runs
 
 RUNS = "runs"
 """Name in the URL."""
@@ -31,7 +33,7 @@ VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
 
 def curves(row: DeltaGenerator) -> None:
     """Choose runs, in the row of the views, then follow them."""
-    found = run_menu.offered(RUNS, logged_runs())
+    found = run_menu.offered(RUNS, known_runs())
     names = row.multiselect(
         "Runs",
         list(found),
@@ -86,8 +88,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             "by number. A run with R-Drop adds its term to the training loss. The learning rate is "
             f"that of equation 3 of §5.3 times a factor, {code_line(learning_rate)}; a factor "
             "other than 1 and a rate that falls to 0 towards the end are not in the paper. The "
-            "broad dashed line is what was planned, the thin one what was used. "
-            f"{history.RATE if BUNDLED_NAME in runs else ''}"
+            "broad dashed line is what was planned, the thin one what was used."
         )
     _small(runs)
 
@@ -122,7 +123,7 @@ def _small(runs: dict[str, Sequence[Record]]) -> None:
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     """What a run has logged, and one sentence where that is not all."""
     try:
-        log = history.load() if folder == BUNDLED else logs.load(folder / LOG)
+        log = logs.load(folder / LOG)
     except RunLogError as error:
         return (), f"{name}: {error}"
     if not log.records and not log.wrong:
@@ -140,11 +141,10 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · going on' if live else ''}")
         lines = []
-        if name == BUNDLED_NAME:
-            lines.append(history.SENTENCE)
-        elif steps:
+        if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
+            lines += _schedule(runlog.plan(records))
         if measured:
             lines.append(
                 f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "
@@ -152,3 +152,13 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
                 f"BLEU {float(measured[-1]['validation_bleu']):.1f}"
             )
         st.caption("  \n".join(lines))
+
+
+def _schedule(plan: Record) -> list[str]:
+    """The learning rate that a run planned, in words; nothing where its log does not say it."""
+    if not plan.keys() >= PLAN:
+        return []
+    factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
+    times = f" × {factor:g}" if factor != 1 else ""
+    falls = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
+    return [f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{falls}"]

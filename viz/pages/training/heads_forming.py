@@ -16,6 +16,7 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.heads.roles import head_roles
+from transformer.files import BUNDLED
 from transformer.languages import Languages
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
@@ -30,7 +31,7 @@ from viz.pages.training import logs, run_menu
 from viz.pages.training.forming_text import forming_said, measured, roles
 from viz.pages.training.measure_chart import measure_chart
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
-from viz.pages.training.runs import FORMING, LOG, is_live, probed_runs
+from viz.pages.training.runs import LOG, is_live, known_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
@@ -78,7 +79,7 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
 
 def _run() -> tuple[str, Path]:
     """The name and the folder of one run."""
-    found = run_menu.offered(RUN, probed_runs())
+    found = run_menu.offered(RUN, known_runs())
     name = st.selectbox(
         "Run",
         list(found),
@@ -88,7 +89,7 @@ def _run() -> tuple[str, Path]:
         width=240,
         help=run_menu.HELP,
     )
-    return name, found.get(name, FORMING)  # one that was deleted is no longer in the menu
+    return name, found.get(name, BUNDLED)  # one that was deleted is no longer in the menu
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:

@@ -11,7 +11,7 @@ from viz.draw.labels import quoted
 from viz.pages.training.runs import MAX_RUNS, missing_folder, run_at
 
 HELP = (
-    "The bundled runs, and those in the folder runs beside the app or in HEADLIGHT_RUNS, the "
+    "The bundled run, and those in the folder runs beside the app or in HEADLIGHT_RUNS, the "
     f"newest {MAX_RUNS}."
 )
 

@@ -1,4 +1,4 @@
-"""The runs that the Training page knows: the bundled ones, and those in one folder of the server.
+"""The runs that the Training page knows: the bundled one, and those in one folder of the server.
 
 Nothing outside of these folders is ever read: a run is chosen from what they hold, and what is a
 link to somewhere else is left out.
@@ -13,15 +13,13 @@ from pathlib import Path
 
 from training import runlog
 from training.runlog import RunLogError
-from transformer.files import ASSETS, BUNDLED
+from transformer.files import BUNDLED
 from viz.pages.training import logs
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
-BUNDLED_NAME, SMALL_NAME = "bundled", "small, bundled"
-FORMING = ASSETS / "forming"
-"""The small one: a run from its first step, with the attention that it saved on the way."""
+BUNDLED_NAME = "bundled"
 
 LOG = "run.jsonl"
 """The file of a run's folder that its log is in."""
@@ -34,20 +32,15 @@ LIVE_FOR = 600.0
 minutes, and nobody follows a run further once it has counted as ended."""
 
 
-def logged_runs() -> dict[str, Path]:
-    """Folders with a log, by name: the bundled ones, then the server's own, newest first."""
-    return {BUNDLED_NAME: BUNDLED} | probed_runs()
-
-
-def probed_runs() -> dict[str, Path]:
-    """Folders that may hold attention saved while training, by name, in the same order."""
-    return {SMALL_NAME: FORMING} | _own_runs()
+def known_runs() -> dict[str, Path]:
+    """Folders with a log, by name: the bundled one, then the server's own, newest first."""
+    return {BUNDLED_NAME: BUNDLED} | _own_runs()
 
 
 def missing_folder() -> str | None:
     """One sentence where the environment names a folder of runs that is not there."""
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
-        return f"{RUNS_VARIABLE} names no folder on this server: the bundled runs alone are here."
+        return f"{RUNS_VARIABLE} names no folder on this server: the bundled run alone is here."
     return None
 
 

@@ -17,7 +17,7 @@ from tests.viz.app_test import ROOT, texts
 from training import runlog
 from training.config import RunConfig
 from transformer.files import BUNDLED
-from viz.pages.training import curves, history
+from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 
 
@@ -43,9 +43,7 @@ def losses(app: AppTest) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for dataset in app.get("vega_lite_chart")[0].proto.datasets:
         frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
-        if "run" not in frame:
-            continue  # the marks where runs begin
-        (column,) = [name for name in frame if name not in ("run", "step", "start", "of", "what")]
+        (column,) = [name for name in frame if name not in ("run", "step", "what")]
         for name, rows in frame.groupby("run"):
             found.setdefault(str(name), []).extend(rows[column].tolist())
     return found
@@ -69,35 +67,47 @@ def test_opens_with_the_bundled_run() -> None:
     app = opened()
     assert app.multiselect(key="runs").value == ["bundled"]
     (drawn,) = losses(app).values()
-    kept = [part.log for part in history.PARTS if part.log]
-    assert kept[-1] == BUNDLED / "run.jsonl"
-    logged = [r for log in kept for r in runlog.read(log)]
+    logged = runlog.read(BUNDLED / "run.jsonl")
     expected = [r[f] for f in ("loss", "validation_loss") for r in logged if f in r]
     assert sorted(drawn) == sorted(expected)
-    assert history.SENTENCE in app.caption[0].value
+    planned = runlog.plan(logged)
+    assert f"warm-up of {planned['warmup']:,} steps" in app.caption[0].value
 
 
-def test_the_bundled_weights_are_told_with_all_their_runs() -> None:
-    """What is said of them against the logs, the configurations and the model card."""
-    card = (BUNDLED / "MODEL_CARD.md").read_text("utf-8")
-    names = ("demo-cpu", "demo-cpu-more", "demo-cpu-third", "demo-cpu-fourth", "demo-cpu-fifth")
-    configs = [RunConfig.load(ROOT / f"training/configs/{name}.toml") for name in names]
-    assert [part.lr_factor for part in history.PARTS] == [c.recipe.lr_factor for c in configs]
-    seconds = 0.0
-    for part, config in zip(history.PARTS, configs, strict=True):
-        if part.log is None:
-            assert "The fifth goes on from its checkpoint at step 9,500" in " ".join(card.split())
-            seconds += 1.8 * 3600  # the card's; its log was not kept
-            continue
-        records = runlog.read(part.log)
-        assert runlog.plan(records)["lr_factor"] == part.lr_factor
-        assert records[-1]["step"] == part.steps == config.recipe.steps
-        assert f"{part.steps:,} steps" in card
-        seconds += [float(r["seconds"]) for r in records if "seconds" in r][-1]
-    assert 7.5 < seconds / 3600 < 8
-    assert history.STEPS == 47_600
-    assert "2, 0.8, 1, 0.8 and 0.15" in history.RATE
-    assert "the factors 2, 0.8, 1, 0.8 and 0.15 on the rate" in card
+def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
+    card = " ".join((BUNDLED / "MODEL_CARD.md").read_text("utf-8").split())
+    recipe = RunConfig.load(ROOT / "training/configs/demo-cpu.toml").recipe
+    records = runlog.read(BUNDLED / "run.jsonl")
+    planned = runlog.plan(records)
+    for name in ("steps", "cooldown", "warmup", "lr_factor"):
+        assert planned[name] == getattr(recipe, name), name
+    assert records[-1]["step"] == recipe.steps
+    hours = [float(r["seconds"]) for r in records if "seconds" in r][-1] / 3600
+    for said in (
+        f"{recipe.steps:,} steps",
+        f"over the last {recipe.cooldown:,} steps",
+        f"{hours:.1f} h",
+    ):
+        assert said in card, said
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ({"lr_factor": 1.0, "cooldown": 0}, "learning rate: equation 3, warm-up of 4 steps"),
+        (
+            {"lr_factor": 0.5, "cooldown": 3},
+            "learning rate: equation 3 × 0.5, warm-up of 4 steps, falling to 0 over the last "
+            "3 steps",
+        ),
+    ],
+)
+def test_the_schedule_is_told_as_the_log_has_it(
+    run: Path, plan: dict[str, float], expected: str
+) -> None:
+    log = runlog.RunLog(run / "run.jsonl", after_step=3)
+    log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
+    assert expected in opened("runs/mine").caption[0].value.split("  \n")
 
 
 def test_a_run_of_the_server_is_drawn_beside_it(run: Path) -> None:

@@ -19,11 +19,11 @@ from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
+from transformer.files import BUNDLED
 from viz.draw.head_grid import GridPart
 from viz.pages.training import heads_forming as page
 from viz.pages.training.forming_text import forming_said
 from viz.pages.training.measure_chart import measure_chart
-from viz.pages.training.runs import FORMING
 
 STEPS = (1, 2, 64, 250)
 
@@ -80,7 +80,7 @@ def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
         found.update(weights=weights, labels=labels, kind=kind, writes=more["writes"])
         return b""
 
-    monkeypatch.setattr(page, "probed_runs", lambda: {"bundled": FORMING, "mine": run})
+    monkeypatch.setattr(page, "known_runs", lambda: {"bundled": BUNDLED, "mine": run})
     monkeypatch.setattr(page, "mount_grid", grid)
     monkeypatch.setattr(page, "encode_map", a_map)
     return found
@@ -98,7 +98,7 @@ def opened(run: Path | str = "mine", **url: str) -> AppTest:
 def test_the_bundled_run_is_shown_where_none_is_named() -> None:
     app = AppTest.from_function(forming_page, default_timeout=60).run()
     assert not app.exception
-    assert app.selectbox(key="forming_run").value == "small, bundled"
+    assert app.selectbox(key="forming_run").value == "bundled"
     assert app.select_slider(key="trained").value == 1
 
 
@@ -242,7 +242,7 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
 def test_a_run_that_saved_nothing_says_where_it_would(
     tmp_path: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "probed_runs", lambda: {"runs/new": tmp_path})
+    monkeypatch.setattr(page, "known_runs", lambda: {"runs/new": tmp_path})
     said = texts(opened("runs/new"))[-1]
     assert said == (
         "runs/new has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on and "

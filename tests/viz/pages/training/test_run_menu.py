@@ -15,9 +15,9 @@ def page() -> None:
     import streamlit as st
 
     from viz.pages.training import run_menu
-    from viz.pages.training.runs import probed_runs
+    from viz.pages.training.runs import known_runs
 
-    st.session_state["offered"] = run_menu.offered("runs", probed_runs())
+    st.session_state["offered"] = run_menu.offered("runs", known_runs())
     run_menu.say_what_is_missing("runs")
 
 
@@ -39,7 +39,7 @@ def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder
     app = opened("runs/mine", str(folder / "mine"))
     assert texts(app) == []
     offered = app.session_state["offered"]
-    assert list(offered) == ["small, bundled", "runs/mine", str(folder / "mine")]
+    assert list(offered) == ["bundled", "runs/mine", str(folder / "mine")]
     assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
 
 
@@ -50,7 +50,7 @@ def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> Non
         f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
         "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
     ]
-    assert list(app.session_state["offered"]) == ["small, bundled", "runs/mine"]
+    assert list(app.session_state["offered"]) == ["bundled", "runs/mine"]
 
 
 def test_a_folder_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

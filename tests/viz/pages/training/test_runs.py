@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from training import runlog
 from transformer.files import BUNDLED
 from viz.pages.training.probes import find
 from viz.pages.training.runs import (
-    FORMING,
     LIVE_FOR,
     RUNS_VARIABLE,
     is_live,
-    logged_runs,
+    known_runs,
     missing_folder,
-    probed_runs,
     run_at,
 )
 
@@ -35,21 +34,19 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-def test_the_bundled_runs_stand_before_those_beside_the_app_the_newest_first(
+def test_the_bundled_run_stands_before_those_beside_the_app_the_newest_first(
     beside: Path,
 ) -> None:
-    assert list(logged_runs()) == ["bundled", "small, bundled", "runs/new", "runs/old"]
-    assert list(probed_runs()) == ["small, bundled", "runs/new", "runs/old"]
-    assert logged_runs()["bundled"] == BUNDLED
-    assert logged_runs()["small, bundled"] == probed_runs()["small, bundled"] == FORMING
-    assert (logged_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
+    assert list(known_runs()) == ["bundled", "runs/new", "runs/old"]
+    assert known_runs()["bundled"] == BUNDLED
+    assert (known_runs()["runs/old"] / "run.jsonl").samefile(beside / "old" / "run.jsonl")
 
 
 def test_the_environment_names_another_folder(
     beside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, str(beside.rename(beside.with_name("experiments"))))
-    assert list(probed_runs()) == ["small, bundled", "runs/new", "runs/old"]
+    assert list(known_runs()) == ["bundled", "runs/new", "runs/old"]
     assert missing_folder() is None
 
 
@@ -58,8 +55,8 @@ def test_a_folder_that_is_not_there_is_one_sentence(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, folder)
-    assert list(logged_runs()) == ["bundled", "small, bundled"]
-    said = "HEADLIGHT_RUNS names no folder on this server: the bundled runs alone are here."
+    assert list(known_runs()) == ["bundled"]
+    said = "HEADLIGHT_RUNS names no folder on this server: the bundled run alone is here."
     assert missing_folder() == said
 
 
@@ -74,13 +71,13 @@ def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) ->
     (beside / "pipe").mkdir()
     os.mkfifo(beside / "pipe" / "run.jsonl")  # whoever reads it waits for ever
     (beside / "again").symlink_to(beside / "old")  # stays inside
-    assert set(probed_runs()) == {"small, bundled", "runs/new", "runs/old", "runs/again"}
+    assert set(known_runs()) == {"bundled", "runs/new", "runs/old", "runs/again"}
 
 
 def test_an_old_link_names_a_run_by_its_path(
     beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = logged_runs()
+    runs = known_runs()
     monkeypatch.setenv("HOME", str(tmp_path))
     for path in (beside / "old", "./runs/old/", "runs/../runs/old", "~/runs/old"):
         assert run_at(str(path), runs) == runs["runs/old"]
@@ -93,7 +90,7 @@ def test_an_old_link_names_a_run_by_its_path(
 def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
     beside: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = logged_runs()
+    runs = known_runs()
 
     def touched(*_: object, **__: object) -> None:
         pytest.fail("a file was touched")
@@ -106,10 +103,11 @@ def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
 
 
 def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
-    for kept in find(FORMING):
+    last = runlog.read(BUNDLED / "run.jsonl")[-1]["step"]
+    for kept in find(BUNDLED):
         assert min(kept) == 1
-        assert max(kept) >= 2_000
-    assert sum(path.stat().st_size for path in FORMING.rglob("*.npz")) < 1_000_000
+        assert max(kept) == last
+    assert sum(path.stat().st_size for path in BUNDLED.rglob("*.npz")) < 2_000_000
 
 
 def test_a_run_goes_on_while_its_log_is_fresh(beside: Path) -> None:
@@ -141,10 +139,9 @@ def test_a_run_that_measured_its_last_step_does_not_go_on_however_fresh_its_log(
         assert is_live(log.parent) == goes_on, line
 
 
-@pytest.mark.parametrize("folder", [BUNDLED, FORMING])
-def test_a_bundled_run_does_not_go_on_after_a_fresh_clone(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_bundled_run_does_not_go_on_after_a_fresh_clone(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    changed = (folder / "run.jsonl").stat().st_mtime
+    changed = (BUNDLED / "run.jsonl").stat().st_mtime
     monkeypatch.setattr(time, "time", lambda: changed + 1)
-    assert not is_live(folder)
+    assert not is_live(BUNDLED)

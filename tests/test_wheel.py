@@ -68,8 +68,9 @@ def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
                 yield path.relative_to(ROOT).as_posix()
 
     wanted = {name for package in PACKAGES for name in under(package)}
-    left_out = ("assets/images/", "assets/next/")  # the weights to come are not yet the app's
-    wanted |= {f"headlight/{name}" for name in under("assets") if not name.startswith(left_out)}
+    wanted |= {
+        f"headlight/{name}" for name in under("assets") if not name.startswith("assets/images/")
+    }
     wanted |= {"headlight/app.py", "headlight/.streamlit/config.toml"}
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == wanted

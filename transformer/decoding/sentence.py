@@ -142,10 +142,8 @@ class SentenceSearch:
                 if not ends:
                     self._mark(prefix, "kept")
                     self.live.append(prefix)
-                elif not self._is_full:
-                    self._add(prefix, "finished", "")
                 else:
-                    self._mark(prefix, "dropped", "full")
+                    self._add(prefix, "finished", "")
             elif self.recorder is not None:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.found:
@@ -153,6 +151,7 @@ class SentenceSearch:
                 raise NotFiniteError.of()
             raise InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
+            self._keep_best()
             self._end("full")
         elif self.length >= self.limits.length:
             self._end("limit")
@@ -209,6 +208,13 @@ class SentenceSearch:
 
     def _ranked(self) -> list[tuple[Hypothesis, Prefix]]:
         return sorted(self.found, key=lambda one: (not one[0].complete, -one[0].score))
+
+    def _keep_best(self) -> None:
+        """Of more than K hypotheses, drop those of the lowest scores."""
+        ranked = self._ranked()
+        for _, leaf in ranked[self.limits.K :]:
+            self._mark(leaf, "dropped", "full")
+        self.found = ranked[: self.limits.K]
 
     def _end(self, reason: Reason) -> None:
         """Drop the live prefixes, or let them stand where the limit or the caller cut them."""

@@ -78,8 +78,8 @@ def plain_beam_search(model, source, K, alpha, limit):
         if alive and len(alive[0][0]) == limit:
             finished += alive
             alive = []
-    scored = [(t, total / ((5 + len(t)) / 6) ** alpha) for t, total in finished[:K]]
-    return sorted(scored, key=lambda s: (s[0][-1] != EOS, -s[1]))
+    scored = [(t, total / ((5 + len(t)) / 6) ** alpha) for t, total in finished]
+    return sorted(scored, key=lambda s: (s[0][-1] != EOS, -s[1]))[:K]
 
 
 def all_sequences(model, source, limit, alpha):

@@ -94,7 +94,7 @@ def reasons(beam_size: int) -> dict[Reason, str]:
         if beam_size > 1
         else "Not the most probable piece of its step.",
         "forbidden": "It writes a forbidden word, or leads to one.",
-        "full": "The search had all its hypotheses by then.",
+        "full": "The search had all its hypotheses by then, or enough better ones.",
         "bound": "It could no longer become one of the best.",
         "limit": "The length limit ended it.",
         "stopped": "The search was stopped there.",

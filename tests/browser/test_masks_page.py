@@ -130,10 +130,10 @@ def test_a_control_changes_the_picture_and_the_link_keeps_it(
         until(page, lambda: seen(page, "cross"), expected)
         until(page, lambda: {name: url(page).get(name) for name in wanted}, wanted)
         page.locator(".st-key-mask-grids").get_by_text("−∞ is added: hidden").wait_for()
-        root = ET.parse(saved_files(page, "mask-grids", tmp_path)["SVG"]).getroot()
-        numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
-        legend = ["0", "−∞"]
-        assert numbers == ["0" if one else "−∞" for one in may_see.ravel()] + legend
+    root = ET.parse(saved_files(page, "mask-grids", tmp_path)["SVG"]).getroot()
+    numbers = [word["text"] for word in words_of(root) if word["text"] in ("0", "−∞")]
+    legend = ["0", "−∞"]
+    assert numbers == ["0" if one else "−∞" for one in may_see.ravel()] + legend
     no_traceback(page)
 
 

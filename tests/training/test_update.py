@@ -168,8 +168,7 @@ def test_bf16_stays_near_full_precision(monkeypatch: pytest.MonkeyPatch) -> None
     assert rounded == pytest.approx(exact, rel=0.01)
 
 
-@pytest.mark.parametrize("bf16", [False, True])
-@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+@pytest.mark.parametrize(("r_drop", "bf16"), [(0.0, False), (5.0, True)])
 def test_no_update_waits_for_the_device(r_drop: float, bf16: bool) -> None:
     recipe = dataclasses.replace(RECIPE, r_drop=r_drop, bf16=bf16)
     # fake tensors have shapes and no values: what would have to look at a value fails

@@ -33,13 +33,22 @@ TEXTS = [
 ]
 
 
+SOURCE = [5, 4, EOS]
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return all_sequences(build(vocab_size=7), SOURCE, 4, 0.6)
+
+
 @pytest.mark.parametrize("texts", TEXTS, ids=str)
 @pytest.mark.parametrize("prefix", [" a", " ab", " a ", " ab a", " ab ", " b", "a", "aa"])
 @pytest.mark.parametrize("words", [(), ("a",), ("ab",)], ids=str)
-def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(texts, prefix, words):
+def test_exactly_the_texts_that_begin_with_a_text_prefix_can_be_written(
+    everything, texts, prefix, words
+):
     """Brute force again: in every way to cut them, with the scores that they have anyway."""
-    model, source = build(vocab_size=7), [5, 4, EOS]
-    everything = all_sequences(model, source, 4, 0.6)
+    model, source = build(vocab_size=7), SOURCE
     allowed = {
         tokens: score
         for tokens, score in everything.items()

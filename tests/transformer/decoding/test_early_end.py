@@ -22,7 +22,7 @@ def steps_and_hypotheses(model, **options):
 
 
 @pytest.mark.parametrize("alpha", [-1, 0, 0.6, 2])
-@pytest.mark.parametrize("K", [2, 5, 20])
+@pytest.mark.parametrize("K", [2, 6])
 def test_the_n_best_are_those_of_the_whole_search(K, alpha):
     saved = 0
     for seed, ending in MODELS:

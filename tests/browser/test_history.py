@@ -232,8 +232,8 @@ def test_one_action_is_one_entry_and_back_and_forward_are_exact(
             {"head": "4"},
         ),
         (lambda: choose(page, "View", "step by step"), {"view": "step by step"}),
-        (lambda: link("Architecture"), {"arch_layer": ""}),
-        (lambda: choose_example(page), {"text": EXAMPLES[1], "arch_layer": ""}),
+        (lambda: link("Architecture"), {"arch_layer": "2"}),
+        (lambda: choose_example(page), {"text": EXAMPLES[1], "arch_layer": "2"}),
     ]
     states = [whole_state(page)]
     assert states[0][1] == set(FIRST.items())

@@ -19,12 +19,13 @@ _ROUNDING = 1e-5
 def heads(
     kind_name: str, layer: int, head: int, step: int | None
 ) -> Callable[[Facts], Iterator[str]]:
-    """With one head open; the step counts from 0."""
+    """With one head open; the step counts from 0, and one that is not there is the first."""
     kind = KINDS[kind_name]
 
     def check(facts: Facts) -> Iterator[str]:
         yield from bar(facts)
-        every = {name: _crop(facts.trace.weights(name), name, step) for name in KINDS.values()}
+        now = 0 if step is not None and step >= len(facts.target) else step
+        every = {name: _crop(facts.trace.weights(name), name, now) for name in KINDS.values()}
         weights = every[kind][layer, head].astype(np.float64)
         first = 1 if kind == "decoder_self" and len(weights) > 1 else 0
         entropies, most, offsets, squares = [], [], [], []
@@ -58,8 +59,7 @@ def heads(
             for n, row in enumerate(rows, start=1):
                 yield f"attention_map row {n}: {row.removeprefix('the row that ')}"
                 yield f"ribbons row {n}: {row.removeprefix('the row that ')}"
-        if step is not None:
-            now = min(step, len(facts.target) - 1)
+        if now is not None:
             yield f"Step {now + 1}: {facts.rows('cross')[now]}."
             yield f"…does most up to step {now + 1}.…"
         c = facts.config

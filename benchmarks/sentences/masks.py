@@ -52,6 +52,8 @@ def grids(kind_name: str, row: int = 2, number_of: int = 0) -> Callable[[Facts],
         yield f"{name} may see {_listed(seen)}."
         if hidden:
             yield (f"{name} may not see {_listed(hidden)}: {why if len(hidden) > 1 else one_why}.")
+        if at >= len(one.source if kind == "encoder_self" else one.target):
+            yield "This row is padding itself: it is computed, and nobody reads it."
 
     return check
 

@@ -1,4 +1,4 @@
-"""python -m training.average: the mean of the weights of the last checkpoints (§6.1)."""
+"""python -m training.average: the mean of the weights of several checkpoints (§6.1)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from pathlib import Path
 import torch
 
 from transformer import checkpoint, command
-from transformer.arguments import Parser, whole_number
+from transformer.arguments import Parser, number, whole_number
 from transformer.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
 from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.reading import read_bytes
 
 CHECKPOINTS = "checkpoints"
 """The folder of a run that holds them."""
+
+LOG = "run.jsonl"
+
+LEAST_SHARE = 0.001
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -27,19 +31,30 @@ def checkpoints(run: Path) -> list[Path]:
 
 
 @torch.no_grad()
-def average(folders: Sequence[Path]) -> Checkpoint:
+def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> Checkpoint:
     """One checkpoint whose weights are the mean of those in these folders.
 
     Sums in float64, so that the order of the folders does not matter.
 
+    Args:
+        folders: checkpoint folders.
+        shares: how much each counts, all of them above 0; equally by default.
+
     Raises:
-        CheckpointError: if there are none, or they hold models of different shapes.
+        CheckpointError: if there are none, they hold models of different shapes, or there are more
+            or fewer shares than folders.
     """
     if not folders:
         raise CheckpointError("There are no checkpoints to average: let the run save one first.")
+    if shares is None:
+        shares = [1.0] * len(folders)
+    if len(shares) != len(folders):
+        raise CheckpointError(
+            f"{len(folders)} checkpoints have {len(shares)} shares: give one for each of them."
+        )
     first = checkpoint.load(folders[0])
-    sums = {name: p.double() for name, p in first.model.named_parameters()}
-    for folder in folders[1:]:
+    sums = {name: shares[0] * p.double() for name, p in first.model.named_parameters()}
+    for folder, share in zip(folders[1:], shares[1:], strict=True):
         other = checkpoint.load(folder)
         if (
             other.model.config != first.model.config
@@ -47,24 +62,38 @@ def average(folders: Sequence[Path]) -> Checkpoint:
         ):
             raise CheckpointError(f"{folder} holds another model than {folders[0]}.")
         for name, parameter in other.model.named_parameters():
-            sums[name] += parameter
+            sums[name] += share * parameter.double()
     for name, parameter in first.model.named_parameters():
-        parameter.copy_(sums[name] / len(folders))
+        parameter.copy_(sums[name] / sum(shares))
     return first
 
 
 def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> None:
     """Average the last checkpoints of a run into a checkpoint folder, its log and card beside it.
 
-    The weights are stored as float16: half the size, and within 2^-11 of the average.
-
     Raises:
         CheckpointError: if the run has no checkpoints, a file beside them is no text, or the folder
             cannot be written.
     """
-    averaged = average(checkpoints(run)[-last:])
+    _write(average(checkpoints(run)[-last:]), out, run / LOG, card)
+
+
+def write_average_of(
+    folders: Sequence[Path], shares: Sequence[float] | None, out: Path, card: Path | None = None
+) -> None:
+    """Average these checkpoints into a folder, the log of the first beside them where it has one.
+
+    Raises:
+        CheckpointError: if they have no mean, the log is no text, or the folder cannot be written.
+    """
+    log = folders[0] / LOG
+    _write(average(folders, shares), out, log if log.exists() else None, card)
+
+
+def _write(averaged: Checkpoint, out: Path, log: Path | None, card: Path | None) -> None:
+    """The weights as float16: half the size, and within 2^-11 of the average."""
     extra = {}
-    for name, path in (("run.jsonl", run / "run.jsonl"), ("MODEL_CARD.md", card)):
+    for name, path in ((LOG, log), ("MODEL_CARD.md", card)):
         if path is not None:
             extra[name] = _text(path)
     try:
@@ -89,15 +118,40 @@ def _text(path: Path) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
     parser = Parser(prog="python -m training.average", description=__doc__)
-    parser.add_argument("run", type=Path, help="the folder of a run")
-    parser.add_argument("--last", type=whole_number(1), default=5, help="how many checkpoints (5)")
+    parser.add_argument(
+        "folders",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="one folder of a run, whose last checkpoints are averaged, or several checkpoints",
+    )
+    parser.add_argument("--last", type=whole_number(1), help="how many checkpoints of the run (5)")
+    parser.add_argument(
+        "--shares",
+        type=number(LEAST_SHARE, 1.0),
+        nargs="+",
+        metavar="SHARE",
+        help="how much each of several checkpoints counts (equally)",
+    )
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
     options = parser.parse_args(arguments)
-    return command.run(
-        "training.average",
-        lambda: write_average(options.run, options.last, options.out, options.card),
-    )
+    if len(options.folders) == 1:
+        if options.shares is not None:
+            parser.error("--shares are of several checkpoints: name them, or leave it out")
+        last = options.last or 5
+
+        def write() -> None:
+            write_average(options.folders[0], last, options.out, options.card)
+
+    else:
+        if options.last is not None:
+            parser.error("--last is for one run: name one folder, or leave it out")
+
+        def write() -> None:
+            write_average_of(options.folders, options.shares, options.out, options.card)
+
+    return command.run("training.average", write)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ def test_models_of_different_shapes_have_no_mean(
     ("arguments", "sentence"),
     [
         (["none", "--out", "mean"], "There are no checkpoints to average"),
+        (["run", "run", "--out", "mean", "--shares", "1"], "2 checkpoints have 1 shares: give one"),
         (["run", "--out", "mean", "--card", "none.md"], "none.md cannot be read: No such file"),
         (["run", "--out", "mean", "--card", "binary"], "binary is not UTF-8 at byte 3: it is no"),
         (["run", "--out", "mean", "--card", "/dev/zero"], "/dev/zero cannot be read: it is no reg"),
@@ -114,3 +115,33 @@ def test_the_mean_is_the_same_in_any_order(run: Path) -> None:
     there, back = average(folders), average(folders[::-1])
     for name, weight in there.model.state_dict().items():
         assert torch.equal(weight, back.model.state_dict()[name])
+
+
+def test_several_checkpoints_are_averaged_by_their_shares(
+    run: Path, model: Transformer, tmp_path: Path
+) -> None:
+    one, _, three = checkpoints(run)
+    shutil.copy(run / "run.jsonl", one)
+    command = [str(one), str(three), "--shares", "0.6", "0.2", "--out", str(tmp_path / "mean")]
+    assert main(command) == 0
+    assert _times(tmp_path / "mean", model) == pytest.approx(0.75 * 1 + 0.25 * 6, rel=1e-3)
+    assert (tmp_path / "mean" / "run.jsonl").read_text() == '{"step": 0}\n'
+    assert main([str(one), str(three), "--out", str(tmp_path / "alike")]) == 0
+    assert _times(tmp_path / "alike", model) == pytest.approx(3.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "--shares", "1"], "--shares are of several checkpoints"),
+        (["a", "b", "--last", "2"], "--last is for one run"),
+        (["a", "b", "--shares", "0", "1"], "'0' must be a number from 0.001 to 1.0"),
+    ],
+)
+def test_an_option_of_the_other_kind_of_mean_is_refused(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--out", "mean"])
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err

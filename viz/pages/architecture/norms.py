@@ -41,6 +41,8 @@ LAYER = "arch_layer"
 Streamlit drops from a link what a widget of the page that is left is bound to."""
 NORM = "arch_norm"
 """Name in the URL of the norm that is looked at."""
+ROUNDING = 1e-4
+"""A smaller change of a normalised value, whose spread is 1, is the rounding of float32."""
 NAMES = {short(box): box for box in BOXES if box.name.endswith("_norm")}
 
 
@@ -150,7 +152,8 @@ def _joining(alone: NormValues, inside: NormValues, others: int) -> None:
     by_layer, by_batch = layer_norm(alone.x, alone.eps), batch_norm(alone.x, own, alone.eps)
 
     def change(before: Floats, now: Floats) -> str:
-        return f"{np.abs(now[:1, :length] - before).max():.2g}"
+        largest = np.abs(now[:1, :length] - before).max()
+        return "0 but for rounding" if largest < ROUNDING else f"{largest:.2g}"
 
     layer = change(by_layer, layer_norm(inside.x, inside.eps))
     real = change(by_batch, batch_norm(inside.x, inside.real, inside.eps))

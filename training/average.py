@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
+from training.runlog import LOG
 from transformer import checkpoint, command
 from transformer.arguments import Parser, number, whole_number
 from transformer.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
@@ -17,9 +19,11 @@ from transformer.reading import read_bytes
 CHECKPOINTS = "checkpoints"
 """The folder of a run that holds them."""
 
-LOG = "run.jsonl"
+LAST = 5
+"""How many checkpoints of a run are averaged, unless told."""
 
 LEAST_SHARE = 0.001
+"""A smaller share would be about as little as float16 rounds away."""
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -71,6 +75,8 @@ def average(folders: Sequence[Path], shares: Sequence[float] | None = None) -> C
 def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> None:
     """Average the last checkpoints of a run into a checkpoint folder, its log and card beside it.
 
+    The weights are stored as float16: half the size, and within 2^-11 of the average.
+
     Raises:
         CheckpointError: if the run has no checkpoints, a file beside them is no text, or the folder
             cannot be written.
@@ -81,17 +87,19 @@ def write_average(run: Path, last: int, out: Path, card: Path | None = None) -> 
 def write_average_of(
     folders: Sequence[Path], shares: Sequence[float] | None, out: Path, card: Path | None = None
 ) -> None:
-    """Average these checkpoints into a folder, the log of the first beside them where it has one.
+    """Average any checkpoints, as `average` does, into a checkpoint folder, likewise as float16.
+
+    Beside the weights lies the log of the first one, where it has one.
 
     Raises:
-        CheckpointError: if they have no mean, the log is no text, or the folder cannot be written.
+        CheckpointError: if they have no mean, a file beside them is no text, or the folder cannot
+            be written.
     """
     log = folders[0] / LOG
     _write(average(folders, shares), out, log if log.exists() else None, card)
 
 
 def _write(averaged: Checkpoint, out: Path, log: Path | None, card: Path | None) -> None:
-    """The weights as float16: half the size, and within 2^-11 of the average."""
     extra = {}
     for name, path in ((LOG, log), ("MODEL_CARD.md", card)):
         if path is not None:
@@ -125,7 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="FOLDER",
         help="one folder of a run, whose last checkpoints are averaged, or several checkpoints",
     )
-    parser.add_argument("--last", type=whole_number(1), help="how many checkpoints of the run (5)")
+    parser.add_argument("--last", type=whole_number(1), help=f"how many of the run ({LAST})")
     parser.add_argument(
         "--shares",
         type=number(LEAST_SHARE, 1.0),
@@ -136,22 +144,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="the checkpoint folder to write")
     parser.add_argument("--card", type=Path, help="a MODEL_CARD.md to put beside the weights")
     options = parser.parse_args(arguments)
-    if len(options.folders) == 1:
-        if options.shares is not None:
-            parser.error("--shares are of several checkpoints: name them, or leave it out")
-        last = options.last or 5
+    several = len(options.folders) > 1
+    if several and options.last is not None:
+        parser.error("--last is for one run: name one folder, or leave it out")
+    if not several and options.shares is not None:
+        parser.error("--shares are of several checkpoints: name them, or leave it out")
+    return command.run("training.average", lambda: _run(options))
 
-        def write() -> None:
-            write_average(options.folders[0], last, options.out, options.card)
 
+def _run(options: argparse.Namespace) -> None:
+    if len(options.folders) > 1:
+        write_average_of(options.folders, options.shares, options.out, options.card)
     else:
-        if options.last is not None:
-            parser.error("--last is for one run: name one folder, or leave it out")
-
-        def write() -> None:
-            write_average_of(options.folders, options.shares, options.out, options.card)
-
-    return command.run("training.average", write)
+        write_average(options.folders[0], options.last or LAST, options.out, options.card)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from transformer.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
 
+LOG = "run.jsonl"
+"""The file of a run's folder that its log is in."""
+
 MAX_STEP = 10**12
 """Of a record; whatever counts steps lies below."""
 

@@ -21,7 +21,7 @@ from training.devices import ProcessInfo
 from training.journal import Journal
 from training.probes import is_probe_step, save_probes
 from training.progress import Progress
-from training.runlog import Record
+from training.runlog import LOG, Record
 from training.saving import Saver
 from training.shared_validation import SharedValidation
 from training.state import Identity
@@ -34,7 +34,7 @@ from transformer.errors import HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.tokenizer import Tokenizer
 
-AVERAGED, PROBES, LOG, TENSORBOARD = "averaged", "probes", "run.jsonl", "tensorboard"
+AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
 
 
 class TrainingError(HeadlightError):

@@ -11,10 +11,10 @@ from typing import Any
 
 from training import runlog
 from training.average import checkpoints
-from training.runlog import Record
+from training.runlog import LOG, Record
 from training.saving import STATE
 from training.state import STATE_JSON
-from training.trainer import AVERAGED, LOG
+from training.trainer import AVERAGED
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, unreadable
 from transformer.reading import MIB, read_bytes

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import safetensors.torch
 
+from training.runlog import LOG
 from transformer import checkpoint, command
 from transformer.analysis.paper.learned_positions import TABLE
 from transformer.arguments import Parser
@@ -14,7 +15,6 @@ from transformer.atomic import replace_folder
 from transformer.errors import ConfigError, unreadable, unwritable
 from transformer.reading import GIB, read_bytes
 
-LOG = "run.jsonl"
 STACKS = ("encoder", "decoder")
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from training import runlog
-from training.runlog import Record, RunLogError
+from training.runlog import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.explanations import code_line, explain
 from viz.draw.formatting import counted
@@ -22,7 +22,7 @@ from viz.figures.training import (
     values_left_out,
 )
 from viz.pages.training import logs, run_menu
-from viz.pages.training.runs import BUNDLED_NAME, LOG, is_live, known_runs
+from viz.pages.training.runs import BUNDLED_NAME, is_live, known_runs
 
 RUNS = "runs"
 """Name in the URL."""

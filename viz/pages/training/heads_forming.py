@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from training.runlog import MAX_STEP, RunLogError
+from training.runlog import LOG, MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
@@ -31,7 +31,7 @@ from viz.pages.training import logs, run_menu
 from viz.pages.training.forming_text import forming_said, measured, roles
 from viz.pages.training.measure_chart import measure_chart
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
-from viz.pages.training.runs import LOG, is_live, known_runs
+from viz.pages.training.runs import is_live, known_runs
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from training import runlog
-from training.runlog import RunLogError
+from training.runlog import LOG, RunLogError
 from transformer.files import BUNDLED
 from viz.pages.training import logs
 
@@ -20,9 +20,6 @@ RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
 
 BUNDLED_NAME = "bundled"
-
-LOG = "run.jsonl"
-"""The file of a run's folder that its log is in."""
 
 MAX_RUNS = 200
 """Runs of the server that the menus offer, the newest."""

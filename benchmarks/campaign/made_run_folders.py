@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from training.runlog import LOG
 from transformer.files import BUNDLED
-from viz.pages.training.runs import LOG
 
 # what stands where a number belongs
 VALUES = (

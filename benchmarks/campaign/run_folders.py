@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from benchmarks.campaign.made_run_folders import makers
 from benchmarks.campaign.outcome import Outcome, Verdict
+from training.runlog import LOG
 from transformer.errors import HeadlightError
 from viz.pages.training import logs, probes
 from viz.pages.training.heads_forming import WHOSE
-from viz.pages.training.runs import LOG, RUNS_VARIABLE, is_live
+from viz.pages.training.runs import RUNS_VARIABLE, is_live
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest

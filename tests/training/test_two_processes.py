@@ -44,7 +44,7 @@ def test_a_run_of_two_processes_that_one_goes_on_with_is_the_run_of_one(
 ) -> None:
     text = RECIPE.replace("P_drop = 0.1", "P_drop = 0.0")
     # Adam's first steps follow the sign of a gradient: at the paper's rate they lift the rounding
-    text = text.replace("lr_factor = 1.0", "lr_factor = 0.3")
+    text = text.replace("lr_factor = 1.0", "lr_factor = 0.1")
     recipe.write_text(text.replace("validate_every = 12", "validate_every = 10"))
     halves = tmp_path / "halves.toml"
     halves.write_text(recipe.read_text() + "micro_batch_tokens = 100\n")

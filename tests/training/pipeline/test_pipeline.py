@@ -23,6 +23,8 @@ from transformer import checkpoint
 from transformer.analysis.paper.learned_positions import learned_positions
 from viz.app import trained_rows
 
+pytestmark = pytest.mark.usefixtures("_one_fork_server")
+
 ROOT = Path(__file__).parents[3]
 GPU = ROOT / "training" / "configs" / "gpu"
 ABSENT = (

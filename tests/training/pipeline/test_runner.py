@@ -17,6 +17,8 @@ from training.pipeline.place import Place
 from training.pipeline.runner import Runner
 from transformer.errors import ConfigError
 
+pytestmark = pytest.mark.usefixtures("_one_fork_server")
+
 MODULE = "tests.training.pipeline.jobs"
 
 

@@ -1,11 +1,13 @@
-"""The speed of a training is measured where torch.compile fails, too."""
+"""The speed of a training is measured where torch.compile fails, or bfloat16 is emulated, too."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from benchmarks.training import main
+from benchmarks import training
+from benchmarks.training import Turn, main
+from training.devices import ProcessInfo
 
 TINY = [
     "--layers", "1", "--batch-tokens", "64", "--steps", "1", "--warmup", "0", "--turns", "1",
@@ -27,3 +29,16 @@ def test_where_layers_cannot_be_compiled_it_is_said_and_measured_without(
     assert sentence.startswith("demo: torch.compile fails here, so ours is not compiled: attn_bias")
     assert sentence.endswith("is not correctly aligned.")
     assert printed.err == ""
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_loop_in_emulated_bfloat16_is_not_measured(
+    native: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ProcessInfo, "has_native_bf16", native)
+    monkeypatch.setattr(training, "_in_a_process", lambda _: Turn(1_000, 1.0))
+    assert main(["--turns", "1"]) == 0
+    printed = capsys.readouterr().out
+    measured = [line.split("|")[2].strip() for line in printed.splitlines() if "demo" in line]
+    assert measured == ["ours", "plain", *["plain bf16"] * native]
+    assert ("no bfloat16 on this processor" in printed) != native

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -37,12 +37,18 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
 
 
 @pytest.fixture
-def serve(trained_folder: Path, monkeypatch):
-    """Open the app, or one page of it, at a URL."""
-    st.cache_resource.clear()
+def serve(trained_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., AppTest]]:
+    """Open the app, or one page of it, at a URL.
+
+    What the app remembers stays from one test to the next, as from one reader to the next; it is
+    forgotten before and after a test that puts other code in the place of the app's.
+    """
+    has_other_code = "monkeypatch" in request.fixturenames
+    if has_other_code:
+        st.cache_resource.clear()
 
     def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
-        monkeypatch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
+        patch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
         if page is None:
             app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         else:
@@ -51,7 +57,10 @@ def serve(trained_folder: Path, monkeypatch):
             app.query_params[name] = value
         return app.run()
 
-    return open_
+    with pytest.MonkeyPatch.context() as patch:
+        yield open_
+    if has_other_code:
+        st.cache_resource.clear()
 
 
 GIVEN = {

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
@@ -37,30 +36,23 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
 
 
 @pytest.fixture
-def serve(trained_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., AppTest]]:
-    """Open the app, or one page of it, at a URL.
+def serve(trained_folder: Path) -> Iterator[Callable[..., AppTest]]:
+    """Open the app, or one page of it, at a URL."""
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # not the test's own: see `_remembers_no_other_code`
 
-    What the app remembers stays from one test to the next, as from one reader to the next; it is
-    forgotten before and after a test that puts other code in the place of the app's.
-    """
-    has_other_code = "monkeypatch" in request.fixturenames
-    if has_other_code:
-        st.cache_resource.clear()
+        def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
+            patch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
+            if page is None:
+                app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+            else:
+                app = AppTest.from_function(page, default_timeout=60)
+            for name, value in url.items():
+                app.query_params[name] = value
+            return app.run()
 
-    def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
-        patch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
-        if page is None:
-            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        else:
-            app = AppTest.from_function(page, default_timeout=60)
-        for name, value in url.items():
-            app.query_params[name] = value
-        return app.run()
-
-    with pytest.MonkeyPatch.context() as patch:
         yield open_
-    if has_other_code:
-        st.cache_resource.clear()
 
 
 GIVEN = {

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterator
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 
@@ -14,3 +15,18 @@ def _packages_are_scanned_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _remembers_no_other_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What the app remembers stays from one test to the next, as from one reader to the next.
+
+    It is forgotten before and after a test that may put other code in the place of the app's, which
+    is one that asks for `monkeypatch`, itself or through a fixture.
+    """
+    has_other_code = "monkeypatch" in request.fixturenames
+    if has_other_code:
+        st.cache_resource.clear()
+    yield
+    if has_other_code:
+        st.cache_resource.clear()

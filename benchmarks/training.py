@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
     for name, value in dataclasses.asdict(ON_GPU if gpu else ON_CPU).items():
         if getattr(options, name) is None:
             setattr(options, name, value)
-    sides = SIDES[:1] if options.alone else SIDES
+    sides: tuple[str, ...] = SIDES[:1] if options.alone else SIDES
     # where bfloat16 is emulated, one step of the loop was measured to take a hundred seconds
     emulated = not ProcessInfo(torch.device("cuda" if gpu else "cpu")).has_native_bf16
     if emulated:

@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
         if getattr(options, name) is None:
             setattr(options, name, value)
     sides: tuple[str, ...] = SIDES[:1] if options.alone else SIDES
-    # where bfloat16 is emulated, one step of the loop was measured to take a hundred seconds
+    # where bfloat16 is emulated, one step of the loop was measured to take a minute
     emulated = not ProcessInfo(torch.device("cuda" if gpu else "cpu")).has_native_bf16
     if emulated:
         sides = tuple(side for side in sides if side != SIDES[2])

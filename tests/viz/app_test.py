@@ -38,9 +38,8 @@ def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
 @pytest.fixture
 def serve(trained_folder: Path) -> Iterator[Callable[..., AppTest]]:
     """Open the app, or one page of it, at a URL."""
-    with (
-        pytest.MonkeyPatch.context() as patch
-    ):  # not the test's own: see `_remembers_no_other_code`
+    # not the test's own patch, which `_remembers_no_other_code` looks for
+    with pytest.MonkeyPatch.context() as patch:
 
         def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
             patch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
@@ -64,26 +64,31 @@ def faults(page: Page, axe: str) -> list[dict[str, Any]]:
     return [one for one in found if one["impact"] in SERIOUS]
 
 
-def test_no_page_has_a_serious_fault(shared: Page, address: str, axe: str) -> None:
-    page = shared
+@pytest.fixture
+def resized(shared: Page) -> Iterator[Page]:
+    """The shared tab, which gets its width and its theme back."""
+    yield shared
+    shared.set_viewport_size({"width": 1280, "height": 900})
+    shared.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize(
+    ("path", "view"), EVERY, ids=["-".join((path, *view.values())) for path, view in EVERY]
+)
+def test_no_page_has_a_serious_fault(
+    resized: Page, address: str, axe: str, path: str, view: dict[str, str]
+) -> None:
     theme = "getComputedStyle(document.querySelector('.stApp')).colorScheme"
     found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
-    try:
-        for path, view in EVERY:
-            page.set_viewport_size({"width": 1440, "height": 900})
-            page.emulate_media(color_scheme="light")
-            enter(page, f"{address}/{path}?{urlencode({'text': SENTENCE, **view})}")
-            page.locator(".st-key-explanation").wait_for()  # the last that a page draws
-            # a page load is the dear part: all ways on one
-            for wide, scheme in WAYS:
-                page.set_viewport_size({"width": wide, "height": 900})
-                page.emulate_media(color_scheme=scheme)
-                until(page, lambda: page.evaluate(theme), scheme)
-                if serious := faults(page, axe):
-                    found[path, *view.values(), wide, scheme] = serious
-    finally:
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.emulate_media(color_scheme="light")
+    enter(resized, f"{address}/{path}?{urlencode({'text': SENTENCE, **view})}")
+    resized.locator(".st-key-explanation").wait_for()  # the last that a page draws
+    # a page load is the dear part: all ways on one
+    for wide, scheme in WAYS:
+        resized.set_viewport_size({"width": wide, "height": 900})
+        resized.emulate_media(color_scheme=scheme)
+        until(resized, lambda: resized.evaluate(theme), scheme)
+        if serious := faults(resized, axe):
+            found[wide, scheme] = serious
     assert not found, told(found)
 
 

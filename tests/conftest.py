@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from transformer import Tokenizer, Transformer, Translator
+
+# the models are so small that a second thread would only wait; read once, where torch is loaded, in
+# the processes that tests start too
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # the same examples in every run, however slow the machine
 hypothesis.settings.register_profile("headlight", derandomize=True, deadline=None)
@@ -31,14 +36,6 @@ gc.set_threshold(10_000, 20, 50)
 
 def pytest_collection_finish() -> None:
     gc.freeze()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """The models are so small that a second thread would only wait."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)

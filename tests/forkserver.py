@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 from multiprocessing.context import ForkServerContext
-from multiprocessing.forkserver import ensure_running
-
-import pytest
 
 from viz.app.navigation import TITLES
 
@@ -25,11 +22,8 @@ SERVING = [
 
 
 def forkserver() -> ForkServerContext:
-    """Starts processes that have the slow imports behind them, and compute on one thread."""
+    """Starts processes that have the slow imports behind them."""
     context = multiprocessing.get_context("forkserver")
     modules = ["tests.collector_off", *TRAINING, *SERVING, "tests.collector_on"]
     context.set_forkserver_preload(modules)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "1")  # which is read once, when torch is loaded
-        ensure_running()
     return context

@@ -6,9 +6,6 @@ import random
 from pathlib import Path
 
 import pytest
-import torch
-
-torch.set_num_threads(1)
 
 NOUNS = {"dog": "Hund", "man": "Mann", "bird": "Vogel", "boy": "Junge", "horse": "Esel"}
 VERBS = {"sees": "sieht", "hears": "hört", "finds": "findet", "likes": "mag", "calls": "ruft"}

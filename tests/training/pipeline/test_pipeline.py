@@ -39,7 +39,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "absent").mkdir()
     for name in ABSENT:
         (tmp_path / "absent" / f"{name}.py").write_text(f"raise ImportError('no {name} here')\n")
-    return {**os.environ, "PYTHONPATH": str(tmp_path / "absent"), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": str(tmp_path / "absent")}
 
 
 def has_processes(group: int) -> bool:

@@ -82,6 +82,28 @@ def prepare(page: str) -> None:
         in_address._send_query_param_msg()
 
 
+def clamp_number(name: str, most: int) -> None:
+    """Bring a number that counts from 1 into its range before a widget reads it from the address.
+
+    The widget would take its default in the place of one that it cannot hold.
+
+    Args:
+        name: of the widget, in the address.
+        most: the largest number that the widget takes.
+    """
+    try:
+        given = int(st.query_params.get(name, ""))
+    except ValueError:
+        return
+    if 1 <= given <= most:
+        return
+    st.query_params[name] = str(min(max(given, 1), most))
+    ctx = get_script_run_ctx()
+    assert ctx is not None  # a run has one
+    with ctx.session_state.query_params() as in_address:
+        in_address.set_initial_query_params_from_current()
+
+
 def is_restored() -> bool:
     """Whether this run is one for Back or Forward.
 

@@ -43,3 +43,17 @@ def test_a_number_that_is_out_of_range_becomes_the_nearest(before: int | None, d
     app.run()
     assert not app.exception
     assert [text.value for text in app.text] == [drawn]
+
+
+@pytest.mark.parametrize(
+    ("linked", "drawn"), [("3", "3"), ("99", "3"), ("0", "1"), ("-7", "1"), ("x", "2")]
+)
+def test_a_number_of_a_link_that_is_out_of_range_becomes_the_nearest(
+    linked: str, drawn: str
+) -> None:
+    app = AppTest.from_function(number)
+    app.query_params["number_of_test"] = linked
+    for _ in range(2):
+        app.run()
+        assert not app.exception
+        assert [text.value for text in app.text] == [drawn]

@@ -127,11 +127,11 @@ def test_a_row_of_padding_says_that_it_is_one(opened, made) -> None:
 
 
 def test_a_row_that_the_batch_does_not_have_is_not_asked_for(opened, made, translator) -> None:
-    # by a link
-    app = opened(kind="encoder", **{"mask-sentence": "9", "mask-row": "999"})
-    assert grids(app)["chosen"] == [0, 2]  # the third row, as without a link
-    # by sentences that were longer, or more of them, a moment before
     last = len(made.source_tokens[0])
+    # by a link: the nearest is shown
+    app = opened(kind="encoder", **{"mask-sentence": "9", "mask-row": "999"})
+    assert grids(app)["chosen"] == [2, last - 1]
+    # by sentences that were longer, or more of them, a moment before
     app = opened(kind="encoder", **{"mask-sentence": "3", "mask-row": str(last)})
     assert grids(app)["chosen"] == [2, last - 1]
     app.text_area(key="more").set_value("").run()

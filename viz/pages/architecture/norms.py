@@ -19,6 +19,7 @@ from transformer.analysis.paper.norms import (
 from transformer.layers import AddAndNorm
 from viz.app import further_sentences, sentence_bar
 from viz.app.cached_results import trace_identity
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import pick_layer
 from viz.app.memory import memo_per_trace
@@ -135,10 +136,11 @@ def _spreads(
     for n, (column, what, names) in enumerate(
         zip(columns, ("token", "feature"), (counted, features), strict=True)
     ):
-        column.altair_chart(
-            spread_chart({name: pair[n] for name, pair in spreads.items()}, names, what, most),
-            alt=f"Standard deviation of each {what} after layer norm and after batch norm.",
-        )
+        with column:
+            altair_chart(
+                spread_chart({name: pair[n] for name, pair in spreads.items()}, names, what, most),
+                alt=f"Standard deviation of each {what} after layer norm and after batch norm.",
+            )
 
 
 def _joining(alone: NormValues, inside: NormValues, others: int) -> None:

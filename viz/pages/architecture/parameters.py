@@ -16,6 +16,7 @@ from transformer.analysis.paper.counting import (
 )
 from transformer.marian.tokenizer import MarianTokenizer
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo
 from viz.pages.architecture.parameters_chart import millions, parts_chart
@@ -58,7 +59,7 @@ def show(row: DeltaGenerator) -> None:
     with picture:
         named = {name: parameters_by_formula(other) for name, other in presets.items()}
         chosen = {} if config in presets.values() else {AS_CHOSEN: formula}
-        st.altair_chart(
+        altair_chart(
             parts_chart(chosen | named),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )

@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.config import TransformerConfig
 from transformer.files import BUNDLED
 from viz.app import trained_rows
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.paper_tables import BASE, TABLE_3, PaperRow, describe_change
 from viz.app.trained_rows import TrainedRow
@@ -72,9 +73,10 @@ def _differences(placed: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
     st.subheader("What a change does, in the paper and here", anchor=False)
     for panel, column in zip(st.columns(2, gap="medium"), PANELS, strict=True):
         title, _ = PANELS[column]
-        panel.altair_chart(
-            difference_chart(changes, column), alt=f"Each row: {title}, in the paper and here."
-        )
+        with panel:
+            altair_chart(
+                difference_chart(changes, column), alt=f"Each row: {title}, in the paper and here."
+            )
 
 
 def _pair(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:

@@ -21,6 +21,7 @@ from transformer.analysis.paper.complexity import (
 from transformer.attention import MultiHeadAttention
 from transformer.files import ASSETS
 from viz.app import sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.pages.architecture.work_chart import growth_chart, lengths
@@ -45,7 +46,7 @@ def show() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(f"By formula, {_shape(sizes.d, sizes.h, sizes.k)}", anchor=False)
-        st.altair_chart(
+        altair_chart(
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
@@ -126,7 +127,7 @@ def _measured(quantity: str, sizes: Sizes) -> None:
         )
         return
     st.subheader(f"Measured, {_shape(d, h, k)}", anchor=False)
-    st.altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
+    altair_chart(chart, alt=f"{title} over the length of the sequence, as measured.")
     st.text(caption)
     if (d, h, k) != (sizes.d, sizes.h, sizes.k):
         st.text("The two charts are of different sizes: compare their slopes, not their values.")

@@ -21,6 +21,7 @@ from transformer.analysis.paper.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
 from viz.app import navigation, sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
 from viz.app.memory import memo_per_trace
@@ -233,7 +234,7 @@ def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
         marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
         if chosen.temperature != 1:
             marks["here"] = scaling.factor(chosen.scale, d_k, chosen.temperature)
-        st.altair_chart(
+        altair_chart(
             saturation_chart(at, row.largest, row.entropy / most, row.gradient, marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
@@ -246,7 +247,7 @@ def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
                 of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
             ),
         )
-        st.altair_chart(
+        altair_chart(
             variance_chart(*head, WIDTHS, _gaussian()),
             alt="Variance of q · k over the width of queries and keys.",
         )

@@ -15,6 +15,7 @@ from transformer.attention import attention_scores
 from transformer.languages import Languages
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from viz.app import further_sentences, sentence_bar
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, clamp_state, whole_number
 from viz.app.head_picker import pick_kind
@@ -189,7 +190,7 @@ def _shift(made: TraceBatch, picture: DeltaGenerator, words: DeltaGenerator) -> 
         real = masking.real_queries(made, "decoder_self").sum(1)
         titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
         with st.container(key="mask-shift"):
-            st.altair_chart(
+            altair_chart(
                 shift_chart(made.decoder_tokens, made.target_tokens, titles),
                 width="content",
                 alt="What the decoder reads and what it writes at each position of each sentence.",

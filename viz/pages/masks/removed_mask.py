@@ -10,6 +10,7 @@ from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.paper.leaks import Leak, leak
 from viz.app.cached_results import trace_identity
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo_per_trace
 from viz.draw.formatting import format_number, listing
@@ -56,7 +57,7 @@ def leaks_with_and_without(
 def draw_shares(unmasked: Leak, kind: Kind) -> None:
     """How much of each head's attention leaks."""
     st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
-    st.altair_chart(
+    altair_chart(
         share_chart(unmasked.to_hidden, unmasked.to_padding),
         alt=f"The share of each head's attention that goes to {HIDDEN[kind]}.",
     )
@@ -70,7 +71,7 @@ def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sen
         f"{unmasked.mean_losses[sentence]:.3f} without it",
         anchor=False,
     )
-    st.altair_chart(
+    altair_chart(
         loss_chart(batch.target_tokens[sentence], masked.loss[sentence], unmasked.loss[sentence]),
         alt="The loss on each next word, with the mask and without it.",
     )

@@ -9,6 +9,7 @@ import streamlit as st
 
 from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.app.memory import memo
@@ -96,7 +97,7 @@ def curves() -> None:
     at = np.arange(steps * (size.length - 1) + 1) / steps
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        st.altair_chart(
+        altair_chart(
             wave_curves(
                 sinusoidal_positions(*size).numpy(),
                 dimensions,
@@ -108,7 +109,7 @@ def curves() -> None:
             alt="The value of each chosen dimension over the positions.",
         )
     with beside:
-        st.altair_chart(
+        altair_chart(
             wavelength_chart(waves, dimensions),
             key="pe_wavelengths",
             alt="The wavelength of every dimension on a logarithmic axis.",
@@ -148,7 +149,7 @@ def similarity() -> None:
             )
         else:
             starts = sorted({0, length // 4, length // 2, length - 1})
-            st.altair_chart(
+            altair_chart(
                 similarity_curves(products[starts], starts, formula),
                 key="pe_similarity",
                 alt="The product of two positions over their distance, for several positions.",

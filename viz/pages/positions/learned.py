@@ -14,6 +14,7 @@ from transformer.analysis.paper.learned_positions import (
 )
 from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.memory import memo, state_of_file
 from viz.app.paper_tables import TABLE_3
@@ -39,7 +40,7 @@ def learned() -> None:
         st.plotly_chart(
             cosine_maps(maps), key="pe_learned", alt="How alike each two positions of a table are."
         )
-        st.altair_chart(
+        altair_chart(
             neighbours_chart(
                 {name: np.diagonal(found, 1) for name, found in maps.items()}, d_model**-0.5
             ),

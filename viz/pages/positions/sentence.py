@@ -22,6 +22,7 @@ from transformer.analysis.paper.positions import (
 from transformer.embedding import Embedding
 from viz.app import cached_results, sentence_bar
 from viz.app.candidates import MARKS, show_candidate
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.app.memory import memo_per_trace
@@ -111,7 +112,7 @@ def beyond() -> None:
     }
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        st.altair_chart(
+        altair_chart(
             moved_chart(STEPS, found, k),
             key="pe_beyond",
             alt="The probability of the translation over the distance that its positions moved.",
@@ -145,7 +146,7 @@ def without() -> None:
     languages = trace.languages
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        st.altair_chart(
+        altair_chart(
             pieces_chart(trace.target_tokens, {AS_IT_IS: trace.log_probs, **found}, languages),
             key="pe_without",
             alt="The probability of each piece of the translation under each edit.",

@@ -9,6 +9,7 @@ import streamlit as st
 from training import runlog
 from training.schedule import learning_rate
 from transformer.files import BUNDLED
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number
 from viz.draw.labels import quoted
@@ -62,7 +63,7 @@ def show() -> None:
         curves[USED] = _used()
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
-        st.altair_chart(
+        altair_chart(
             schedule_chart(curves, peaks, log=axes == "logarithmic"),
             alt="The learning rate over the steps of each curve.",
         )

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from training import runlog
 from training.runlog import LOG, Record, RunLogError
 from training.schedule import learning_rate
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.draw.formatting import counted
 from viz.figures.training import (
@@ -67,7 +68,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
         st.subheader("Loss", anchor=False)
-        st.altair_chart(
+        altair_chart(
             run_chart(
                 runs,
                 {"loss": "training", "validation_loss": "validation"},
@@ -98,23 +99,23 @@ def _small(runs: dict[str, Sequence[Record]]) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Perplexity", anchor=False)
-        st.altair_chart(
+        altair_chart(
             run_chart(runs, {"validation_perplexity": "validation"}, unit="per piece", log=True),
             alt="Validation perplexity over the steps of each run.",
         )
         st.subheader("Learning rate", anchor=False)
-        st.altair_chart(
+        altair_chart(
             learning_rate_chart(runs),
             alt="Planned and used learning rate over the steps of each run.",
         )
     with right:
         st.subheader("BLEU", anchor=False)
-        st.altair_chart(
+        altair_chart(
             run_chart(runs, {"validation_bleu": "validation, greedy"}, unit="BLEU"),
             alt="Validation BLEU over the steps of each run.",
         )
         st.subheader("Speed", anchor=False)
-        st.altair_chart(
+        altair_chart(
             run_chart(runs, {"tokens_per_second": "speed"}, unit="target tokens / s", ticks="~s"),
             alt="Target tokens a second over the steps of each run.",
         )

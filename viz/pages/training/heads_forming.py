@@ -18,6 +18,7 @@ from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.heads.roles import head_roles
 from transformer.files import BUNDLED
 from transformer.languages import Languages
+from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.mounts import mount, mount_grid
@@ -156,7 +157,7 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
         _large(one, kind, drawn.languages, origin.caption(head_caption(kind, layer, head)))
         name = _measure_name()
-        st.altair_chart(
+        altair_chart(
             measure_chart(
                 list(traces),
                 np.stack([measured(trace, kind, name) for trace in traces.values()]),

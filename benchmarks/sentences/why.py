@@ -53,7 +53,8 @@ def why(
             f"{probability(log_p[other])} for “{another}”: log-odds {signed(odds)} nats, for "
             f"“{one if odds >= 0 else another}”."
         )
-        by_gradient = {n: slopes(facts, at, other)[kind] for n, kind in KINDS.items()}
+        slope = slopes(facts, at, other)
+        by_gradient = {n: slope[kind] for n, kind in KINDS.items()}
         matrix = output_matrix(facts)
         along = direct(facts, at, matrix[facts.target[at]] - matrix[other])
         by_logit = {n: along[kind] for n, kind in KINDS.items() if kind in along}

@@ -120,7 +120,6 @@ def plan(folder: Path, part: str) -> Path:
     return path
 
 
-@pytest.mark.timeout(200)
 def test_a_call_ends_in_its_minutes_and_the_next_goes_on_with_what_fits_into_the_part(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from viz.app.address import MAX_CHARACTERS, clamp_number, is_restored, say_if_cut
+from viz.app.address import MAX_CHARACTERS, clamp_number, say_if_cut
 
 T = TypeVar("T", bound=str)
 
@@ -94,6 +94,6 @@ def clamp_state(key: str, most: int, default: int = 1) -> None:
 
     A link, or the sentence before, may have had a larger one.
     """
-    if key not in st.session_state or is_restored():
+    if key not in st.session_state:
         clamp_number(key, most)
     st.session_state[key] = min(max(st.session_state.get(key, default), 1), most)

@@ -23,8 +23,8 @@ from benchmarks import (
     training,
 )
 from benchmarks.campaign import entrances
-from transformer import command
-from transformer.arguments import Parser
+from transformer.cli import command
+from transformer.cli.arguments import Parser
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -16,8 +16,8 @@ from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.made_trace import made_trace
 from transformer import Translator
-from transformer.analysis.alignment_settings import Row
-from transformer.arguments import whole_number
+from transformer.analysis.alignment_settings import Row, read_alignment
+from transformer.cli.arguments import whole_number
 from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.draw.labels import display_tokens
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
             # what one page has asked for, the server remembers for the other
             fresh = iter(sentences(2 * (options.sentences + 1)))
             for path, script, what, row in (
-                ("", TRANSLATED, "translation and map", translator.alignment.row),
+                ("", TRANSLATED, "translation and map", read_alignment(translator).row),
                 ("/heads", ALL_MAPS, "the maps of all heads", "writes"),
             ):
                 page.goto(address + path)

@@ -8,7 +8,7 @@ import numpy as np
 
 from transformer import AttentionTrace
 from transformer.kinds import KINDS, Kind
-from transformer.trace import Weights
+from transformer.traces.fields import Weights
 
 
 class Seen(NamedTuple):

@@ -12,7 +12,7 @@ import torch
 from benchmarks.huggingface_agreement import Seen
 from benchmarks.huggingface_models import END, FRAMES, LENGTHS, Family, inputs_of, tokenizer
 from transformer.kinds import Kind
-from transformer.trace import Weights
+from transformer.traces.fields import Weights
 
 FIELDS: dict[Kind, str] = {
     "encoder_self": "encoder_attentions",

@@ -21,14 +21,15 @@ import torch
 
 from benchmarks.inference_sides import CTranslate2, Marian, OurEngine, Ours, OursTraced, Side
 from benchmarks.machine import describe
-from transformer import Translator, checkpoint
-from transformer.arguments import whole_number
+from transformer import Translator
+from transformer.checkpoints import checkpoint
+from transformer.checkpoints.export import folder as exported_folder
+from transformer.cli.arguments import whole_number
 from transformer.config import EOS
+from transformer.decoding.settings import SearchSettings
 from transformer.errors import InputError, unreadable
-from transformer.export import folder as exported_folder
-from transformer.files import ASSETS, BUNDLED
-from transformer.lines import usable_cores
-from transformer.search_settings import SearchSettings
+from transformer.files.installed import ASSETS, BUNDLED
+from transformer.translation.batch import usable_cores
 
 PIECES = (5, 14, 25, 60)
 BEAMS = (1, 4)

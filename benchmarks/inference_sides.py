@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import torch
 
 from transformer import Translator
+from transformer.checkpoints.export.specification import vocabulary
 from transformer.config import BOS, EOS, PAD, TransformerConfig
 from transformer.decoding import ALPHA, MAX_EXTRA
+from transformer.decoding.settings import SearchSettings
 from transformer.engine import CTranslate2Translator
-from transformer.export.specification import vocabulary
-from transformer.lines import LineSearch, batches
-from transformer.padding import pad_sequences
-from transformer.search_settings import SearchSettings
+from transformer.masks import pad_sequences
+from transformer.translation.batch import LineSearch, batches
 
 Rows = Sequence[list[int]]
 

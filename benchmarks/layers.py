@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from benchmarks.machine import describe
 from transformer import TransformerConfig
 from transformer.analysis.paper.complexity import CONVOLUTIONAL, RECURRENT, SELF_ATTENTION
-from transformer.arguments import whole_number
 from transformer.attention import MultiHeadAttention
+from transformer.cli.arguments import whole_number
 
 OUT = Path(__file__).parents[1] / "assets" / "layers.json"
 LENGTHS = tuple(2**n for n in range(4, 13))

@@ -11,11 +11,12 @@ import torch
 from benchmarks.machine import describe
 from transformer import Transformer, TransformerConfig, Translator
 from transformer.analysis import lenses
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 from transformer.config import EOS
 from transformer.kinds import KINDS
-from transformer.model_trace import trace
-from transformer.tokenizer import Piece
+from transformer.text.tokenizer import Piece
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
 
 TURNS = 3
 
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     translator.model = Transformer(config).eval()
     ids = torch.randint(EOS + 1, config.vocab_size, (2, options.pieces)).tolist()
     sides = [[Piece(number, str(number), word) for word, number in enumerate(row)] for row in ids]
-    pair = trace(translator.model, "", "", *sides)
+    pair = AttentionTrace.from_fields(capture(translator.model, "", "", *sides))
     for name in lenses.NAMES:
         best = []
         for kind in KINDS:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from transformer import AttentionTrace
-from transformer.tokenizer import Piece
-from transformer.trace import Weights
+from transformer.text.tokenizer import Piece
+from transformer.traces.fields import Weights
 
 
 def made_trace(n: int, layers: int, heads: int, seed: int) -> AttentionTrace:

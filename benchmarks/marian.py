@@ -19,13 +19,14 @@ from benchmarks.machine import describe
 from benchmarks.marian_export import compare_export
 from benchmarks.marian_folders import SHAPES, write_folder
 from benchmarks.marian_pass import largest_differences
-from transformer import InputError, marian
-from transformer.arguments import whole_number
-from transformer.checkpoint import Checkpoint
+from transformer import InputError
+from transformer.checkpoints import marian
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer.cli.arguments import whole_number
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import Hypothesis, beam_search
-from transformer.files import ASSETS
-from transformer.marian.tokenizer import MarianTokenizer
+from transformer.files.installed import ASSETS
 
 BEAM_SIZE, LONGEST = 4, 20
 _TIE = 1e-4

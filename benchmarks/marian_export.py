@@ -12,10 +12,10 @@ import torch
 
 from benchmarks.marian_pass import largest_differences
 from transformer import Translator
+from transformer.checkpoints.export import marian
 from transformer.config import BOS, EOS
 from transformer.decoding import MAX_EXTRA
-from transformer.export import marian
-from transformer.files import ASSETS, BUNDLED
+from transformer.files.installed import ASSETS, BUNDLED
 
 EVERYDAY = (
     "Where did you put the scissors?",

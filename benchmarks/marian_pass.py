@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from transformer import KINDS, Transformer
+from transformer.checkpoints.marian.mapping import halves_to_pairs
 from transformer.kinds import attention_name
-from transformer.marian.mapping import halves_to_pairs
 
 
 def largest_differences(

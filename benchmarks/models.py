@@ -17,8 +17,8 @@ from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from benchmarks.marian_folders import write_folder
 from transformer import InputError, Translator
-from transformer.arguments import whole_number
-from transformer.files import ASSETS
+from transformer.cli.arguments import whole_number
+from transformer.files.installed import ASSETS
 from viz.app.model_cache import size_of_model
 from viz.app.model_folders import BUNDLED_NAME, MODELS_VARIABLE
 from viz.app.models import MEMORY_VARIABLE

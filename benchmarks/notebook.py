@@ -22,7 +22,7 @@ from benchmarks.browser import chromium
 from benchmarks.machine import describe
 from benchmarks.notebook_drawing import PATIENCE, draw
 from benchmarks.notebook_lines import ENCODER_DECODER, EXPLORE, EXPLORE_BOTH, LINES, MODELS
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 
 LONG = 15.0
 """Seconds of drawing after which it is not done again."""

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from benchmarks.browser import chromium, served
 from benchmarks.machine import describe
 from transformer import Translator
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

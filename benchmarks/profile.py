@@ -17,13 +17,14 @@ from torch.profiler import profile as record
 from benchmarks.inference import PIECES, sentence_lines, sentence_of
 from benchmarks.inference_sides import CTranslate2
 from benchmarks.machine import describe
-from transformer import Translator, checkpoint
-from transformer.arguments import whole_number
+from transformer import Translator
+from transformer.checkpoints import checkpoint
+from transformer.checkpoints.export import folder as exported_folder
+from transformer.cli.arguments import whole_number
 from transformer.decoding import BeamSearch
+from transformer.decoding.settings import SearchSettings
 from transformer.decoding.weights import Linear, search_weights
-from transformer.export import folder as exported_folder
-from transformer.files import BUNDLED
-from transformer.search_settings import SearchSettings
+from transformer.files.installed import BUNDLED
 
 K = 4
 GROUPS = {

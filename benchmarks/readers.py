@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from benchmarks.browser import served
 from benchmarks.machine import describe
 from transformer import HeadlightError, InputError, Translator
-from transformer.arguments import number, whole_number
+from transformer.cli.arguments import number, whole_number
 
 PEOPLE = ("A young man", "An old woman", "A small boy", "A tall girl", "The teacher", "My brother")
 DOINGS = ("is reading", "is selling", "is painting", "is carrying", "is washing", "is looking for")

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.machine import describe
 from benchmarks.made_text import write_text
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 from transformer.errors import ConfigError
 
 ROOT = Path(__file__).parents[1]

@@ -67,7 +67,7 @@ def text(arguments: Sequence[str]) -> Report:
     from training.data.folders import DataFolder, read_training_texts
     from training.data.prepared import TOKENIZER
     from training.data.training_text import encode_texts
-    from transformer.tokenizer import Tokenizer
+    from transformer.text.tokenizer import Tokenizer
 
     folder, checkpoint, batch_tokens = arguments
     folders = [DataFolder(Path(folder))]

@@ -30,8 +30,8 @@ from training.corpus import EncodedText
 from training.data.sentences import Sentences
 from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater
-from transformer import command
-from transformer.arguments import Parser, whole_number
+from transformer.cli import command
+from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 

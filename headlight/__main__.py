@@ -24,7 +24,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "app": Command("headlight.serve", "serve the app on http://localhost:8501"),
     "translate": Command("transformer.__main__", "translate a sentence, or a file line by line"),
-    "export": Command("transformer.export.__main__", "write a checkpoint for other programs"),
+    "export": Command("transformer.export", "write a checkpoint for other programs"),
     "report": Command("viz.__main__", "write every head on one sentence as an HTML page"),
     "download": Command("training.download", "fetch public English-German text"),
     "prepare": Command("training.prepare", "turn text into pieces that every process maps"),
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             return _run(name, rest)
         case [name, *_]:
             listed = ", ".join(COMMANDS)
-            from transformer import command  # which --help does not wait for
+            from transformer.cli import command
 
             command.say(f"headlight: there is no command '{name}': choose one of {listed}.")
     return 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from transformer.arguments import Parser, whole_number
-from transformer.files import FILES
+from transformer.cli.arguments import Parser, whole_number
+from transformer.files.installed import FILES
 
 PORT = "8501"
 

@@ -126,7 +126,7 @@ def model(tokenizer) -> Transformer:
 @pytest.fixture(scope="session")
 def checkpoint_folder(tmp_path_factory, model, tokenizer) -> Path:
     """The tiny model as a checkpoint folder; whoever wants to damage it takes a copy."""
-    from transformer import checkpoint
+    from transformer.checkpoints import checkpoint
 
     folder = tmp_path_factory.mktemp("checkpoint") / "model"
     checkpoint.save(folder, model, tokenizer)

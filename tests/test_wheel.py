@@ -83,9 +83,9 @@ def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
 
 def test_the_code_and_its_files_are_the_wheel_s(command, installed):
     script = (
-        "import headlight, importlib.util, training, transformer.files, viz\n"
+        "import headlight, importlib.util, training, transformer.files.installed, viz\n"
         "for package in (headlight, transformer, training, viz): print(package.__path__[0])\n"
-        "print(importlib.util.find_spec('benchmarks'), transformer.files.FILES)\n"
+        "print(importlib.util.find_spec('benchmarks'), transformer.files.installed.FILES)\n"
     )
     ran = run(command, "-c", script)
     assert ran.stderr == ""

@@ -10,11 +10,12 @@ from pathlib import Path
 import torch
 
 from training.runlog import LOG
-from transformer import checkpoint, command
-from transformer.arguments import Parser, number, whole_number
-from transformer.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
+from transformer.checkpoints import checkpoint
+from transformer.checkpoints.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
+from transformer.cli import command
+from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
-from transformer.reading import read_bytes
+from transformer.files.reading import read_bytes
 
 CHECKPOINTS = "checkpoints"
 """The folder of a run that holds them."""

@@ -21,7 +21,7 @@ from training.data.encoded_files import EncodedFiles
 from training.data.sentences import Counts, Ids, Sentences, spans
 from training.data.training_text import TrainingText
 from training.merges import NO_MERGE, Merges
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 Streams = NDArray[np.uint64]  # each element is the seed of a stream of draws
 

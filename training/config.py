@@ -11,7 +11,7 @@ from typing import Any
 
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, quoted, unreadable
-from transformer.reading import MIB, read_bytes
+from transformer.files.reading import MIB, read_bytes
 
 CONFIGS = Path(__file__).parent / "configs"
 """What comes along, in a wheel as in a checkout."""

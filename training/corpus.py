@@ -15,7 +15,7 @@ from training.data.lines import CHUNK, MOST_BYTES, line_chunks
 from training.data.lines import CorpusError as CorpusError
 from training.data.lines import read_lines as read_lines
 from training.data.sentences import Counts, Sentences, stored_type
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 SOURCE, TARGET = "en", "de"
 

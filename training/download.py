@@ -24,11 +24,11 @@ from training.extract import (
     write_splits,
 )
 from training.sources import SOURCES, Archive, Source
-from transformer import command
-from transformer.arguments import Parser
-from transformer.atomic import new_folder
+from transformer.cli import command
+from transformer.cli.arguments import Parser
 from transformer.errors import unreadable, unwritable
-from transformer.reading import MIB, read_bytes
+from transformer.files.atomic import new_folder
+from transformer.files.reading import MIB, read_bytes
 
 ARCHIVES, CHECKSUMS = "archives", "SHA256SUMS"
 _CHECKSUM = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\0]+)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from training.evaluation import aer, bleu, faithfulness, heads
-from transformer import command
-from transformer.arguments import Parser
+from transformer.cli import command
+from transformer.cli.arguments import Parser
 
 SUBCOMMANDS = (bleu, aer, heads, faithfulness)
 """Modules with `add_arguments(commands)`, which names a function of the parsed options as `run`."""

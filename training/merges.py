@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from training.data.sentences import Counts, Ids, spans
 from transformer.config import UNK
 from transformer.errors import ConfigError
-from transformer.tokenizer import SPECIAL, WORD_START, Tokenizer
+from transformer.text.tokenizer import SPECIAL, WORD_START, Tokenizer
 
 NO_MERGE = int(np.iinfo(np.int32).max)
 """In the place of a merge: two neighbours that make no piece."""

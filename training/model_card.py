@@ -11,11 +11,12 @@ from training.card.figures import THIS_MODEL, Evaluation, cell, figures, read_ev
 from training.card.run import Row, RunFiles, model_rows, training_rows
 from training.corpus import read_lines
 from training.evaluation.beside import require_place
-from transformer import Translator, command
+from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.arguments import Parser
-from transformer.atomic import write_file
+from transformer.cli import command
+from transformer.cli.arguments import Parser
 from transformer.errors import CheckpointError, InputError, unwritable
+from transformer.files.atomic import write_file
 
 MOST_EXAMPLES = 100
 _PAPER = "*Attention Is All You Need* (Vaswani et al. 2017)"

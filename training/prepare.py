@@ -11,10 +11,10 @@ from training.data.cleaning import Cleaning
 from training.data.folders import data_folder
 from training.data.preparation import Request, prepare
 from training.data.prepared import TOKENIZER
-from transformer import command
-from transformer.arguments import Parser, number, whole_number
+from transformer.cli import command
+from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import ConfigError, unwritable
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 SAMPLE_LINES = 1_000_000
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from training.evaluation_mode import evaluation_mode
 from transformer.model import Transformer
-from transformer.model_trace import trace
-from transformer.tokenizer import Tokenizer
-from transformer.trace import with_end
+from transformer.text.tokenizer import Tokenizer, with_end
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
 
 PROBES = (
     ("A man rides a brown horse.", "Ein Mann reitet auf einem braunen Pferd."),
@@ -34,5 +34,5 @@ def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenize
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
             if max(map(len, pieces)) > model.config.max_length:
                 continue
-            found = trace(model, source, target, *pieces)
+            found = AttentionTrace.from_fields(capture(model, source, target, *pieces))
             found.save(folder / f"step-{step:08d}-sentence-{number}.npz")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from transformer.errors import HeadlightError
-from transformer.reading import opened
+from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
 

@@ -15,9 +15,9 @@ from training.devices import ProcessInfo
 from training.progress import Progress
 from training.state import Identity, Snapshot, load_state
 from training.update import Updater
-from transformer import checkpoint
+from transformer.checkpoints import checkpoint
 from transformer.model import Transformer
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 STATE = "state"
 

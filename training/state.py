@@ -18,10 +18,10 @@ from torch.optim import Optimizer
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
 from training.progress import Progress
-from transformer.atomic import backup_path, replace_folder
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.reading import GIB, MIB, read_bytes
+from transformer.files.atomic import backup_path, replace_folder
+from transformer.files.reading import GIB, MIB, read_bytes
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
 PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions have written

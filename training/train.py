@@ -14,25 +14,26 @@ from pathlib import Path
 
 from torch import distributed
 
+from training.batching import Division
 from training.config import RunConfig, config_file
 from training.data.folders import DataFolder, data_folder
 from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
-from training.micro_batches import Division
 from training.saving import STATE
 from training.schedule import shortened_cooldown
 from training.state import has_state
 from training.tensorboard import TensorBoard
 from training.told_once import is_first_to_tell
 from training.trainer import Trainer
-from transformer import checkpoint, command, marian
-from transformer.arguments import Parser, whole_number
-from transformer.atomic import new_folder, write_file
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoints import checkpoint, marian
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.cli import command
+from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
+from transformer.files.atomic import new_folder, write_file
 from transformer.shapes import refuse_too_large
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from training import memory, runlog
 from training.average import write_average
-from training.batch_stream import BatchStream, UpdateBatches
+from training.batching import BatchStream, UpdateBatches
 from training.block_expansion import initialise_from
 from training.config import RunConfig
 from training.corpus import ParallelText
@@ -29,10 +29,10 @@ from training.stop_request import StopRequest
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import HeadlightError, unwritable
 from transformer.model import Transformer
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 AVERAGED, PROBES, TENSORBOARD = "averaged", "probes", "tensorboard"
 

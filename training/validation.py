@@ -15,11 +15,10 @@ from training.evaluation_mode import evaluation_mode
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS
 from transformer.decoding import Hypothesis, greedy
-from transformer.lines import batches
-from transformer.masks import padding_mask
+from transformer.masks import pad_sequences, padding_mask
 from transformer.model import Transformer
-from transformer.padding import pad_sequences
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
+from transformer.translation.batch import batches
 
 Search = Callable[[torch.Tensor], list[Hypothesis]]
 

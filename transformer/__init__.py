@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transformer.config import TransformerConfig
+    from transformer.decoding.settings import SearchSettings
     from transformer.errors import (
         CheckpointError,
         ConfigError,
@@ -25,13 +26,12 @@ if TYPE_CHECKING:
     )
     from transformer.hooks import silence
     from transformer.kinds import KINDS, Kind
-    from transformer.languages import Languages
     from transformer.model import Transformer
-    from transformer.score import Choice, Scored
-    from transformer.search_settings import SearchSettings
-    from transformer.tokenizer import Piece, Tokenizer
+    from transformer.text.languages import Languages
+    from transformer.text.tokenizer import Piece, Tokenizer
     from transformer.trace import AttentionTrace
-    from transformer.translation import Candidate, Partial, ScoredWord, Translation
+    from transformer.translation.result import Candidate, Partial, ScoredWord, Translation
+    from transformer.translation.score import Choice, Scored
     from transformer.translator import Translator
 
 __all__ = [
@@ -64,13 +64,13 @@ _NAMES = {
     "errors": ("CheckpointError", "ConfigError", "HeadlightError", "HookError", "InputError"),
     "hooks": ("silence",),
     "kinds": ("KINDS", "Kind"),
-    "languages": ("Languages",),
     "model": ("Transformer",),
-    "score": ("Choice", "Scored"),
-    "search_settings": ("SearchSettings",),
-    "tokenizer": ("Piece", "Tokenizer"),
+    "decoding.settings": ("SearchSettings",),
+    "text.languages": ("Languages",),
+    "text.tokenizer": ("Piece", "Tokenizer"),
     "trace": ("AttentionTrace",),
-    "translation": ("Candidate", "Partial", "ScoredWord", "Translation"),
+    "translation.result": ("Candidate", "Partial", "ScoredWord", "Translation"),
+    "translation.score": ("Choice", "Scored"),
     "translator": ("Translator",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import torch
 
-from transformer import AttentionTrace, InputError, Translator, command, notices
+from transformer import AttentionTrace, InputError, Translator
 from transformer.analysis import alignment
-from transformer.arguments import Parser, number, whole_number
+from transformer.checkpoints.export.folder import is_export
+from transformer.cli import command
+from transformer.cli.arguments import Parser, number, whole_number
+from transformer.cli.standard_input import Progress, lines
 from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis
-from transformer.export.folder import is_export
-from transformer.lines import Line, LineSearch, usable_cores
-from transformer.search_settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
-from transformer.standard_input import Progress, lines
-from transformer.translation import Candidate, Translation
+from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE, SearchSettings
+from transformer.translation import warnings
+from transformer.translation.batch import Line, LineSearch, usable_cores
+from transformer.translation.result import Candidate, Translation
 
 NAME = "transformer"
 ENGINES = ("torch", "ctranslate2")
@@ -153,7 +155,7 @@ def _translate_lines(
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
     def finish(line: Line, found: list[Hypothesis]) -> _Finished:
-        said = notices.of_search(translator, line.text, line.pieces, found[0], settings)
+        said = warnings.search_warnings(translator, line.text, line.pieces, found[0], settings)
         return _Finished(line.number, written(line, found), said)
 
     def written(line: Line, found: list[Hypothesis]) -> str:

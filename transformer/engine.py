@@ -22,8 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer import notices
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.checkpoints.export import folder as exported_folder
+from transformer.checkpoints.export.specification import engine, vocabulary
 from transformer.config import EOS
 from transformer.decoding import (
     ALPHA,
@@ -35,13 +36,12 @@ from transformer.decoding import (
 )
 from transformer.decoding.ranking import forbid, rank
 from transformer.decoding.sentence import Limits, SentenceSearch
+from transformer.decoding.settings import SearchArguments, SearchSettings
 from transformer.errors import CheckpointError, InputError, NotFiniteError
-from transformer.export import folder as exported_folder
-from transformer.export.specification import engine, vocabulary
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from transformer.model import Transformer
-from transformer.search_settings import SearchArguments, SearchSettings
-from transformer.translation import Candidate, Partial, Translation
+from transformer.translation import warnings
+from transformer.translation.result import Candidate, Partial, Translation
 from transformer.translator import Translator
 
 Row = Sequence[int]
@@ -120,7 +120,7 @@ class CTranslate2Translator(Translator):
         return Translation(
             source=text,
             candidates=tuple(Candidate.of(one, self.tokenizer) for one in found),
-            notices=notices.of_search(self, text, source, found[0], settings),
+            notices=warnings.search_warnings(self, text, source, found[0], settings),
             seconds=time.perf_counter() - started,
             settings=settings,
         )

@@ -1,4 +1,4 @@
-"""The masks of attention: padding, causal, and both together (§3.1, §3.2.3).
+"""Padding, and the masks of attention: padding, causal, and both together (§3.1, §3.2.3).
 
 Masks are boolean and True where a query may see a key, with shapes that broadcast to
 `[batch, head, query, key]`.
@@ -6,10 +6,28 @@ Masks are boolean and True where a query may see a key, with shapes that broadca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from transformer.config import PAD
+
+
+def pad_sequences(sequences: Sequence[Sequence[int]]) -> Tensor:
+    """Pad token ids on the right to the longest sequence.
+
+    Args:
+        sequences: token ids of each sentence; at least one.
+
+    Returns:
+        `[batch, position]`, int64.
+    """
+    padded = np.full((len(sequences), max(map(len, sequences))), PAD, dtype=np.int64)
+    for row, ids in enumerate(sequences):
+        padded[row, : len(ids)] = ids
+    return torch.from_numpy(padded)
 
 
 def padding_mask(tokens: Tensor) -> Tensor:

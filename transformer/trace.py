@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from transformer import special_tokens
-from transformer.config import BOS, EOS
 from transformer.errors import InputError, quoted
-from transformer.given_traces import GivenTraces
-from transformer.kinds import KINDS, Kind, require_kind
-from transformer.languages import OURS, Languages
-from transformer.special_tokens import SpecialTokens
-from transformer.tokenizer import SPECIAL, Piece
+from transformer.kinds import Kind, require_kind
+from transformer.text.languages import Languages
+from transformer.traces.fields import TraceFields
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Weights: TypeAlias = npt.NDArray[np.float32]
 
 MAX_BYTES = 2**31
 """Of a file that is loaded, unpacked: 24 layers of 16 heads over 512 tokens have 0.4 GB of each
@@ -37,104 +30,143 @@ class Labels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionTrace(GivenTraces):
-    """The attention of one pass of a model over its tokens: ours, or anybody's.
+class AttentionTrace(TraceFields):
+    """The attention of one pass of a model over its tokens: ours, or an external model's.
 
-    Position i of the decoder reads `decoder_tokens[i]` and writes `target_tokens[i]`: the same
-    sequence, one step apart (§3.1, "shifted right"). A kind of attention that a model does not have
-    has no layers: `cross` is `[0, 0, target, source]` for a model that is an encoder alone.
-
-    Args:
-        source: the text as it was typed.
-        target: the translation that was found or given.
-        source_pieces: what the encoder reads, with `</s>` where the model reads it.
-        target_pieces: what the decoder writes; none where that is not known.
-        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1, or `notes` says
-            that it does not.
-        decoder_self: `[layer, head, target, target]`, zero above the diagonal if `causal`.
-        cross: `[layer, head, target, source]`.
-        log_probs: `[target]`, natural logarithm of the probability of each written piece; `[0]`
-            where that is not known.
-        languages: of the two sides, unnamed where they are not known.
-        read_pieces: what the decoder reads; None where this is `<s>` and then what it wrote; none
-            where it is not known.
-        head_counts: the heads of each layer, of a kind whose layers differ in it; what the array
-            has beyond them is 0.
-        special: the tokens that stand for no text.
-        causal: whether a decoder position sees only itself and what stands before it.
-        second_start: the source position at which the second text of a pair begins, as an encoder
-            such as BERT reads two; None where there is one.
-        notes: sentences that whoever sees the weights should read.
+    See `TraceFields` for its fields. Make one with `Translator.trace`, `from_arrays`,
+    `from_huggingface` or `load`.
     """
 
-    source: str
-    target: str
-    source_pieces: tuple[Piece, ...]
-    target_pieces: tuple[Piece, ...]
-    encoder_self: Weights
-    decoder_self: Weights
-    cross: Weights
-    log_probs: Weights
-    languages: Languages = OURS
-    read_pieces: tuple[Piece, ...] | None = None
-    head_counts: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
-    special: SpecialTokens = special_tokens.OURS
-    causal: bool = True
-    second_start: int | None = None
-    notes: tuple[str, ...] = ()
+    @classmethod
+    def from_fields(cls, fields: TraceFields) -> AttentionTrace:
+        """Make a trace of the fields that a builder returned."""
+        return cls(**vars(fields))
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that are there, in the order of `KINDS`."""
-        return tuple(kind for kind in KINDS if len(self.weights(kind)))
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        encoder_self: Any = None,
+        decoder_self: Any = None,
+        cross: Any = None,
+        source_tokens: Sequence[str] | None = None,
+        target_tokens: Sequence[str] | None = None,
+        decoder_tokens: Sequence[str] | None = None,
+        source: str = "",
+        target: str = "",
+        languages: Languages | None = None,
+        second_start: int | None = None,
+    ) -> AttentionTrace:
+        """Anybody's weights, of one, two or all three kinds, with the tokens of their axes.
 
-    @property
-    def source_tokens(self) -> tuple[str, ...]:
-        """What the encoder reads."""
-        return tuple(piece.text for piece in self.source_pieces)
+        A kind is an array `[layer, head, query, key]`, or a sequence of `[head, query, key]` whose
+        numbers of heads may differ: of NumPy or torch in any precision, or lists of numbers. They
+        are kept in float32.
 
-    @property
-    def target_tokens(self) -> tuple[str, ...]:
-        """What the decoder writes at each position; none where that is not known."""
-        return tuple(piece.text for piece in self.target_pieces)
+        Args:
+            encoder_self: over `source_tokens` on both axes.
+            decoder_self: over `decoder_tokens` on both axes, with a causal mask or without.
+            cross: from the decoder's positions to `source_tokens`.
+            source_tokens: what the encoder reads. Pieces of words are recognised by the marks of
+                their tokenizer (`▁`, `Ġ`, `##`, `@@`, `</w>`); without any, each is a word.
+            target_tokens: what the decoder writes at each position.
+            decoder_tokens: what it reads there, of which `decoder_self` is; in a model that is
+                trained with teacher forcing, `target_tokens` one step later (§3.1).
+            source: the text; put together from the tokens unless given.
+            target: likewise, of the decoder.
+            languages: of the two sides; unnamed unless given.
+            second_start: the position in `source_tokens` at which the second text of a pair
+                begins: the explorer then offers its four parts, such as first → second.
 
-    @property
-    def decoder_pieces(self) -> tuple[Piece, ...]:
-        """What the decoder reads at each position: `<s>`, then the piece before, unless given."""
-        if self.read_pieces is not None:
-            return self.read_pieces
-        shifted = (Piece(p.id, p.text, p.word + 1) for p in self.target_pieces[:-1])
-        return (Piece(BOS, SPECIAL[BOS], 0), *shifted) if self.target_pieces else ()
+        Raises:
+            InputError: if there is no weight at all; if the tokens do not fit the arrays; if there
+                is a value that is no number. Rows that do not sum to 1, and values below 0, stand
+                in `notes`.
+        """
+        from transformer.traces import from_arrays
 
-    @property
-    def decoder_tokens(self) -> tuple[str, ...]:
-        """The texts of `decoder_pieces`."""
-        return tuple(piece.text for piece in self.decoder_pieces)
+        fields = from_arrays.fields_of_arrays(
+            {"encoder_self": encoder_self, "decoder_self": decoder_self, "cross": cross},
+            source_tokens=source_tokens,
+            target_tokens=target_tokens,
+            decoder_tokens=decoder_tokens,
+            source=source,
+            target=target,
+            languages=languages,
+            second_start=second_start,
+        )
+        return cls.from_fields(fields)
 
-    @property
-    def writes_known(self) -> bool:
-        """Whether it is known what the decoder writes at each position."""
-        return bool(self.target_pieces)
+    @classmethod
+    def from_huggingface(
+        cls,
+        outputs: Any,
+        tokens: Any = None,
+        decoder_tokens: Any = None,
+        *,
+        tokenizer: Any = None,
+        target_tokens: Any = None,
+        attention_mask: Any = None,
+        decoder_attention_mask: Any = None,
+        index: int | None = None,
+        kinds: Collection[Kind] | None = None,
+        source: str = "",
+        target: str = "",
+        languages: Languages | None = None,
+        second_start: int | None = None,
+    ) -> AttentionTrace:
+        """What a model of the library transformers looked at, in a pass or while it generated.
 
-    @property
-    def reads_known(self) -> bool:
-        """Whether it is known what the decoder reads at each position."""
-        return bool(self.decoder_pieces)
+        The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
+        texts, or ids and a `tokenizer`; of one sentence or of each of a batch.
 
-    def weights(self, kind: Kind) -> Weights:
-        """All weights of one kind, `[layer, head, query, key]`."""
-        weights: Weights = getattr(self, kind)
-        return weights
+            AttentionTrace.from_huggingface(bert(**inputs), inputs, tokenizer=tokenizer)
+            AttentionTrace.from_huggingface(t5.generate(**inputs, …), inputs, tokenizer=tokenizer)
 
-    def head_count(self, kind: Kind) -> tuple[int, ...]:
-        """The number of heads of each layer."""
-        layers, heads = self.weights(kind).shape[:2]
-        return self.head_counts.get(kind, (heads,) * layers)
+        Args:
+            outputs: of a forward pass, as a ModelOutput or a tuple, or its attentions alone; or of
+                `generate` with `return_dict_in_generate=True`, greedy, sampled or with a beam,
+                whose steps become one map for each head.
+            tokens: what the encoder reads, or a model of one stack; or the model's inputs by name,
+                with `input_ids`, `attention_mask`, `decoder_input_ids`, `token_type_ids`. Without
+                any, the positions are numbered, as frames of sound are.
+            decoder_tokens: what the decoder of an encoder-decoder reads in a forward pass. Of
+                `generate`, the whole sequence, which `outputs` hold as ids.
+            tokenizer: has `convert_ids_to_tokens`; also says which tokens are special.
+            target_tokens: what the decoder writes at each position of a forward pass, if known.
+            attention_mask: 0 where the tokens are padding, which is cut off.
+            decoder_attention_mask: likewise, of `decoder_tokens`.
+            index: of the sentence in the batch, or of the sequence that was generated, from 0.
+            kinds: those that are read; all that are there unless given.
+            source: the text; put together from the tokens unless given.
+            target: likewise, of the decoder.
+            languages: of the two sides; unnamed unless given.
+            second_start: the position in `tokens`, padding included, at which the second text of a
+                pair begins, in a model that is an encoder; found in `token_type_ids` where these
+                are among the inputs.
 
-    def has_head(self, kind: Kind) -> npt.NDArray[np.bool_]:
-        """Which heads of the array are there, `[layer, head]`."""
-        counts = np.array(self.head_count(kind), dtype=int)
-        return np.arange(self.weights(kind).shape[1]) < counts[:, None]
+        Raises:
+            InputError: if there are no weights in it, as with fused attention; if it is a batch
+                without an `index`; if tokens, mask and weights do not fit each other.
+        """
+        from transformer.traces import from_huggingface
+
+        fields = from_huggingface.fields_of_outputs(
+            outputs,
+            tokens,
+            decoder_tokens,
+            tokenizer=tokenizer,
+            target_tokens=target_tokens,
+            attention_mask=attention_mask,
+            decoder_attention_mask=decoder_attention_mask,
+            index=index,
+            kinds=kinds,
+            source=source,
+            target=target,
+            languages=languages,
+            second_start=second_start,
+        )
+        return cls.from_fields(fields)
 
     def labels(self, kind: Kind, queries: Literal["reads", "writes"] | None = None) -> Labels:
         """The tokens along the axes of one kind of map.
@@ -194,9 +226,9 @@ class AttentionTrace(GivenTraces):
 
     def save(self, path: str | Path) -> None:
         """Write everything to an NPZ file, which `load` and plain NumPy read."""
-        from transformer import trace_file
+        from transformer.traces import npz
 
-        trace_file.write(self, path)
+        npz.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> AttentionTrace:
@@ -208,11 +240,6 @@ class AttentionTrace(GivenTraces):
         Raises:
             CheckpointError: if the file is not such a trace, or larger.
         """
-        from transformer import trace_file
+        from transformer.traces import npz
 
-        return trace_file.read(path, max_bytes=max_bytes)
-
-
-def with_end(pieces: list[Piece]) -> list[Piece]:
-    """Append `</s>`, a word of its own."""
-    return [*pieces, Piece(EOS, SPECIAL[EOS], pieces[-1].word + 1 if pieces else 0)]
+        return cls.from_fields(npz.read(path, max_bytes=max_bytes))

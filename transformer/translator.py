@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from transformer import checkpoint, domain, marian, score
-from transformer.analysis import alignment_settings
-from transformer.analysis.alignment_settings import AlignmentSettings
-from transformer.checkpoint import Checkpoint
-from transformer.decoding import ALPHA, BEAM_SIZE, Hypothesis, beam_search
-from transformer.decoding.look_ahead import ForcedLookAhead
-from transformer.domain import Domain
-from transformer.errors import InputError, NotFiniteError, quoted
-from transformer.files import BUNDLED
-from transformer.input_text import InputReader
-from transformer.languages import Languages
-from transformer.lines import translate_lines
-from transformer.model import Transformer
-from transformer.model_trace import trace
-from transformer.padding import pad_sequences
-from transformer.score import Scored
-from transformer.search_settings import SearchArguments, SearchSettings, require_whole
-from transformer.text_search import TextSearch
-from transformer.tokenizer import Piece, Tokenizer
+from transformer.checkpoints import checkpoint, marian
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.decoding import ALPHA, BEAM_SIZE
+from transformer.decoding.settings import SearchArguments, SearchSettings, require_whole
+from transformer.errors import InputError, quoted
+from transformer.files.installed import BUNDLED
+from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
-from transformer.translation import Partial, Translation
+from transformer.traces.capture import capture
+from transformer.translation import score
+from transformer.translation.batch import translate_lines
+from transformer.translation.loaded_model import LoadedModel
+from transformer.translation.result import Partial, Translation
+from transformer.translation.score import Scored
+from transformer.translation.search import TextSearch
 
 
-class Translator:
+class Translator(LoadedModel):
     """A model with its tokenizer: `translate`, `stream`, `score` and `trace`.
 
     Keeps nothing of a call: one translator serves many threads. The model must be in evaluation
@@ -46,19 +38,7 @@ class Translator:
             raise InputError(
                 f"A Translator is not made of {quoted(loaded)}: load a folder with Translator.load."
             )
-        self.model: Transformer = loaded.model
-        self.tokenizer: Tokenizer = loaded.tokenizer  # of the source
-        self.target_tokenizer: Tokenizer = loaded.target_tokenizer or loaded.tokenizer
-        self.languages: Languages = loaded.languages
-        self.reader = InputReader(
-            self.tokenizer, self.target_tokenizer, self.languages, loaded.model.config.max_length
-        )
-        self.folder: Path = loaded.folder
-        self.checksum: str = loaded.checksum
-        self.domain: Domain | None = domain.read(loaded.folder)
-        self.alignment: AlignmentSettings = alignment_settings.read(
-            loaded.folder, loaded.model.config
-        )
+        super().__init__(loaded)
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> Translator:
@@ -165,54 +145,6 @@ class Translator:
         """
         return translate_lines(self, lines, SearchSettings(beam_size=beam_size, n_best=1))
 
-    def search(
-        self,
-        rows: Sequence[Sequence[int]],
-        settings: SearchSettings,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> list[list[Hypothesis]]:
-        """Search for the translations of several sentences as one batch.
-
-        Args:
-            rows: token ids of each sentence, `</s>` last.
-
-        Returns:
-            For each sentence its hypotheses, best first.
-
-        Raises:
-            InputError: if what is forced or forbidden leaves a sentence no translation.
-        """
-        if not rows:
-            return []
-        try:
-            return beam_search(
-                self.model,
-                pad_sequences(rows).to(self.model.device),
-                beam_size=settings.beam_size,
-                alpha=settings.alpha,
-                max_length=settings.max_length,
-                n_best=settings.n_best,
-                constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
-                should_stop=should_stop,
-            )
-        except NotFiniteError as error:
-            raise self.not_finite() from error
-
-    @property
-    def source_language(self) -> str:
-        """English name of the language that is read; "source" where it is not known."""
-        return self.languages.name("source")
-
-    @property
-    def target_language(self) -> str:
-        """English name of the language that is written; "target" where it is not known."""
-        return self.languages.name("target")
-
-    @property
-    def most_letters(self) -> int:
-        """Characters of the longest text that is read at all."""
-        return self.reader.most_letters
-
     def trace(
         self,
         text: str,
@@ -268,25 +200,8 @@ class Translator:
     ) -> AttentionTrace:
         self.require_weights()
         languages = self.languages.of_text(source)
-        traced = trace(
-            self.model, source, target, source_pieces, target_pieces, languages=languages
+        traced = AttentionTrace.from_fields(
+            capture(self.model, source, target, source_pieces, target_pieces, languages=languages)
         )
         self.require_finite(map(float, traced.log_probs))
         return traced
-
-    def require_weights(self) -> None:
-        """Raises InputError if there are no weights here to trace or score a translation by."""
-
-    def require_finite(self, values: Iterable[float]) -> None:
-        """Weights that are finite may still be so large that what is computed with them is not.
-
-        Raises:
-            NotFiniteError: if a value is not.
-        """
-        if not all(map(math.isfinite, values)):
-            raise self.not_finite()
-
-    def not_finite(self) -> NotFiniteError:
-        """What is raised where the model, or a hook in the current context, computes NaN."""
-        hooked = self.model.silenced() != {}
-        return NotFiniteError.of(f"The model of {self.folder}", hooked=hooked)

@@ -11,13 +11,15 @@ from typing import get_args
 
 import torch
 
-from transformer import KINDS, InputError, Translator, command, notices
+from transformer import KINDS, InputError, Translator
 from transformer.analysis.lenses import NAMES, VARIANTS
 from transformer.analysis.lenses.lensed import lensed
-from transformer.arguments import Parser, whole_number
-from transformer.atomic import write_file
+from transformer.cli import command
+from transformer.cli.arguments import Parser, whole_number
 from transformer.decoding import BEAM_SIZE
-from transformer.search_settings import MAX_BEAM_SIZE
+from transformer.decoding.settings import MAX_BEAM_SIZE
+from transformer.files.atomic import write_file
+from transformer.translation import warnings
 from viz.draw.attention_map import Scale
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions
@@ -77,7 +79,7 @@ def _page(options: argparse.Namespace) -> str:
         trace, said = translator.trace_of(found), found.notices
     else:
         trace = translator.trace(options.text, options.target)
-        said = notices.of_given(translator, trace)
+        said = warnings.given_warnings(translator, trace)
     noted = replace(trace, notes=(*trace.notes, *said))
     return report(
         lensed(options.lens, translator, noted),

@@ -11,15 +11,17 @@ from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from transformer import InputError, Translator, command, notices, standard_input
+from transformer import InputError, Translator
 from transformer.analysis.lenses.lensed import lensed
-from transformer.atomic import write_file
+from transformer.cli import command, standard_input
+from transformer.cli.standard_input import Progress
 from transformer.decoding import BEAM_SIZE, Hypothesis
-from transformer.lines import Line, LineSearch, Result, usable_cores
-from transformer.search_settings import SearchSettings
-from transformer.standard_input import Progress
+from transformer.decoding.settings import SearchSettings
+from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
-from transformer.translation import Candidate, Translation
+from transformer.translation import warnings
+from transformer.translation.batch import Line, LineSearch, Result, usable_cores
+from transformer.translation.result import Candidate, Translation
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions
@@ -143,7 +145,9 @@ class _Lines:
 
     def _found(self, line: Line, found: list[Hypothesis]) -> SentenceRecord:
         best = Candidate.of(found[0], self.translator.target_tokenizer)
-        said = notices.of_search(self.translator, line.text, line.pieces, found[0], self.settings)
+        said = warnings.search_warnings(
+            self.translator, line.text, line.pieces, found[0], self.settings
+        )
         translation = Translation(line.text, (best,), notices=said, seconds=0.0)
         return self._packed(line.number, self.translator.trace_of(translation), said)
 
@@ -152,7 +156,7 @@ class _Lines:
             return None
         try:
             trace = self.translator.trace(text, target)
-            return self._packed(number, trace, notices.of_given(self.translator, trace))
+            return self._packed(number, trace, warnings.given_warnings(self.translator, trace))
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from transformer.analysis.corpus.head_summary import CorpusSummary
 from transformer.analysis.heads.head import Head
 from transformer.errors import InputError
+from transformer.files.reading import MIB
 from transformer.kinds import Kind
-from transformer.reading import MIB
 from transformer.trace import AttentionTrace
 from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions

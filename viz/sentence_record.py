@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from transformer.analysis.corpus.head_summary import SentenceHeads, measure_heads
 from transformer.kinds import Kind
-from transformer.languages import code_of_name
+from transformer.text.languages import code_of_name
 from transformer.trace import AttentionTrace
 from viz.draw.explorer import encode_page
 from viz.draw.explorer_notes import is_alone

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from transformer.analysis.lenses import AnyLens
-from transformer.atomic import write_file
 from transformer.errors import HeadlightError, unwritable
+from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
 

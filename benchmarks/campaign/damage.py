@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from transformer.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
 
 FILES = (WEIGHTS, CONFIG, TOKENIZER, MANIFEST, "MODEL_CARD.md", "run.jsonl")
 Accepted = Literal["no", "same", "other"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.campaign.damage import FILES, NAMES, NUMBERS, Accepted, Damage, short, sign
 from benchmarks.campaign.weight_damages import weight_damages
-from transformer.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, TOKENIZER, WEIGHTS
 from transformer.config import TransformerConfig
 
 SPECIAL = ("missing", "pipe", "folder", "endless device", "empty device", "12 GB", "loop")

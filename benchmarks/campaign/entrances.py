@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.campaign.outcome import Outcome
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 
 ENTRANCES = {
     "text": 3_000,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from training.runlog import LOG
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 
 # what stands where a number belongs
 VALUES = (

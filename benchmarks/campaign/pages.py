@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from benchmarks.campaign.outcome import Outcome, Verdict
-from transformer.files import FILES
+from transformer.files.installed import FILES
 
 Value = str | list[str]
 Query = Mapping[str, Value]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import torch
 
-from transformer import Tokenizer, Transformer, TransformerConfig, checkpoint
+from transformer import Tokenizer, Transformer, TransformerConfig
+from transformer.checkpoints import checkpoint
 from transformer.config import EOS
 
 SENTENCES = [

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.campaign.damage import NAMES, NUMBERS, Damage, short, sign
-from transformer.checkpoint import WEIGHTS
+from transformer.checkpoints.checkpoint import WEIGHTS
 
 DTYPES = (
     *(torch.float16, torch.bfloat16, torch.float64, torch.int8, torch.uint8, torch.int16),

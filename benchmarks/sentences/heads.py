@@ -11,7 +11,7 @@ import numpy.typing as npt
 from benchmarks.sentences.facts import KINDS, MAYBE, Facts, Floats, number, sentence
 from benchmarks.sentences.translate import bar
 from transformer import Kind
-from transformer.words import has_letter
+from transformer.text.words import has_letter
 
 _ROUNDING = 1e-5
 

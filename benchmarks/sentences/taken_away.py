@@ -12,6 +12,7 @@ from benchmarks.sentences.facts import KINDS, MAYBE, Expected, Facts, Floats, Ma
 from benchmarks.sentences.heads import strongest_cells
 from benchmarks.sentences.translate import bar, unsure
 from transformer import Kind, Translator
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.config import BOS
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
@@ -21,7 +22,7 @@ _NAMED, _ROUNDING = 8, 1e-5
 
 def off(translator: Translator) -> tuple[tuple[Kind, int, int], ...]:
     """The heads with z = 0: the one by which words are aligned, or one beside it, and another."""
-    aligns = translator.alignment
+    aligns = read_alignment(translator)
     return ("cross", aligns.layer, aligns.head or 0), ("encoder_self", 0, 5)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.sentences.facts import Expected, Facts, Marked, number
 from transformer.config import UNK
 from transformer.decoding import NEVER_WRITTEN
-from transformer.translation import Translation
+from transformer.translation.result import Translation
 from viz.draw.labels import display_tokens
 
 

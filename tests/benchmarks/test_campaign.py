@@ -22,7 +22,8 @@ from benchmarks.campaign.worker import Worker
 from headlight.__main__ import COMMANDS
 from tests.benchmarks.misbehaviour import misbehave
 from training.config import Recipe
-from transformer import CheckpointError, TransformerConfig, checkpoint
+from transformer import CheckpointError, TransformerConfig
+from transformer.checkpoints import checkpoint
 
 
 @pytest.mark.timeout(120)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
 from tests.browser.spy import map_on
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.palette import table
@@ -30,7 +30,7 @@ HOT = 0.913
 SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map
 

@@ -6,7 +6,7 @@ import pytest
 from tests.browser.report_page import Opened
 from tests.browser.spy import plain
 from transformer import AttentionTrace
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.draw import explorer, packed_heads
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map

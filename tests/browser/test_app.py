@@ -17,6 +17,7 @@ from tests.browser.app_page import (
     url,
 )
 from transformer import Translator
+from transformer.analysis.alignment_settings import read_alignment
 from viz.app.source_box import EXAMPLES
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def test_opens_with_a_translation_and_its_map(tab, translator: Translator) -> No
     page = tab()
     trace = translator.trace(EXAMPLES[0])
     expect_german(page, trace.target)
-    layer = translator.alignment.layer
+    layer = read_alignment(translator).layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     title = f"Layer {layer + 1} · mean of its 4 heads"
     expect(page.get_by_role("heading", name=title)).to_be_visible()
@@ -67,7 +68,7 @@ def test_the_translation_follows_the_typing(visit, translator: Translator) -> No
     expect_german(page, trace.target)  # no Enter, no click elsewhere
     expect(box).to_have_value(SENTENCE)
     expect(box).to_be_focused()
-    layer = translator.alignment.layer
+    layer = read_alignment(translator).layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     # in the middle of the text, the cursor stays where it is
     page.keyboard.press("Home")
@@ -97,7 +98,7 @@ def test_sentence_and_choice_outlive_page_and_reload(tab, translator: Translator
         until(page, lambda: url(page), wanted)
     page.get_by_role("link", name="Translate").click()
     expect(page.get_by_label("English")).to_have_value(SENTENCE)
-    layer = translator.alignment.layer
+    layer = read_alignment(translator).layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     until(page, lambda: url(page), {"text": SENTENCE})
     # there the head is still the chosen one
@@ -110,7 +111,7 @@ def test_nothing_typed_is_html_or_markdown(visit, translator: Translator) -> Non
     expect(german(page)).not_to_be_empty()
     page.get_by_label("English").fill(HOSTILE)
     trace = translator.trace(HOSTILE)
-    layer = translator.alignment.layer
+    layer = read_alignment(translator).layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     notice = translator.translate(HOSTILE).notices[0]
     assert "“\u2068**" in notice
@@ -144,7 +145,7 @@ def test_unknown_characters_are_named_and_the_rest_works(visit, translator: Tran
     for text in ("🐶🎉", "مرحبا بالعالم", "a\x07b\x1b[31m c", "\u202eabc", "漢字"):
         page.get_by_label("English").fill(text)
         trace = translator.trace(text)
-        layer = translator.alignment.layer
+        layer = read_alignment(translator).layer
         expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
         expect(said(page)).to_contain_text(translator.translate(text).notices[0])
         no_traceback(page)

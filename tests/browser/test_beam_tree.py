@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.still import PAPER, SVG, Still, plain, rgb, words_of
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.draw.beam_tree import DrawnNode, State, encode_tree
 
 if TYPE_CHECKING:

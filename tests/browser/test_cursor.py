@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.browser.still import Still
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.mask_grids import MaskGrid, encode_masks

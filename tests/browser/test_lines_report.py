@@ -11,7 +11,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS
 from transformer import KINDS
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import REACH, CorpusSummary, measure_heads
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.explorer_options import ExplorerOptions
 from viz.draw.labels import display_tokens
 from viz.draw.palette import table

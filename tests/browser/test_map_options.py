@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.browser.spy import map_on
 from tests.browser.still import PAPER, SVG, Still, number_of, rgb, words_of
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import Scale, encode_map
 from viz.draw.labels import display_tokens

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.app_page import expect_german, expect_map, no_traceback, said, until, url
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from viz.draw.labels import quoted
 

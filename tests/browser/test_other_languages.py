@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, enter, no_traceback
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from viz.app.navigation import TITLES
 from viz.app.role_views import ROLES, VIEW
 from viz.pages.architecture.drawing import NORMS

@@ -12,7 +12,7 @@ WORDS = 20
 SCRIPT = f"""
 import numpy as np
 import streamlit as st
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map

@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.browser.map_page import ENGLISH, GERMAN, HOT, LABELS, READ
 from tests.browser.still import PAPER, SVG, Still, number_of, plain, rgb, words_of
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.labels import display_tokens
 from viz.draw.palette import COLOR, head_colors

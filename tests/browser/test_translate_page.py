@@ -20,6 +20,7 @@ from tests.browser.app_page import (
 )
 from tests.browser.servers import APP, served
 from transformer import Translator
+from transformer.analysis.alignment_settings import read_alignment
 from viz.app.model_folders import CHECKPOINT_VARIABLE
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def test_a_node_is_forced_undone_redone_and_sent_on(
     for _ in range(2):
         expect_german(page, steered.text)
         trace = translator.trace_of(steered)
-        layer = translator.alignment.layer
+        layer = read_alignment(translator).layer
         expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
         expect(page.get_by_role("button", name="Undo")).to_be_enabled()
         page.keyboard.press("Control+z")  # the focus is in the picture, which has no text
@@ -176,7 +177,7 @@ def test_the_german_is_edited_in_place_without_losing_a_letter_or_the_focus(
         assert field.input_value() == typed[:number]
     expect_german(page, typed)
     trace = translator.trace(SENTENCE, typed)
-    layer = translator.alignment.layer
+    layer = read_alignment(translator).layer
     expect_map(page, "translate-map", trace.cross[layer].mean(0), trace.labels("cross"))
     assert field.input_value() == typed
     assert field.evaluate("e => e.getRootNode().activeElement === e && e.selectionStart") == len(

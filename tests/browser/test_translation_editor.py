@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.components import COMPONENTS, js_bytes
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.draw.translation_editor import EditorPiece, encode_editor
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SCRIPT = f"""
 import time
 import streamlit as st
 from tests.browser.test_translation_editor import pieces_of
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.app.mounts import mount_editor
 from viz.draw.translation_editor import Edited, Forced, encode_editor
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.browser.still import PAPER, SVG, Still, plain, rgb, words_of
 from transformer.analysis.alignment import WordPair
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.draw.palette import COLOR
 from viz.draw.word_links import encode_links
 

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from headlight import serve
-from transformer.files import FILES
+from transformer.files.installed import FILES
 
 
 @pytest.fixture

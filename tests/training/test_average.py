@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from training.average import average, checkpoints, main, write_average
-from transformer import Tokenizer, Transformer, checkpoint
+from transformer import Tokenizer, Transformer
+from transformer.checkpoints import checkpoint
 from transformer.errors import CheckpointError
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from training.batch_stream import BatchStream, UpdateBatches
+from training.batching import BatchStream, UpdateBatches
 from training.config import Recipe
 from training.corpus import CorpusError, read_parallel
 from training.data.folders import DataFolder
 from training.data.training_text import TrainingText, encode_texts
 from training.devices import ProcessInfo
 from transformer.config import PAD
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 HERE = ProcessInfo(torch.device("cpu"))
 

@@ -25,7 +25,7 @@ from training.data.sentences import Sentences
 from training.data.training_text import Part, TrainingText
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 ROOT = Path(__file__).parents[2]
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))
@@ -171,7 +171,7 @@ from pathlib import Path
 import numpy as np
 from training.bpe_dropout import BpeDropout
 from training.data.sentences import Sentences
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 folder = Path(sys.argv[1])
 tokenizer = Tokenizer.load(folder / "tokenizer.model")
 plain = Sentences(tokenizer.encode_all((folder / "text").read_text("utf-8").split("\\n")))

@@ -13,7 +13,7 @@ from training.corpus import (
     read_parallel,
     read_validation_text,
 )
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 
 def test_different_lengths_are_refused_with_both_counts(

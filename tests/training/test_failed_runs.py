@@ -15,7 +15,7 @@ from training.batching import Batch
 from training.devices import ProcessInfo
 from training.train import main
 from training.update import Updater
-from transformer import checkpoint
+from transformer.checkpoints import checkpoint
 
 
 def test_a_loss_that_is_not_finite_stops_before_it_harms_the_weights(

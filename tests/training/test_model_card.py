@@ -17,7 +17,8 @@ from training.card.figures import cell
 from training.evaluate import main as evaluate
 from training.model_card import main
 from training.train import main as train
-from transformer import Translator, checkpoint
+from transformer import Translator
+from transformer.checkpoints import checkpoint
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +237,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
 def _refused(arguments: list[str]) -> str:
     with pytest.MonkeyPatch.context() as patch:
         said: list[str] = []
-        patch.setattr("transformer.command.say", said.append)
+        patch.setattr("transformer.cli.command.say", said.append)
         assert main(arguments) == 2
     (sentence,) = said
     assert is_one_sentence(sentence), sentence

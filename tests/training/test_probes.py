@@ -11,8 +11,8 @@ import pytest
 
 from training.probes import PROBES, is_probe_step, save_probes
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
-from transformer.model_trace import trace
-from transformer.trace import with_end
+from transformer.text.tokenizer import with_end
+from transformer.traces.capture import capture
 
 
 def test_early_steps_are_the_powers_of_two() -> None:
@@ -32,7 +32,7 @@ def test_a_file_of_each_sentence_holds_its_attention_without_dropout(
     for number, (source, target) in enumerate(PROBES, start=1):
         kept = AttentionTrace.load(tmp_path / "probes" / f"step-00000007-sentence-{number}.npz")
         pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
-        again = trace(model, source, target, *pieces)
+        again = AttentionTrace.from_fields(capture(model, source, target, *pieces))
         assert (kept.source, kept.target) == (source, target)
         for kind in KINDS:
             assert np.array_equal(kept.weights(kind), again.weights(kind))

@@ -14,7 +14,7 @@ from tests.training.runs import command, same_weights, weights
 from training.state import Snapshot
 from training.train import main
 from training.update import Updater
-from transformer import checkpoint
+from transformer.checkpoints import checkpoint
 
 UPDATE, WRITE, SAVE = Updater.update, Snapshot.write, checkpoint.save
 

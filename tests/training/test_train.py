@@ -9,15 +9,15 @@ import torch
 
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.runs import same_weights, status_stopped_at, weights
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from training import journal, model_card, prepare, runlog, train
 from training.runlog import Record
 from training.train import main
 from training.trainer import Trainer
-from transformer import checkpoint
+from transformer.checkpoints import checkpoint
 from transformer.errors import ConfigError
-from transformer.files import BUNDLED
-from transformer.tokenizer import Tokenizer
+from transformer.files.installed import BUNDLED
+from transformer.text.tokenizer import Tokenizer
 
 
 def _error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:

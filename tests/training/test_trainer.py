@@ -18,7 +18,8 @@ from tests.training.runs import command, losses, same_weights, status_stopped_at
 from training import runlog
 from training.devices import ProcessInfo
 from training.train import main
-from transformer import KINDS, AttentionTrace, checkpoint
+from transformer import KINDS, AttentionTrace
+from transformer.checkpoints import checkpoint
 
 
 @pytest.fixture(scope="module")

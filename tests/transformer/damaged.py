@@ -9,7 +9,8 @@ import pytest
 import safetensors.torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import CheckpointError, checkpoint
+from transformer import CheckpointError
+from transformer.checkpoints import checkpoint
 
 FILES = ["model.safetensors", "config.json", "tokenizer.model", "MANIFEST.json"]
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from transformer import InputError, Transformer, TransformerConfig, Translator, checkpoint
+from transformer import InputError, Transformer, TransformerConfig, Translator
+from transformer.checkpoints import checkpoint
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.decoding import beam_search
+from transformer.decoding.settings import SearchSettings
 from transformer.engine import CTranslate2Translator, plain_search
 from transformer.errors import ConfigError
-from transformer.files import ASSETS
-from transformer.search_settings import SearchSettings
+from transformer.files.installed import ASSETS
 
 UNSEEN = "A 😀 dog and 汉字 in the garden."
 

@@ -24,7 +24,7 @@ def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) 
         "from transformer import KINDS, Kind, TransformerConfig, HeadlightError",
         "from transformer.kinds import KINDS, Kind, attention_name",
         "from transformer.config import BOS, EOS, PAD, TransformerConfig",
-        "from transformer.tokenizer import SPECIAL, WORD_START",
+        "from transformer.text.tokenizer import SPECIAL, WORD_START",
         "import training.schedule, training.runlog",
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from tests.transformer.reference import is_one_sentence
 from transformer.__main__ import main
 from transformer.analysis import alignment
-from transformer.standard_input import _cut
+from transformer.cli.standard_input import _cut
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The dog waits beside the river."

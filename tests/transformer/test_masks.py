@@ -2,7 +2,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.config import PAD
+from transformer.masks import causal_mask, pad_sequences, padding_and_causal_mask, padding_mask
 
 BATCHES = st.integers(1, 6).flatmap(
     lambda width: st.lists(
@@ -43,3 +44,9 @@ def test_masks_are_boolean():
     tokens = torch.tensor([[1, 0]])
     masks = padding_mask(tokens), causal_mask(2), padding_and_causal_mask(tokens)
     assert all(mask.dtype == torch.bool for mask in masks)
+
+
+def test_shorter_rows_are_filled_up_on_the_right() -> None:
+    padded = pad_sequences([[7, 8, 9], [5], [6, 4]])
+    assert padded.tolist() == [[7, 8, 9], [5, PAD, PAD], [6, 4, PAD]]
+    assert padded.dtype == torch.long

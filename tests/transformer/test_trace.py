@@ -9,8 +9,8 @@ import torch
 from tests.transformer.reference import is_one_sentence
 from transformer import KINDS, AttentionTrace, CheckpointError, InputError, Languages
 from transformer.config import BOS, EOS
-from transformer.model_trace import trace
-from transformer.trace import with_end
+from transformer.text.tokenizer import with_end
+from transformer.traces.capture import capture
 
 ENGLISH = "The tired teacher waits beside the river."
 GERMAN = "Die müde Lehrerin wartet neben dem Fluss."
@@ -286,7 +286,7 @@ def test_nothing_cannot_be_traced(model, tokenizer):
     pieces = with_end(tokenizer.pieces("The dog"))
     for source, target in ((pieces, []), ([], pieces)):
         with pytest.raises(InputError, match="nothing to trace") as caught:
-            trace(model, "", "", source, target)
+            AttentionTrace.from_fields(capture(model, "", "", source, target))
         assert is_one_sentence(str(caught.value))
 
 

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from tests.transformer.reference import is_one_sentence
-from transformer import CheckpointError, InputError, Transformer, Translator, checkpoint, silence
+from transformer import CheckpointError, InputError, Transformer, Translator, silence
 from transformer.analysis import lenses
 from transformer.analysis.alignment import align
+from transformer.checkpoints import checkpoint
 from transformer.config import EOS
 from transformer.decoding import beam_search, greedy
 

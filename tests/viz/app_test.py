@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from transformer import AttentionTrace, Translation, Translator
-from transformer.domain import Domain
+from transformer.checkpoints.domain import Domain
 from viz.app import cached_results, model_folders
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ def translator(trained_folder: Path) -> Translator:
 def unsure_model(monkeypatch: pytest.MonkeyPatch) -> Domain:
     """Of any checkpoint: one whose translations all get a notice, each its own."""
     domain = Domain("other sentences", 0.0)
-    monkeypatch.setattr("transformer.domain.read", lambda _: domain)
+    monkeypatch.setattr("transformer.checkpoints.domain.read", lambda _: domain)
     return domain
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from transformer import KINDS, AttentionTrace, Kind, Piece
-from transformer.trace import with_end
+from transformer.text.tokenizer import with_end
 
 LAYERS, HEADS = 2, 3
 HOT = 0.9125

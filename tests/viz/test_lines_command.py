@@ -10,7 +10,7 @@ from tests.transformer.reference import is_one_sentence
 from tests.viz.test_lines_report import summary_of
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.lenses.lensed import lensed
-from transformer.lines import LineSearch
+from transformer.translation.batch import LineSearch
 from viz import lines_command
 from viz.__main__ import main
 from viz.draw.caption import Origin
@@ -216,6 +216,6 @@ def test_progress_is_shown_on_a_terminal_alone(run, monkeypatch, capsys):
     run("--lines", "in", **{"in": "The dog waits.\n"})
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("transformer.standard_input.SECONDS_BETWEEN", 0)
+    monkeypatch.setattr("transformer.cli.standard_input.SECONDS_BETWEEN", 0)
     run("--lines", "in", **{"in": "The dog waits.\n" * 2})
     assert "2 lines, " in capsys.readouterr().err

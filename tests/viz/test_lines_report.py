@@ -17,7 +17,7 @@ from tests.viz.planted_trace import EVIL, HEADS, LAYERS, planted
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_summary import CorpusSummary, measure_heads
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.caption import Origin
 from viz.draw.explorer import encode_explorer
 from viz.draw.explorer_options import ExplorerOptions

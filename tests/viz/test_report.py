@@ -16,7 +16,7 @@ from tests.viz.planted_trace import EVIL, planted
 from transformer import KINDS, InputError, Translator
 from transformer.analysis.axes import by_words, without_special
 from transformer.analysis.lenses.lensed import lensed
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz import notebook
 from viz.__main__ import main
 from viz.draw.caption import Origin, head_caption

@@ -17,7 +17,8 @@ import torch
 from filelock import FileLock
 from torch.nn import functional as F
 
-from transformer import Tokenizer, Transformer, checkpoint
+from transformer import Tokenizer, Transformer
+from transformer.checkpoints import checkpoint
 from transformer.config import BOS, EOS, PAD
 
 STEPS, BATCH = 80, 16

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from transformer.errors import CheckpointError, unreadable
-from transformer.reading import MIB, read_bytes
+from transformer.files.reading import MIB, read_bytes
 
 THIS_MODEL = "this model"
 _COMMAND = "python -m training.evaluate bleu --json"

@@ -17,7 +17,7 @@ from training.state import STATE_JSON
 from training.trainer import AVERAGED
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, unreadable
-from transformer.reading import MIB, read_bytes
+from transformer.files.reading import MIB, read_bytes
 from transformer.shapes import number_of_parameters
 
 Row = tuple[str, str]

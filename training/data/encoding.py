@@ -21,10 +21,10 @@ from training.data.encoded_files import EncodedFiles
 from training.data.folders import DataFolder
 from training.data.scan import Scan, folder_chunks
 from training.data.sentences import stored_type
-from transformer.atomic import write_file
 from transformer.errors import unreadable
-from transformer.reading import MIB, read_bytes
-from transformer.tokenizer import Tokenizer
+from transformer.files.atomic import write_file
+from transformer.files.reading import MIB, read_bytes
+from transformer.text.tokenizer import Tokenizer
 
 PROGRESS = "progress.json"
 

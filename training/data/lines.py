@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from transformer.errors import HeadlightError, unreadable
-from transformer.reading import GIB, MIB, opened
+from transformer.files.reading import GIB, MIB, opened
 
 MOST_BYTES = 4 * GIB  # of a file that is held in memory whole
 MOST_LETTERS_OF_LINE = 1_000_000

@@ -36,10 +36,10 @@ from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, 
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
 from training.data.sentences import stored_type
 from training.data.training_text import Part
-from transformer.atomic import new_folder, replace_folder, write_file
 from transformer.errors import HeadlightError, unreadable
-from transformer.reading import MIB, read_bytes, sha256_of
-from transformer.tokenizer import Tokenizer
+from transformer.files.atomic import new_folder, replace_folder, write_file
+from transformer.files.reading import MIB, read_bytes, sha256_of
+from transformer.text.tokenizer import Tokenizer
 
 BEGUN, REASONS = "begun.json", "reasons"
 """In an unfinished folder: what was asked for, and what becomes of each pair."""

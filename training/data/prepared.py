@@ -26,11 +26,11 @@ from training.data import encoded_files
 from training.data.encoded_files import mapped_text
 from training.data.folders import DataFolder
 from training.data.training_text import Part, TrainingText
-from transformer import tokenizer as tokenizers
-from transformer.atomic import write_file
 from transformer.errors import quoted, unreadable
-from transformer.reading import MIB, opened, read_bytes, sha256_of
-from transformer.tokenizer import Tokenizer
+from transformer.files.atomic import write_file
+from transformer.files.reading import MIB, opened, read_bytes, sha256_of
+from transformer.text import tokenizer as tokenizers
+from transformer.text.tokenizer import Tokenizer
 
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
 VERSION = 1

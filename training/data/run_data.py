@@ -15,7 +15,7 @@ from training.data.prepared import open_prepared, prepared_among
 from training.data.training_text import TrainingText, encode_texts
 from training.devices import ProcessInfo
 from transformer.errors import ConfigError
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)

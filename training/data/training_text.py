@@ -15,7 +15,7 @@ from training.corpus import EncodedText, ParallelText, encode_chunks, joined, re
 from training.data import encoded_files
 from training.data.folders import DataFolder
 from training.data.sentences import Counts
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,17 @@ from training.evaluation.aer_result import Map, Maps, Result
 from training.evaluation.beside import require_place, store
 from training.evaluation.gold_links import Counts, Figures, GoldLinks, Link, Notation, read_gold
 from training.evaluation.held_out import read_held_out
-from transformer import InputError, Translator, command
+from transformer import InputError, Translator
 from transformer.analysis import alignment, lenses
-from transformer.analysis.alignment_settings import FILE, LINKS, LONGEST_NAME, ROWS, Links
+from transformer.analysis.alignment_settings import (
+    FILE,
+    LINKS,
+    LONGEST_NAME,
+    ROWS,
+    Links,
+    read_alignment,
+)
+from transformer.cli import command
 
 
 def add_arguments(commands: Any) -> None:
@@ -68,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
     result = Result(
         measure(translator, text, gold),
         baselines(text, gold),
-        translator.alignment,
+        read_alignment(translator),
         len(text),
         dropped,
     )

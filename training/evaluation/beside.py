@@ -9,10 +9,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from transformer.atomic import replace_folder, write_file
-from transformer.checkpoint import MANIFEST
+from transformer.checkpoints.checkpoint import MANIFEST
+from transformer.checkpoints.marian import is_marian
 from transformer.errors import CheckpointError, unwritable
-from transformer.marian import is_marian
+from transformer.files.atomic import replace_folder, write_file
 
 
 def require_place(folder: Path, out: Path | None) -> None:

@@ -18,9 +18,9 @@ from training.evaluation.held_out import read_held_out
 from training.validation import mean_loss, perplexity, score, translate_all
 from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.stored import checksum_of_weights
-from transformer.arguments import number, whole_number
+from transformer.cli.arguments import number, whole_number
 from transformer.decoding import ALPHA, BEAM_SIZE, beam_search
-from transformer.search_settings import MAX_ALPHA, MAX_BEAM_SIZE
+from transformer.decoding.settings import MAX_ALPHA, MAX_BEAM_SIZE
 
 CPU_TOKENS, GPU_TOKENS = 2_000, 16_000
 """Padded source pieces that are searched at one time."""

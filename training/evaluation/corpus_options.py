@@ -9,7 +9,7 @@ import torch
 
 from training.evaluation.beside import require_place
 from transformer import Translator
-from transformer.arguments import whole_number
+from transformer.cli.arguments import whole_number
 
 
 def corpus_options(sentences: int) -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from training.corpus import CorpusError, read_files, read_lines
 from training.evaluation.beside import store, write
 from training.evaluation.corpus_options import corpus_options, load_translator
-from transformer import InputError, Translator, command
+from transformer import InputError, Translator
 from transformer.analysis.corpus import faithfulness_report
 from transformer.analysis.corpus.bootstrap import mean_interval, resampled_weights
 from transformer.analysis.corpus.faithfulness import (
@@ -32,6 +32,7 @@ from transformer.analysis.corpus.faithfulness_report import Curves, Faithfulness
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
 from transformer.analysis.rank_correlation import mean_agreement
+from transformer.cli import command
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 

@@ -29,7 +29,7 @@ from transformer.config import PAD
 from transformer.decoding import greedy
 from transformer.kinds import KINDS, Kind, attention_name
 from transformer.model import Transformer
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 from transformer.trace import Labels
 
 Floats = npt.NDArray[np.float64]

@@ -24,7 +24,7 @@ from training.evaluation.head_corpus import (
     sample,
 )
 from training.evaluation.head_examples import example_traces, examples_of_heads
-from transformer import CheckpointError, Translator, command
+from transformer import CheckpointError, Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.bootstrap import (
     Interval,
@@ -46,7 +46,8 @@ from transformer.analysis.corpus.head_report import (
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.importance import normalised_by_layer
-from transformer.arguments import whole_number
+from transformer.cli import command
+from transformer.cli.arguments import whole_number
 from transformer.kinds import KINDS
 from transformer.trace import AttentionTrace
 

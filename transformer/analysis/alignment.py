@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row
+from transformer.analysis.alignment_settings import AlignmentSettings, Links, Row, read_alignment
 from transformer.analysis.lenses import (
     HAS_HEADS,
     Floats,
@@ -26,7 +26,7 @@ from transformer.analysis.lenses.decomposition import of_each_block
 from transformer.analysis.lenses.norm_lens import norms_of_layer
 from transformer.config import EOS
 from transformer.errors import InputError
-from transformer.tokenizer import WORD_START, Piece, Tokenizer
+from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
 from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
@@ -74,7 +74,7 @@ def align(
         CheckpointError: if the weights are so large that what is computed is not finite.
     """
     require_loaded(translator)
-    chosen = translator.alignment if settings is None else settings
+    chosen = read_alignment(translator) if settings is None else settings
     values = cross_values(translator, trace, chosen.lens, heads=chosen.head is not None)
     for name, number, count in (
         ("layer", chosen.layer, len(values)),

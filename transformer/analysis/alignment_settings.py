@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+from transformer.analysis.lenses.names import HAS_HEADS, NAMES, LensName
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
-from transformer.reading import read_bytes
-
-if TYPE_CHECKING:
-    from transformer.analysis.lenses import LensName
+from transformer.files.reading import read_bytes
+from transformer.translation.loaded_model import LoadedModel
 
 FILE = "alignment.json"
 MOST_BYTES = 4_096
@@ -81,7 +80,7 @@ class AlignmentSettings:
 
 
 def fallback(config: TransformerConfig) -> AlignmentSettings:
-    """What a model is aligned by that nobody measured.
+    """Return the default settings of a checkpoint that was not evaluated on gold links.
 
     The last layer, in the row that writes: whatever the depth, the word that comes next is what
     this row is for. The norm, since much weight lies on vectors of no length (Kobayashi 2020).
@@ -89,8 +88,13 @@ def fallback(config: TransformerConfig) -> AlignmentSettings:
     return AlignmentSettings(config.N - 1, None, "writes", "norm", "mutual")
 
 
+def read_alignment(loaded: LoadedModel) -> AlignmentSettings:
+    """Read the settings of a loaded model; see `read`."""
+    return read(loaded.folder, loaded.model.config)
+
+
 def read(folder: Path, config: TransformerConfig) -> AlignmentSettings:
-    """The settings that a checkpoint folder states, or the fallback where it states none.
+    """Read the settings of a checkpoint folder, or the defaults where it states none.
 
     Raises:
         CheckpointError: if the file is there and cannot be read, or does not fit the model.
@@ -118,8 +122,6 @@ class _WrongValueError(Exception):
 
 
 def _settings(values: Any, config: TransformerConfig) -> AlignmentSettings:
-    from transformer.analysis.lenses import HAS_HEADS, NAMES  # which imports the translator
-
     head = None
     if values["head"] is not None:
         head = _counted("head", values["head"], config.h)

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from transformer import special_tokens
 from transformer.errors import InputError
-from transformer.given_tokens import joined
 from transformer.kinds import Kind
-from transformer.special_tokens import SpecialTokens
-from transformer.tokenizer import Piece
-from transformer.trace import AttentionTrace, Labels, Weights
+from transformer.text import special_tokens
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.tokenizer import Piece
+from transformer.trace import AttentionTrace, Labels
+from transformer.traces.external_tokens import joined
+from transformer.traces.fields import Weights
 
 
 class LabelledWeights(NamedTuple):

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from transformer.config import BOS, PAD
 from transformer.errors import InputError
-from transformer.padding import pad_sequences
-from transformer.tokenizer import SPECIAL
+from transformer.masks import pad_sequences
+from transformer.text.tokenizer import SPECIAL
 from transformer.trace import AttentionTrace
 
 

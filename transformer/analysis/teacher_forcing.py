@@ -16,7 +16,7 @@ from transformer.config import PAD
 from transformer.errors import InputError
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
-from transformer.tokenizer import Piece
+from transformer.text.tokenizer import Piece
 from transformer.trace import AttentionTrace
 
 Array: TypeAlias = npt.NDArray[np.floating]

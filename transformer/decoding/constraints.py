@@ -14,8 +14,8 @@ from torch import Tensor
 from transformer.config import EOS
 from transformer.decoding.hypothesis import NEVER_WRITTEN
 from transformer.errors import InputError
-from transformer.text_prefix import TextPrefix
-from transformer.words import ForbiddenWords
+from transformer.text.prefix import TextPrefix
+from transformer.text.words import ForbiddenWords
 
 LookAhead = Callable[[tuple[int, ...]], Tensor]
 """The pieces of a prefix to log P of each next piece, `[vocab]`, for one sentence."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from transformer import AttentionTrace, InputError, Translation, Translator
+from transformer.decoding.settings import SearchSettings
 from transformer.hooks import Hook
-from transformer.score import Scored
-from transformer.search_settings import SearchSettings
-from transformer.translation import Partial
+from transformer.translation.result import Partial
+from transformer.translation.score import Scored
 from viz.app.cancellation import end_if_unwanted
 from viz.app.memory import memo
 

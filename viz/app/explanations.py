@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from transformer.files import PACKAGES
+from transformer.files.installed import PACKAGES
 
 
 def explain(text: str) -> None:

@@ -13,9 +13,9 @@ from threading import Lock
 
 from transformer import Translator
 from transformer.analysis.teacher_forcing import Progress
-from transformer.checkpoint import CONFIG, MANIFEST, WEIGHTS
-from transformer.marian.languages import TOKENIZER_CONFIG
-from transformer.marian.stored import PICKLED
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
+from transformer.checkpoints.marian.languages import TOKENIZER_CONFIG
+from transformer.checkpoints.marian.stored import PICKLED
 from viz.app.memory import state_of_file
 
 PATIENCE = 0.1

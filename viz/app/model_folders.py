@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transformer import marian
-from transformer.checkpoint import CONFIG, MANIFEST, WEIGHTS
+from transformer.checkpoints import marian
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
+from transformer.checkpoints.marian.stored import PICKLED
+from transformer.checkpoints.marian.vocabulary import SOURCE_SPM, VOCABULARY
 from transformer.errors import one_line, unreadable
-from transformer.files import BUNDLED
-from transformer.marian.stored import PICKLED
-from transformer.marian.vocabulary import SOURCE_SPM, VOCABULARY
+from transformer.files.installed import BUNDLED
 
 CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
 """Environment variable that names another checkpoint folder than the bundled one.

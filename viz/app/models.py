@@ -13,13 +13,14 @@ from pathlib import Path
 import streamlit as st
 import torch
 
-from transformer import CheckpointError, Translator, marian
+from transformer import CheckpointError, Translator
 from transformer.analysis.teacher_forcing import Progress
+from transformer.checkpoints import marian
+from transformer.checkpoints.marian.languages import read_languages
+from transformer.checkpoints.marian.stored import MOST_BYTES, weights_path
 from transformer.errors import one_line
-from transformer.languages import OURS
-from transformer.marian.languages import read_languages
-from transformer.marian.stored import MOST_BYTES, weights_path
-from transformer.reading import MIB, opened
+from transformer.files.reading import MIB, opened
+from transformer.text.languages import OURS
 from viz.app import address
 from viz.app.model_cache import ModelCache, state_of_folder
 from viz.app.model_folders import OfferedModels

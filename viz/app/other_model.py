@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.errors import one_line
-from transformer.languages import Languages, name_of, without_code
+from transformer.text.languages import Languages, name_of, without_code
 from viz.app import address, model_folders, models
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
 from viz.app.sentence_bar import BarTranslation

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from transformer import InputError, Translation, Translator
-from transformer.search_settings import SearchSettings
-from transformer.translation import Partial
+from transformer.decoding.settings import SearchSettings
+from transformer.translation.result import Partial
 from viz.app import cached_results
 from viz.app.search_request import SearchRequest
 

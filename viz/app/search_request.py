@@ -14,7 +14,7 @@ import streamlit as st
 
 from transformer.decoding import ALPHA as PAPERS_ALPHA
 from transformer.decoding import BEAM_SIZE
-from transformer.tokenizer import WORD_START
+from transformer.text.tokenizer import WORD_START
 from viz.app import address
 from viz.app.models import MODEL
 from viz.app.undo import PAUSE, History

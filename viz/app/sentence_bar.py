@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.decoding import BEAM_SIZE
-from transformer.languages import OURS, Languages
-from transformer.search_settings import SearchSettings
+from transformer.decoding.settings import SearchSettings
+from transformer.text.languages import OURS, Languages
 from viz.app import (
     address,
     cached_results,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import InputError
-from transformer.languages import Languages, Side, name_of, without_code
+from transformer.text.languages import Languages, Side, name_of, without_code
 from viz.app import address
 from viz.app.search_request import TEXT, put_text
 

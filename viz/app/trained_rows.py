@@ -10,7 +10,7 @@ from pathlib import Path
 from training import runlog
 from training.runlog import RunLogError
 from transformer import ConfigError, TransformerConfig
-from transformer.files import ASSETS
+from transformer.files.installed import ASSETS
 from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
 
 ROWS = ASSETS / "rows"

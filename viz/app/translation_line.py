@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translation
-from transformer.languages import code_of_name
-from transformer.translation import Partial
+from transformer.text.languages import code_of_name
+from transformer.translation.result import Partial
 from viz.app import search_request
 from viz.app.search_request import SearchRequest
 from viz.draw.formatting import counted, format_number

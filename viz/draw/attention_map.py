@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import difference_table, table
 from viz.draw.weights import check, named_rows

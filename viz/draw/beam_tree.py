@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeGuard, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
 from viz.draw.wire import encode
 

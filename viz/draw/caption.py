@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from transformer.kinds import KIND_TITLES
 from viz.draw.labels import quoted
 from viz.draw.lens_words import ALL_HEADS, LENS_NAMES, tells_heads

@@ -15,7 +15,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import in_shares, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.kinds import KIND_TITLES, Kind
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption, lens_caption

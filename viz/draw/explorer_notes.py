@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from transformer.attention_notes import TOLERANCE
-from transformer.languages import Side, code_of_name
+from transformer.text.languages import Side, code_of_name
 from transformer.trace import AttentionTrace
+from transformer.traces.notes import TOLERANCE
 from viz.draw.labels import capitalised
 from viz.draw.lens_words import row_note
 from viz.draw.open_head import Heads

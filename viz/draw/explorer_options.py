@@ -15,7 +15,7 @@ from viz.draw.ribbons import MOST_HEADS
 
 if TYPE_CHECKING:
     from transformer.analysis.lenses import AnyLens
-    from transformer.languages import Languages
+    from transformer.text.languages import Languages
     from transformer.trace import AttentionTrace
     from viz.draw.attention_map import Scale
     from viz.draw.open_head import OpenMap

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from transformer.languages import Languages, Side
-from transformer.special_tokens import looks_special
-from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import has_letter
+from transformer.text.languages import Languages, Side
+from transformer.text.special_tokens import looks_special
+from transformer.text.tokenizer import SPECIAL, WORD_START
+from transformer.text.words import has_letter
 
 if TYPE_CHECKING:
     from transformer.kinds import Kind

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.config import PAD
-from transformer.tokenizer import SPECIAL
+from transformer.text.tokenizer import SPECIAL
 from viz.draw.labels import capitalised, display_tokens, row_names
 from viz.draw.mask_reasons import REASONS
 from viz.draw.palette import COLOR

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from transformer import AttentionTrace, Kind
 from transformer.analysis.axes import LabelledWeights, by_pieces, by_words, without_special
 from transformer.analysis.lenses import AnyLens
-from transformer.trace import Labels, Weights
+from transformer.trace import Labels
+from transformer.traces.fields import Weights
 from viz.draw.formatting import counted
 from viz.draw.head_grid import GridPart
 from viz.draw.labels import SCREEN_NAMES, head_name

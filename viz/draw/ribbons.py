@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.labels import axis_titles, display_tokens
 from viz.draw.palette import ENDS, head_colors
 from viz.draw.weights import check, named_rows

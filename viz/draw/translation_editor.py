@@ -11,9 +11,9 @@ from itertools import accumulate
 import numpy as np
 
 from transformer.config import EOS
-from transformer.languages import Languages, code_of_name
-from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import words_in
+from transformer.text.languages import Languages, code_of_name
+from transformer.text.tokenizer import SPECIAL, WORD_START
+from transformer.text.words import words_in
 from viz.draw.forced_prefix import forced_of
 from viz.draw.labels import display_tokens
 from viz.draw.wire import encode

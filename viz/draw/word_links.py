@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from transformer.config import EOS
-from transformer.languages import Languages, Side
-from transformer.tokenizer import WORD_START
+from transformer.text.languages import Languages, Side
+from transformer.text.tokenizer import WORD_START
 from viz.draw.labels import capitalised
 from viz.draw.palette import COLOR
 from viz.draw.wire import encode
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment import WordPair
-    from transformer.tokenizer import Piece
+    from transformer.text.tokenizer import Piece
 
 TITLE = "Which word comes from which"
 NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click pins it."

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 from transformer.errors import quoted
-from transformer.given_arrays import as_array
 from transformer.kinds import KINDS
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from transformer.trace import Labels
+from transformer.traces.from_arrays import as_array
 from viz.draw.labels import axis_titles, display_tokens, head_name
 from viz.draw.palette import COLOR, colorscale
 from viz.draw.weights import check

@@ -13,7 +13,7 @@ from training.corpus import CorpusError, read_validation_text
 from training.data.folders import DataFolder, read_training_texts
 from training.data.prepared import FILES, MANIFEST, is_prepared, open_prepared, prepared_among
 from training.data.training_text import encode_texts
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from training.corpus import CorpusError, EncodedText, ParallelText, encode
 from training.data.folders import DataFolder
 from training.data.sentences import Sentences
 from training.data.training_text import Part, TrainingText, encode_texts
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 
 ROOT = Path(__file__).parents[3]
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))

@@ -13,7 +13,7 @@ import pytest
 from training.evaluate import main
 from transformer import Translator
 from transformer.analysis import alignment, lenses
-from transformer.analysis.alignment_settings import FILE
+from transformer.analysis.alignment_settings import FILE, read_alignment
 
 ENGLISH = ["The dog waits .", "Her horse eats", "The old cat sleeps under the table ."]
 GERMAN = ["Der Hund wartet .", "Ihr Pferd frisst", "Die alte Katze schläft unter dem Tisch ."]
@@ -138,7 +138,7 @@ def test_the_best_map_is_stored_and_then_the_default(
     printed = capsys.readouterr()
     result = json.loads(printed.out)
     least = min(min(r["aer"], r["mutual"]["aer"]) for r in result["rows"])
-    stored = Translator.load(files / "model").alignment  # every checksum is verified
+    stored = read_alignment(Translator.load(files / "model"))  # every checksum is verified
     assert stored.gold is not None
     assert (stored.gold.name, stored.gold.sentences) == ("three sentences", 3)
     assert stored.gold.aer == pytest.approx(least, abs=0.005)

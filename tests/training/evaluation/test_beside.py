@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from training.evaluation import beside
-from transformer import CheckpointError, checkpoint
+from transformer import CheckpointError
+from transformer.checkpoints import checkpoint
 
 
 @pytest.fixture

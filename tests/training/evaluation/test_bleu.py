@@ -15,7 +15,8 @@ import torch
 from tests.conftest import Pair
 from training.evaluate import main
 from training.evaluation.moses import moses_tokens, multi30k_bleu
-from transformer import Tokenizer, Transformer, Translator, checkpoint
+from transformer import Tokenizer, Transformer, Translator
+from transformer.checkpoints import checkpoint
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import torch
 from tests.transformer.analysis.plain_model import PlainModel
 from transformer import AttentionTrace, Piece, Transformer, TransformerConfig, Translator
 from transformer.config import BOS, EOS
-from transformer.model_trace import trace
+from transformer.traces.capture import capture
 
 VOCABULARY = 30
 SHAPES = {
@@ -64,7 +64,7 @@ def case_of(model: Transformer, source: list[int], target: list[int]) -> Case:
     ]
     return Case(
         model,
-        trace(model, "", "", *pieces),
+        AttentionTrace.from_fields(capture(model, "", "", *pieces)),
         PlainModel(model, source, [BOS, *target[:-1]]),
         SimpleNamespace(model=model, folder="here"),
     )

@@ -11,7 +11,7 @@ import pytest
 
 from transformer import CheckpointError, TransformerConfig, Translator
 from transformer.analysis import alignment_settings
-from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
+from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures, read_alignment
 
 CONFIG = TransformerConfig(vocab_size=160, N=3, d_model=32, d_ff=64, h=4)
 GOOD = AlignmentSettings(2, 3, "reads", "norm", "mutual", GoldFigures("a set", 100, 24.7))
@@ -33,13 +33,15 @@ def test_in_words_layers_and_heads_count_from_1() -> None:
 
 
 def test_a_checkpoint_without_the_file_says_that_nobody_measured(translator: Translator) -> None:
-    assert translator.alignment == AlignmentSettings(1, None, "writes", "norm", "mutual", None)
-    assert "never measured" in translator.alignment.in_words()
+    assert read_alignment(translator) == AlignmentSettings(
+        1, None, "writes", "norm", "mutual", None
+    )
+    assert "never measured" in read_alignment(translator).in_words()
 
 
 def test_the_bundled_model_was_measured() -> None:
     bundled = Translator.load()
-    gold = bundled.alignment.gold
+    gold = read_alignment(bundled).gold
     assert gold is not None
     assert gold.aer < 30
     assert f"AER {gold.aer:.1f}" in (bundled.folder / "MODEL_CARD.md").read_text("utf-8")
@@ -84,13 +86,13 @@ def test_damaged_settings_are_one_sentence(tmp_path: Path, content: bytes, sente
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
 
 
-def test_a_checkpoint_with_damaged_settings_is_not_loaded(
+def test_damaged_settings_of_a_checkpoint_are_refused(
     checkpoint_folder: Path, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(checkpoint_folder, tmp_path / "model")
     (folder / alignment_settings.FILE).write_bytes(changed(layer=2))
     with pytest.raises(CheckpointError, match="layer = 2, but this model has layers 0 to 1"):
-        Translator.load(folder)
+        read_alignment(Translator.load(folder))
 
 
 def test_what_is_no_file_says_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from transformer.analysis.axes import (
     mean_of_heads,
     without_special,
 )
-from transformer.trace import Labels, with_end
+from transformer.text.tokenizer import with_end
+from transformer.trace import Labels
 
 # 'fris'+'bee' and 'Hun'+'de' are words of two pieces; 'Σ' stands for a character never seen
 SOURCE = with_end([Piece(5, "▁A", 0), Piece(6, "▁fris", 1), Piece(7, "bee", 1), Piece(1, "▁Σ", 2)])

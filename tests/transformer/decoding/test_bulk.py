@@ -9,8 +9,8 @@ import torch
 
 from transformer.config import EOS, TransformerConfig
 from transformer.decoding import beam_search, bulk_search
+from transformer.masks import pad_sequences
 from transformer.model import Transformer
-from transformer.padding import pad_sequences
 
 
 @pytest.fixture(scope="module")

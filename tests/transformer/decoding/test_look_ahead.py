@@ -12,7 +12,7 @@ from tests.transformer.decoding.wishes import SPECIAL, forbid
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN, beam_search
 from transformer.decoding.look_ahead import ForcedLookAhead
-from transformer.words import ForbiddenWords
+from transformer.text.words import ForbiddenWords
 
 
 def test_it_is_what_the_model_finds_probable_after_the_prefix():

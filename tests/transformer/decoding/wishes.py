@@ -3,8 +3,8 @@
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN, Constraints
 from transformer.decoding.constraints import ForbiddenText
-from transformer.text_prefix import TextPrefix
-from transformer.words import ForbiddenWords, words_in
+from transformer.text.prefix import TextPrefix
+from transformer.text.words import ForbiddenWords, words_in
 
 SPECIAL = ("\0", "\0", "\0", "\0")
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import heads_page, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
+from transformer.analysis.alignment_settings import read_alignment
 from viz.app import cached_results, source_box
 from viz.draw.labels import display_tokens
 
@@ -146,6 +147,6 @@ def test_the_bundled_model_knows_its_german(serve) -> None:
     )
     assert {"Two", "dogs", "snow", "."} <= set(words["source"])
     assert meta["keys"] == display_tokens(trace.source_tokens)
-    rows = trace.labels("cross", bundled.alignment.row).queries
+    rows = trace.labels("cross", read_alignment(bundled).row).queries
     assert meta["queries"] == display_tokens(rows)
     st.cache_resource.clear()  # the bundled model is not for the tests that follow

@@ -6,10 +6,10 @@ import pytest
 import streamlit as st
 
 from transformer import InputError, Translation, Translator
+from transformer.checkpoints.domain import Domain
 from transformer.decoding import Hypothesis
-from transformer.domain import Domain
-from transformer.languages import Languages
-from transformer.search_settings import SearchSettings
+from transformer.decoding.settings import SearchSettings
+from transformer.text.languages import Languages
 from viz.app import cached_results
 
 

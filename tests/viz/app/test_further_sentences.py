@@ -6,7 +6,7 @@ import pytest
 
 from tests.viz.app_test import in_url, texts
 from transformer import Translator
-from transformer.languages import OURS, Languages
+from transformer.text.languages import OURS, Languages
 from viz.app import models
 
 FIRST = "The dog sleeps."

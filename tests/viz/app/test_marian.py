@@ -10,7 +10,7 @@ import safetensors.torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
 from viz.app.model_folders import CHECKPOINT_VARIABLE
 from viz.app.navigation import TITLES

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from transformer import CheckpointError, Tokenizer, Transformer, Translator, checkpoint
+from transformer import CheckpointError, Tokenizer, Transformer, Translator
 from transformer.analysis.teacher_forcing import Progress
+from transformer.checkpoints import checkpoint
 from viz.app import model_cache
 from viz.app.model_cache import ModelCache, size_of_model
 

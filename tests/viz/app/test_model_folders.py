@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer.marian import marian_folder
-from transformer.files import BUNDLED
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer.files.installed import BUNDLED
 from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered
 
 

@@ -14,7 +14,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import CheckpointError, Translator
 from transformer.errors import one_line

@@ -23,7 +23,7 @@ from viz.draw.mask_grids import MaskGrid, Row
 ROOT = Path(mounts.__file__).parents[2]
 SCRIPT = """
 from tests.viz.app.test_mounts import LABELS, WEIGHTS
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map
 

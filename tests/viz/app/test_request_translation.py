@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transformer import Translator
-from transformer.search_settings import SearchSettings
+from transformer.decoding.settings import SearchSettings
 from viz.app.request_translation import settings_of, translate_request
 from viz.app.search_request import SearchRequest
 

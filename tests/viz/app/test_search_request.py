@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import go_back, in_url, texts
 from transformer import Translator
-from transformer.words import ForbiddenWords
+from transformer.text.words import ForbiddenWords
 from viz.app import search_request
 from viz.app.source_box import EXAMPLES
 

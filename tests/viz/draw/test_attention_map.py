@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import colors_of, decode
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.attention_map import encode_map
 from viz.draw.palette import difference_table, table

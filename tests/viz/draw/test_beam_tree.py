@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.draw.message import decode
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.draw.beam_tree import FORCED, STATES, DrawnNode, encode_tree, node_of
 
 NODES = (

@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from transformer.kinds import Kind
-from transformer.languages import OURS, Languages
+from transformer.text.languages import OURS, Languages
 from viz.draw.labels import axis_titles, display_tokens
 
 

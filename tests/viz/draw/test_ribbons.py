@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.draw.message import decode
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from transformer.trace import Labels
 from viz.draw.palette import head_colors
 from viz.draw.ribbons import encode_ribbons
@@ -64,7 +64,7 @@ def test_heads_that_cannot_be_laid_over_each_other_are_refused(heads, message):
 SCRIPT = """
 import numpy as np
 from tests.viz.draw.test_ribbons import FIRST, LABELS
-from transformer.languages import OURS
+from transformer.text.languages import OURS
 from viz.app.mounts import mount
 from viz.draw.ribbons import encode_ribbons
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from tests.viz.draw.message import decode
-from transformer.languages import OURS
-from transformer.tokenizer import Tokenizer
+from transformer.text.languages import OURS
+from transformer.text.tokenizer import Tokenizer
 from viz.draw.translation_editor import (
     Edited,
     EditorPiece,

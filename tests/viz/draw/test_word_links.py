@@ -5,8 +5,8 @@ import pytest
 from tests.viz.draw.message import decode
 from transformer.analysis.alignment import WordPair
 from transformer.config import EOS, UNK
-from transformer.languages import OURS
-from transformer.tokenizer import Piece, Tokenizer
+from transformer.text.languages import OURS
+from transformer.text.tokenizer import Piece, Tokenizer
 from viz.draw.word_links import encode_links, word_texts
 
 SOURCE, TARGET = ["Two", "dogs", "run"], ["Zwei", "Hunde"]

@@ -21,8 +21,8 @@ from transformer.analysis.heads.roles import (
     role_scores,
 )
 from transformer.kinds import Kind
-from transformer.tokenizer import SPECIAL
-from transformer.trace import Weights
+from transformer.text.tokenizer import SPECIAL
+from transformer.traces.fields import Weights
 
 _OF_ONE_SENTENCE = ("confidence", "entropy", "offset")
 MEASURES: dict[str, str] = {

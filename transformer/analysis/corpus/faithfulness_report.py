@@ -19,7 +19,7 @@ from transformer.analysis.corpus.stored import (
     text,
 )
 from transformer.errors import quoted
-from transformer.reading import MIB
+from transformer.files.reading import MIB
 
 FORMAT = 1
 FILE = "faithfulness.json"

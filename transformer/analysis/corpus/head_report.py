@@ -28,8 +28,8 @@ from transformer.analysis.corpus.stored import (
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
+from transformer.files.reading import MIB, read_bytes
 from transformer.kinds import KINDS, Kind
-from transformer.reading import MIB, read_bytes
 
 FORMAT = 2  # 1 counted “same word” by the letters of pieces
 FILE, MEANS_FILE = "heads.json", "head_means.safetensors"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from transformer.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
+from transformer.checkpoints.checkpoint import MANIFEST, MOST_BYTES_OF_JSON, WEIGHTS
+from transformer.checkpoints.marian import is_marian
+from transformer.checkpoints.marian.stored import MOST_BYTES, weights_path
 from transformer.errors import CheckpointError, unreadable
-from transformer.marian import is_marian
-from transformer.marian.stored import MOST_BYTES, weights_path
-from transformer.reading import read_bytes, sha256_of
+from transformer.files.reading import read_bytes, sha256_of
 
 MOST_LETTERS = 2_000
 """Of a text in such a file."""

@@ -25,14 +25,15 @@ from transformer.analysis.heads.removal import (
     removed,
 )
 from transformer.analysis.teacher_forcing import forced_pair, values_at
+from transformer.decoding.settings import SearchArguments
 from transformer.errors import InputError
 from transformer.hooks import Hook
 from transformer.kinds import Kind, attention_name
 from transformer.model import Transformer
-from transformer.model_trace import trace as trace_pass
-from transformer.search_settings import SearchArguments
-from transformer.trace import AttentionTrace, Weights
-from transformer.translation import Translation
+from transformer.trace import AttentionTrace
+from transformer.traces.capture import capture
+from transformer.traces.fields import Weights
+from transformer.translation.result import Translation
 from transformer.translator import Translator
 
 
@@ -78,13 +79,15 @@ def effect(
         _require_shape(removal, trace)
     with removed(translator, removals):
         forced_pair(translator.model, trace)  # refuses a trace that does not fit the model
-        after = trace_pass(
-            translator.model,
-            trace.source,
-            trace.target,
-            list(trace.source_pieces),
-            list(trace.target_pieces),
-            languages=trace.languages,
+        after = AttentionTrace.from_fields(
+            capture(
+                translator.model,
+                trace.source,
+                trace.target,
+                list(trace.source_pieces),
+                list(trace.target_pieces),
+                languages=trace.languages,
+            )
         )
         translation = translator.translate(trace.source, should_stop=should_stop, **search)
     return Effect(trace, after, translation)

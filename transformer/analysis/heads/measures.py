@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer.analysis.axes import LabelledWeights
-from transformer.attention_notes import TOLERANCE
 from transformer.kinds import Kind
+from transformer.traces.notes import TOLERANCE
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.heads.measures import Floats, entropy, first_counted_row
 from transformer.kinds import Kind
-from transformer.tokenizer import SPECIAL, WORD_START
-from transformer.words import PLACEHOLDER, has_letter, number_words
+from transformer.text.tokenizer import SPECIAL, WORD_START
+from transformer.text.words import PLACEHOLDER, has_letter, number_words
 
 Cells: TypeAlias = npt.NDArray[np.bool_]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,13 @@ from transformer.analysis.lenses import gradient, rollout, value_zeroing
 from transformer.analysis.lenses.alti import contributions
 from transformer.analysis.lenses.decomposition import AttentionBlock, of_each_block
 from transformer.analysis.lenses.decomposition import points as block_points
+from transformer.analysis.lenses.names import HAS_HEADS as HAS_HEADS
+from transformer.analysis.lenses.names import NAMES as NAMES
+from transformer.analysis.lenses.names import OF_WEIGHTS_ALONE as OF_WEIGHTS_ALONE
+from transformer.analysis.lenses.names import SIGNED as SIGNED
+from transformer.analysis.lenses.names import VARIANTS as VARIANTS
+from transformer.analysis.lenses.names import AnyLens as AnyLens
+from transformer.analysis.lenses.names import LensName as LensName
 from transformer.analysis.lenses.norm_lens import (
     norms_of_heads,
     norms_of_heads_after_layer_norm,
@@ -39,24 +46,6 @@ from transformer.trace import AttentionTrace
 from transformer.translator import Translator
 
 Floats: TypeAlias = npt.NDArray[np.float32]
-
-LensName = Literal["weights", "norm", "alti", "rollout", "gradient", "value_zeroing"]
-NAMES: tuple[LensName, ...] = get_args(LensName)
-
-NormVariant = Literal["norm_layer_norm", "norm_residual"]
-VARIANTS: tuple[NormVariant, ...] = get_args(NormVariant)
-"""Options of the lens "norm", named like lenses of their own: all that takes a lens takes them."""
-
-AnyLens: TypeAlias = LensName | NormVariant
-
-HAS_HEADS: frozenset[AnyLens] = frozenset({"weights", "norm", "norm_layer_norm", "gradient"})
-"""Lenses that tell the heads apart; the others are of whole layers."""
-
-OF_WEIGHTS_ALONE: frozenset[AnyLens] = frozenset({"weights", "rollout"})
-"""Lenses that need no model where a trace has its weights."""
-
-SIGNED: frozenset[AnyLens] = frozenset({"gradient"})
-"""Lenses with values below 0: what speaks against the words that were written."""
 
 
 def lens(

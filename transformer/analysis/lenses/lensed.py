@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from transformer.analysis.lenses import AnyLens, as_rows, lens_of_kinds
 from transformer.kinds import Kind
-from transformer.trace import AttentionTrace, Weights
+from transformer.trace import AttentionTrace
+from transformer.traces.fields import Weights
 from transformer.translator import Translator
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.model import Transformer
-from transformer.score import Choice, forced_log_probs, most_probable_others
-from transformer.tokenizer import Tokenizer
+from transformer.text.tokenizer import Tokenizer
 from transformer.trace import AttentionTrace
+from transformer.translation.score import Choice, forced_log_probs, most_probable_others
 
 
 def alternatives(

@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 
 from transformer.errors import CheckpointError, unreadable
-from transformer.reading import MIB, read_bytes
+from transformer.files.reading import MIB, read_bytes
 
 TABLE = "positions.safetensors"
 """The file in the folder of a run."""

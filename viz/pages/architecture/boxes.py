@@ -12,10 +12,10 @@ from transformer.analysis.paper.positions import Stack
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.config import Activation
 from transformer.embedding import Embedding, sinusoidal_positions
-from transformer.languages import OURS, Languages, Side
 from transformer.layers import AddAndNorm, FeedForward
 from transformer.model import Transformer
-from transformer.tokenizer import Tokenizer
+from transformer.text.languages import OURS, Languages, Side
+from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
 from viz.pages.architecture import box_words
 

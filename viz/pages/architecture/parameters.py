@@ -14,7 +14,7 @@ from transformer.analysis.paper.counting import (
     parameters_by_formula,
     parameters_of_model,
 )
-from transformer.marian.tokenizer import MarianTokenizer
+from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain

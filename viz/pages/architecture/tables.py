@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.config import TransformerConfig
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.app import trained_rows
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain

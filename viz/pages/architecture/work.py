@@ -19,7 +19,7 @@ from transformer.analysis.paper.complexity import (
     work,
 )
 from transformer.attention import MultiHeadAttention
-from transformer.files import ASSETS
+from transformer.files.installed import ASSETS
 from viz.app import sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain

@@ -8,7 +8,7 @@ import streamlit as st
 from transformer import Kind
 from transformer.analysis.heads.measures import first_counted_row, summarise
 from transformer.config import BOS
-from transformer.tokenizer import SPECIAL
+from transformer.text.tokenizer import SPECIAL
 from viz.draw.formatting import format_number
 from viz.draw.labels import capitalised, display_tokens, quoted, row_names
 from viz.draw.lens_words import amount

@@ -10,7 +10,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.app import navigation
 from viz.app.head_picker import in_link
 from viz.app.mounts import mount

@@ -12,8 +12,8 @@ from transformer.analysis.batch import TraceBatch, batch_traces
 from transformer.analysis.paper import masking
 from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
-from transformer.languages import Languages
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
+from transformer.text.languages import Languages
 from viz.app import further_sentences, sentence_bar
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain

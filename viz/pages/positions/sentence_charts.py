@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.draw.labels import capitalised, display_tokens
 from viz.figures.axes import curve_color, word_axis
 from viz.figures.colors import CURVE_COLORS, GREY

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.analysis.paper.positions import Edit
-from transformer.search_settings import SearchSettings
+from transformer.decoding.settings import SearchSettings
 from viz.app import cached_results, search_request, sentence_bar
 from viz.draw.labels import quoted
 

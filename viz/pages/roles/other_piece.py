@@ -10,8 +10,8 @@ from transformer import InputError, Translator
 from transformer.config import EOS, UNK
 from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
-from transformer.score import Choice
-from transformer.tokenizer import SPECIAL, WORD_START
+from transformer.text.tokenizer import SPECIAL, WORD_START
+from transformer.translation.score import Choice
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo
 from viz.draw.formatting import format_probability

@@ -10,7 +10,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.logits.alternatives import alternatives
-from transformer.score import Choice
+from transformer.translation.score import Choice
 from viz.app import address
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace

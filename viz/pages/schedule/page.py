@@ -8,7 +8,7 @@ import streamlit as st
 
 from training import runlog
 from training.schedule import learning_rate
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.fields import choose_one, whole_number

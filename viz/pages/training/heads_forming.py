@@ -16,8 +16,8 @@ from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.heads.roles import head_roles
-from transformer.files import BUNDLED
-from transformer.languages import Languages
+from transformer.files.installed import BUNDLED
+from transformer.text.languages import Languages
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
 from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head

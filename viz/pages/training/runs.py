@@ -13,7 +13,7 @@ from pathlib import Path
 
 from training import runlog
 from training.runlog import LOG, RunLogError
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.pages.training import logs
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from transformer import AttentionTrace
-from transformer.score import most_probable_others
+from transformer.translation.score import most_probable_others
 from viz.app.explanations import code_line
 from viz.app.late_clicks import say_late
 from viz.app.mounts import mount_bars

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer.config import EOS
-from transformer.tokenizer import SPECIAL, Tokenizer
+from transformer.text.tokenizer import SPECIAL, Tokenizer
 from viz.app import search_request
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.decoding import length_penalty
-from transformer.translation import Candidate
+from transformer.translation.result import Candidate
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.explanations import code_line
 from viz.app.sentence_bar import BarTranslation

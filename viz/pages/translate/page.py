@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.analysis.alignment import align
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
 from viz.app import sentence_bar
@@ -38,14 +39,14 @@ def show() -> None:
     with other:
         compared = show_versus(bar)
         if compared is not None:
-            show_both_maps(bar, compared, pick_map(trace, bar.translator.alignment))
+            show_both_maps(bar, compared, pick_map(trace, read_alignment(bar.translator)))
     picture, beside = st.columns([5, 4], gap="large")
     with picture:
         st.subheader("Which word comes from which", anchor=False)
         show_words(bar.translator, trace)
         if compared is None:  # else the same map stands above
             st.subheader("Piece by piece", anchor=False)
-            choice = pick_map(trace, bar.translator.alignment)
+            choice = pick_map(trace, read_alignment(bar.translator))
             draw_map(bar.translator, trace, choice, "translate-map")
     with beside:
         show_alternatives(bar, trace)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from transformer import AttentionTrace, Translator
+from transformer.analysis.alignment_settings import read_alignment
 from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
 from viz.app.mounts import mount
 from viz.draw.attention_map import encode_map
@@ -16,7 +17,7 @@ from viz.draw.labels import head_name
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings
-    from transformer.languages import Languages
+    from transformer.text.languages import Languages
 
 MAP = UrlNames("map_layer", "map_head")
 """In the URL; not the names of the other pages, for only here a mean can be chosen."""
@@ -52,7 +53,7 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
     """Draw the map, its rows named as the links between words are read from it."""
     layer, head = choice
     languages = trace.languages
-    alignment = translator.alignment
+    alignment = read_alignment(translator)
     # where the links are taken from the row that reads a word, their map is named by what it reads
     by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer.score import Scored
+from transformer.translation.score import Scored
 from viz.app import cached_results
 from viz.app.sentence_bar import BarTranslation
 

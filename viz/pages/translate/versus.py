@@ -9,7 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
-from transformer.search_settings import SearchSettings
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.decoding.settings import SearchSettings
 from viz.app import cached_results, search_request
 from viz.app.candidates import MARKS, show_candidate
 from viz.app.fields import text_field
@@ -212,7 +213,8 @@ def show_both_maps(
     columns = st.columns(2, gap="large")
     there = choice
     if decoding.translator is not bar.translator:  # whose layers and heads are others
-        there = MapChoice(decoding.translator.alignment.layer, decoding.translator.alignment.head)
+        alignment = read_alignment(decoding.translator)
+        there = MapChoice(alignment.layer, alignment.head)
     for column, translator, translation, drawn, key in (
         (columns[0], bar.translator, bar.translation, choice, "versus-map-here"),
         (columns[1], decoding.translator, other, there, "versus-map-there"),

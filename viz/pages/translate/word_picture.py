@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment import align
+from transformer.analysis.alignment_settings import read_alignment
 from viz.app.markdown import as_markdown
 from viz.app.memory import memo_per_trace
 from viz.app.mounts import mount
@@ -18,7 +19,7 @@ from viz.draw.word_links import encode_links, word_texts
 
 if TYPE_CHECKING:
     from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
-    from transformer.languages import Languages
+    from transformer.text.languages import Languages
 
 NOTHING = "There is no word to link: the model wrote nothing, or read nothing that is one."
 
@@ -29,7 +30,7 @@ def show_words(translator: Translator, trace: AttentionTrace) -> None:
     if not source or not target:
         st.caption(NOTHING)
         return
-    settings = translator.alignment
+    settings = read_alignment(translator)
     languages = trace.languages
     made = how_made(settings, languages)
     st.markdown(as_markdown(made))

@@ -17,8 +17,8 @@ from transformer.analysis.heads.removal_text import format_removals, parse_remov
 from transformer.config import BOS, EOS
 from transformer.decoding import beam_search, greedy
 from transformer.kinds import KINDS, Kind, attention_name
-from transformer.languages import Languages
 from transformer.masks import padding_mask
+from transformer.text.languages import Languages
 from transformer.trace import AttentionTrace
 
 TEXT = "The old cat sits beside the river."

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.transformer.huggingface.made_outputs import rows
 from tests.transformer.reference import is_one_sentence
+from tests.transformer.traces.from_huggingface.made_outputs import rows
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.lenses import (
     HAS_HEADS,

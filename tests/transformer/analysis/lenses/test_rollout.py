@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transformer.analysis.lens_cases import Case, case
-from tests.transformer.huggingface.made_outputs import rows
+from tests.transformer.traces.from_huggingface.made_outputs import rows
 from transformer import KINDS, AttentionTrace, InputError
 from transformer.analysis.lenses.rollout import rollout, rollout_of_weights
 

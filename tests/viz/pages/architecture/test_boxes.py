@@ -7,7 +7,7 @@ import pytest
 from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.app.explanations import code_line
 from viz.app.navigation import TITLES
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, boxes_of

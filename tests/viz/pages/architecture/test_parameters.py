@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn, tables
 from transformer import Transformer, TransformerConfig, Translator

@@ -6,7 +6,7 @@ import pytest
 
 from tests.viz.app_test import heads_page, texts, unsure
 from transformer import InputError, Translator
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.app import cached_results, models
 from viz.app.source_box import EXAMPLES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer.marian import marian_folder
+from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import heads_page, texts
 from viz.app.model_folders import MODELS_VARIABLE
 

@@ -9,7 +9,7 @@ import pandas as pd
 from benchmarks.made_trace import made_trace
 from tests.viz.app_test import heads_page, texts
 from transformer import AttentionTrace
-from transformer.languages import Languages
+from transformer.text.languages import Languages
 from viz.app import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap

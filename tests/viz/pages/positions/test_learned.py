@@ -20,7 +20,7 @@ from viz.pages.positions import learned as positions_learned
 
 def rows(folder: Path) -> None:
     """Two twins as their training leaves them."""
-    from transformer.files import BUNDLED
+    from transformer.files.installed import BUNDLED
 
     table = torch.randn(40, 8, generator=torch.Generator().manual_seed(1))
     for name in ("sinusoidal", "learned"):

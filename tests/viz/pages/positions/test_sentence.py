@@ -19,7 +19,7 @@ from tests.viz.plotly_values import map_values
 from transformer import Translation, Translator
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import Edit
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
 from viz.draw.formatting import format_number
@@ -172,7 +172,8 @@ def test_without_a_translation_a_view_of_the_sentence_says_so(serve, view: str) 
 def test_a_model_with_learned_positions_cannot_be_moved(
     serve, translator: Translator, tmp_path: Path
 ) -> None:
-    from transformer import Transformer, TransformerConfig, checkpoint
+    from transformer import Transformer, TransformerConfig
+    from transformer.checkpoints import checkpoint
 
     config = TransformerConfig.from_dict(
         {**translator.model.config.to_dict(), "positions": "learned", "max_length": 64}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.plotly_values import map_values
-from transformer.languages import OURS, Languages
+from transformer.text.languages import OURS, Languages
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
 
 TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from training import runlog
 from training.schedule import learning_rate
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 
 
 def schedule_page() -> None:

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import ROOT, texts
 from training import runlog
 from training.config import RunConfig
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
 

@@ -19,7 +19,7 @@ from training import runlog
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.draw.head_grid import GridPart
 from viz.pages.training import heads_forming as page
 from viz.pages.training.forming_text import forming_said

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from training import runlog
-from transformer.files import BUNDLED
+from transformer.files.installed import BUNDLED
 from viz.pages.training.probes import find
 from viz.pages.training.runs import (
     LIVE_FOR,

@@ -18,7 +18,7 @@ from transformer.analysis import alignment_settings
 from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.decoding import SearchTree
-from transformer.languages import OURS, Languages
+from transformer.text.languages import OURS, Languages
 from viz.app import cached_results, models
 from viz.app.candidates import mark_changed_words
 from viz.app.late_clicks import LATE

@@ -21,7 +21,7 @@ from transformer.analysis.heads.removal import Pattern, Removal, painted
 from transformer.analysis.heads.removal_text import format_removals, parse_removals
 from transformer.errors import InputError
 from transformer.kinds import Kind
-from transformer.trace import Weights
+from transformer.traces.fields import Weights
 from viz.draw.labels import head_title
 
 How = Literal["zero", "uniform", "mean", "rows", "pattern", "z", "weights"]

@@ -28,8 +28,8 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.effect import effect, patched
 from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, painted, removed
+from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
-from transformer.search_settings import SearchSettings
 from viz.app import cached_results
 from viz.app.candidates import mark_changed_words
 from viz.app.late_clicks import LATE

@@ -1,0 +1,123 @@
+import io
+import json
+import shutil
+import sys
+
+import pytest
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from transformer import CheckpointError, Translator
+from transformer.__main__ import main as translate
+from transformer.checkpoints import checkpoint, domain
+from transformer.checkpoints.export import folder
+from transformer.checkpoints.export.manifest import EXPORT
+from transformer.engine import CTranslate2Translator
+from transformer.export import main
+
+TEXT = "The dog waits beside the river."
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory, checkpoint_folder):
+    """Of a checkpoint that states its domain."""
+    given = tmp_path_factory.mktemp("given") / "model"
+    shutil.copytree(checkpoint_folder, given)
+    (given / domain.FILE).write_text('{"made_for": "short sentences", "least_log_prob": -0.5}')
+    out = tmp_path_factory.mktemp("exported") / "deep" / "model"
+    assert main(["ctranslate2", "--checkpoint", str(given), "--out", str(out)]) == 0
+    return out
+
+
+def test_the_folder_is_complete_and_says_what_it_was_made_from(exported, checkpoint_folder):
+    read = folder.read(exported)
+    loaded = checkpoint.load(checkpoint_folder)
+    assert (read.checksum, read.config) == (loaded.checksum, loaded.model.config)
+    assert read.tokenizer.model == loaded.tokenizer.model
+    assert {*folder.REQUIRED, domain.FILE, EXPORT} == {path.name for path in exported.iterdir()}
+    assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
+
+
+def test_it_translates_without_the_checkpoint(exported, checkpoint_folder, capsys, monkeypatch):
+    moved = exported.with_name("moved")
+    shutil.copytree(exported, moved)
+    command = ["--engine", "ctranslate2", "--beam", "1", TEXT]
+    assert translate(["--checkpoint", str(moved), *command]) == 0
+    assert capsys.readouterr().out.strip()
+    engine = CTranslate2Translator.load(moved)
+    ours = Translator.load(checkpoint_folder)
+    assert engine.checksum == ours.checksum
+    for what in (["--align"], ["--score", "--target", "Ein"]):
+        assert translate(["--checkpoint", str(moved), *command[:2], TEXT, *what]) == 2
+        assert "take the checkpoint that it was exported from" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{TEXT}\n{TEXT}\n".encode())))
+    assert translate(["--checkpoint", str(moved), *command[:2], "--align"]) == 2  # told once
+    assert capsys.readouterr().err.startswith(f"transformer: {moved} holds a model for CTranslate2")
+    assert translate(["--checkpoint", str(moved), TEXT]) == 2
+    assert "add --engine ctranslate2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("quantization", ["int8", "float16"])
+def test_fewer_bits_make_a_smaller_model_that_still_translates(
+    tmp_path, checkpoint_folder, exported, quantization
+):
+    out = tmp_path / "small"
+    command = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
+    assert main([*command, "--quantization", quantization]) == 0
+    size, full = ((one / "model.bin").stat().st_size for one in (out, exported))
+    assert size < 0.75 * full
+    assert CTranslate2Translator.load(out).translate(TEXT).text
+    assert main(command) == 0  # its own is replaced
+    assert (out / "model.bin").stat().st_size == full
+
+
+def test_an_export_leaves_the_model_as_it_is(tmp_path, checkpoint_folder):
+    loaded, fresh = (checkpoint.load(checkpoint_folder) for _ in range(2))
+    folder.write(loaded, tmp_path / "small", "int8")
+    before = dict(fresh.model.named_parameters())
+    assert all(torch.equal(p, before[name]) for name, p in loaded.model.named_parameters())
+
+
+def test_what_is_there_is_never_deleted(tmp_path, checkpoint_folder, capsys):
+    taken, file = tmp_path / "taken", tmp_path / "file"
+    taken.mkdir()
+    (taken / "thesis.txt").write_text("mine")
+    file.write_text("mine")
+    for out in (taken, file, checkpoint_folder):
+        command = ["ctranslate2", "--checkpoint", str(checkpoint_folder), "--out", str(out)]
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"transformer.export: {out} ")
+        assert is_one_sentence(error.removesuffix("\n"))
+    assert (taken / "thesis.txt").read_text() == file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", [*folder.REQUIRED, domain.FILE, EXPORT])
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_a_damaged_folder_is_named(exported, tmp_path, name, damage):
+    broken = tmp_path / "broken"
+    shutil.copytree(exported, broken)
+    if damage == "missing":
+        (broken / name).unlink()
+    else:
+        content = (broken / name).read_bytes()
+        (broken / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(CheckpointError) as error:
+        folder.read(broken)
+    assert str(broken) in str(error.value)
+    assert name in str(error.value)
+    assert is_one_sentence(str(error.value))
+
+
+@pytest.mark.parametrize(
+    "change", [{"format": 2}, {"model": {}}, {"sha256": {}}, {"sha256": 3}, {"checkpoint": None}]
+)
+def test_a_manifest_that_says_something_else_is_refused(exported, tmp_path, change):
+    other = tmp_path / "other"
+    shutil.copytree(exported, other)
+    manifest = json.loads((other / EXPORT).read_text()) | change
+    if change == {"checkpoint": None}:
+        del manifest["checkpoint"]
+    (other / EXPORT).write_text(json.dumps(manifest))
+    with pytest.raises(CheckpointError, match=EXPORT):
+        folder.read(other)

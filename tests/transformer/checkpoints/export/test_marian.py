@@ -1,0 +1,258 @@
+"""The export to MarianMT's layout, read by plain NumPy and by our own reader of such folders."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors
+import torch
+
+from tests.conftest import Pair
+from tests.transformer.checkpoints.marian import marian_folder
+from tests.transformer.checkpoints.marian.plain_marian import PlainMarian
+from tests.transformer.reference import is_one_sentence
+from transformer import KINDS, CheckpointError, Tokenizer, Transformer, Translator
+from transformer.__main__ import main as translate
+from transformer.checkpoints import checkpoint
+from transformer.checkpoints.export import folder as ctranslate2
+from transformer.checkpoints.export import marian, marian_weights
+from transformer.checkpoints.export.manifest import EXPORT
+from transformer.checkpoints.marian.mapping import halves_to_pairs
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.engine import CTranslate2Translator
+from transformer.export import main
+
+FILES = {
+    "config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
+    "tokenizer_config.json", "vocab.json", EXPORT,
+}  # fmt: skip
+CHANGES = {
+    "as in the paper": {},
+    "gelu, biases, three heads": {
+        "activation": "gelu", "attention_bias": True, "output_bias": True,
+        "d_model": 24, "d_ff": 40, "h": 3, "N": 3,
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=CHANGES)
+def given(request, tmp_path_factory, model: Transformer, tokenizer: Tokenizer) -> Path:
+    """A checkpoint; one whose biases and norms are not as they begin."""
+    changes = CHANGES[request.param]
+    chosen = model
+    if changes:
+        values = model.config.to_dict() | {"d_k": None, "d_v": None} | changes
+        with torch.random.fork_rng(), torch.no_grad():
+            torch.manual_seed(3)
+            chosen = Transformer(type(model.config)(**values))
+            for parameter in chosen.parameters():
+                if parameter.dim() == 1:
+                    parameter.add_(torch.randn_like(parameter), alpha=0.3)
+            # as in every trained model: pieces that no text has are next to never probable
+            chosen.get_parameter("output_bias")[[PAD, UNK, BOS]] = -20
+    folder = tmp_path_factory.mktemp("given") / "model"
+    checkpoint.save(folder, chosen, tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(given: Path, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("exported") / "deep" / "model"
+    assert main(["marian", "--checkpoint", str(given), "--out", str(out)]) == 0
+    return out
+
+
+def test_the_folder_has_the_layout_and_says_what_it_was_made_from(exported, given):
+    assert {path.name for path in exported.iterdir()} == FILES
+    assert [path.name for path in exported.parent.iterdir()] == ["model"]  # nothing is left over
+    manifest = json.loads((exported / EXPORT).read_text())
+    assert (manifest["engine"], manifest["checkpoint"]) == (
+        "marian",
+        checkpoint.load(given).checksum,
+    )
+    assert set(manifest["sha256"]) == FILES - {EXPORT}
+    with safetensors.safe_open(exported / "model.safetensors", "pt") as stored:
+        assert stored.metadata() == {"format": "pt"}
+        assert {stored.get_tensor(name).dtype for name in stored.keys()} == {torch.float32}  # noqa: SIM118
+
+
+def test_special_pieces_keep_our_ids_and_the_start_is_ours(exported, tokenizer):
+    vocabulary = json.loads((exported / "vocab.json").read_text("utf-8"))
+    every = tokenizer.pieces_of(range(tokenizer.vocab_size))
+    assert vocabulary == {piece.text: id_ for id_, piece in enumerate(every)}
+    for name in ("config.json", "generation_config.json"):
+        values = json.loads((exported / name).read_text())
+        assert values["pad_token_id"] == vocabulary["<pad>"] == PAD
+        assert values["eos_token_id"] == vocabulary["</s>"] == EOS
+        assert values["decoder_start_token_id"] == vocabulary["<s>"] == BOS
+        assert values["forced_eos_token_id"] is None
+    assert values["bad_words_ids"] == [[PAD], [UNK], [BOS]]
+    for name in ("source.spm", "target.spm"):
+        assert (exported / name).read_bytes() == tokenizer.model
+
+
+@pytest.mark.parametrize("number", [0, 57, 133])
+def test_states_weights_and_logits_are_ours_by_plain_code(exported, given, pairs, number):
+    ours, plain = Translator.load(given), PlainMarian(exported)
+    source = [*ours.tokenizer.encode(pairs[number].english), EOS]
+    written = ours.tokenizer.encode(pairs[number].german)
+    expected = plain.run(source, written)
+    with torch.inference_mode():
+        logits, cache = ours.model.run_with_cache(
+            torch.tensor([source]), torch.tensor([[BOS, *written]])
+        )
+        memory = ours.model.encode(torch.tensor([source]))[0]
+    np.testing.assert_allclose(logits[0].numpy(), expected, atol=2e-5, rtol=1e-5)
+    found = halves_to_pairs(torch.from_numpy(plain.memory), 1)
+    np.testing.assert_allclose(memory.numpy(), found, atol=1e-5)
+    names = ("encoder.layers.{}.self", "decoder.layers.{}.self", "decoder.layers.{}.cross")
+    for kind, name in zip(KINDS, names, strict=True):
+        assert len(plain.patterns[kind]) == ours.model.config.N
+        for layer, pattern in enumerate(plain.patterns[kind]):
+            own = cache[f"{name.format(layer)}_attention.hook_pattern"][0].numpy()
+            np.testing.assert_allclose(own, pattern, atol=1e-5)
+
+
+def test_our_reader_gives_the_same_translations_and_log_probabilities(
+    exported: Path, given: Path, pairs: list[Pair]
+):
+    ours, read = Translator.load(given), Translator.load(exported)
+    assert read.model.config.vocab_size == ours.model.config.vocab_size
+    for english, german in pairs[::8]:
+        best, again = (
+            one.translate(english, beam_size=4, max_length=12).best for one in (ours, read)
+        )
+        assert again.text == best.text
+        assert again.hypothesis.log_probs == pytest.approx(best.hypothesis.log_probs, abs=1e-5)
+        own, others = ours.score(english, german), read.score(english, german)
+        assert [piece.text for piece in others.pieces] == [piece.text for piece in own.pieces]
+        assert others.log_probs == pytest.approx(own.log_probs, abs=1e-5)
+    languages = read.languages
+    assert (languages.source, languages.target) == ("English", "German")
+
+
+@pytest.mark.parametrize("text", ["The 😀 dog sings.", "  ﬁne   ½ words ", "<s> cats </s>", "汉字"])
+def test_odd_text_falls_into_the_same_pieces(exported, given, text):
+    ours, read = Translator.load(given).tokenizer, Translator.load(exported).tokenizer
+    assert [one.text for one in read.pieces(text)] == [one.text for one in ours.pieces(text)]
+
+
+def test_the_permutation_is_undone_by_the_reader_s():
+    x = torch.arange(24.0).reshape(4, 6)
+    assert marian_weights.pairs_to_halves(x, 1)[0].tolist() == [0, 2, 4, 1, 3, 5]
+    for axis in (0, 1):
+        there = marian_weights.pairs_to_halves(x, axis)
+        assert torch.equal(halves_to_pairs(there, axis), x)
+
+
+def test_the_command_translates_from_it(exported, given, capsys):
+    command = ["--beam", "1", "The dog waits."]
+    assert translate(["--checkpoint", str(given), *command]) == 0
+    expected = capsys.readouterr().out
+    assert translate(["--checkpoint", str(exported), *command]) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"positions": "learned"}, "a model with learned positions, but a MarianMT model computes"),
+        ({"d_k": 4}, "d_k = 4 and d_v = 8, but in a MarianMT model both are d_model / h = 8"),
+        ({"d_v": 16}, "d_k = 8 and d_v = 16, but in a MarianMT model"),
+        ({"h": 3, "d_k": 10, "d_v": 10}, "d_model / h = 10.6667"),
+    ],
+)
+def test_what_marian_has_not_is_refused(tmp_path, model, tokenizer, capsys, changes, words):
+    config = type(model.config)(**model.config.to_dict() | changes)
+    checkpoint.save(tmp_path / "given", Transformer(config), tokenizer)
+    out = tmp_path / "out"
+    assert main(["marian", "--checkpoint", str(tmp_path / "given"), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert is_one_sentence(error.removesuffix("\n"))
+    assert not out.exists()
+    with pytest.raises(CheckpointError):
+        marian.write(checkpoint.load(tmp_path / "given"), out)
+
+
+def test_a_marian_folder_is_exported_no_second_time(tmp_path, exported, capsys):
+    hub = marian_folder.write(tmp_path / "hub")
+    for given, words in (
+        (hub, "is a MarianMT folder already"),
+        (exported, "is a MarianMT folder already"),
+    ):
+        assert main(["marian", "--checkpoint", str(given), "--out", str(tmp_path / "out")]) == 2
+        assert words in capsys.readouterr().err
+    with pytest.raises(CheckpointError, match="take the checkpoint that it was exported from"):
+        CTranslate2Translator.load(exported)
+    with pytest.raises(CheckpointError, match="ct2-transformers-converter"):
+        CTranslate2Translator.load(hub)
+
+
+def test_nothing_that_is_there_is_lost(tmp_path, checkpoint_folder, capsys):
+    loaded = checkpoint.load(checkpoint_folder)
+    hub, other, own = marian_folder.write(tmp_path / "hub"), tmp_path / "ct2", tmp_path / "own"
+    ctranslate2.write(loaded, other)
+    marian.write(loaded, own)
+    (own / "thesis.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / EXPORT).write_text('{"format": 1, "engine": "marian", "sha')
+    before = _contents(tmp_path)
+    for out, words in (
+        (hub, "is there and is no export for marian"),
+        (other, "is there and is no export for marian"),
+        (tmp_path / "file", "is there and is no export for marian"),
+        (tmp_path / "damaged", "is there and is no export for marian"),
+        (own, "is an export, but 'thesis.txt' in it is not"),
+        (checkpoint_folder, "is there and is no export for marian"),
+    ):
+        assert main(["marian", "--checkpoint", str(checkpoint_folder), "--out", str(out)]) == 2
+        error = capsys.readouterr().err
+        assert f"{out} {words}" in error
+        assert is_one_sentence(error.removesuffix("\n"))
+    with pytest.raises(CheckpointError, match="is there and is no export for ctranslate2"):
+        ctranslate2.write(loaded, own)
+    assert _contents(tmp_path) == before
+
+
+def test_an_export_is_replaced_as_a_whole_or_not_at_all(tmp_path, checkpoint_folder, monkeypatch):
+    out, loaded = tmp_path / "out", checkpoint.load(checkpoint_folder)
+    marian.write(loaded, out)
+    before = _contents(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(marian, "_vocabulary", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+        with pytest.raises(CheckpointError, match="out cannot be written: full"):
+            marian.write(loaded, out)
+    assert _contents(tmp_path) == before
+    (out / "generation_config.json").unlink()
+    marian.write(loaded, out)
+    assert _contents(tmp_path) == before
+
+
+def test_a_name_too_long_is_one_sentence(checkpoint_folder, capsys):
+    out = "x" * 300
+    assert main(["marian", "--checkpoint", str(checkpoint_folder), "--out", out]) == 2
+    assert "cannot be written: File name too long." in capsys.readouterr().err
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_search_of_generate_has_our_beam_and_nearly_our_penalty(exported):
+    values = json.loads((exported / "generation_config.json").read_text())
+    assert values["num_beams"] == 4
+    assert values["early_stopping"] is True
+    # the penalty of a piece more, at 15 pieces, in both formulas
+    ours = [((5 + length) / 6) ** 0.6 for length in (15, 16)]
+    theirs = [length ** values["length_penalty"] for length in (15, 16)]
+    assert math.log(theirs[1] / theirs[0]) == pytest.approx(math.log(ours[1] / ours[0]), rel=0.02)

@@ -1,0 +1,108 @@
+"""The commands on a MarianMT folder with a vocabulary for each language."""
+
+from __future__ import annotations
+
+import json
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer.checkpoints.marian import marian_folder
+from training import evaluate
+from transformer import Translator, __main__, export
+from transformer.analysis.corpus import head_report
+from viz import __main__ as report
+
+TEXT = "My brother sees a cat."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return marian_folder.write(tmp_path_factory.mktemp("marian"), separate=True, max_length=256)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """--src and --ref of the lines that every evaluation takes."""
+    for name, lines in (("src", marian_folder.SOURCE), ("ref", marian_folder.TARGET)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    return ["--src", str(tmp_path / "src"), "--ref", str(tmp_path / "ref")]
+
+
+def test_another_engine_converts_such_a_folder_itself(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert export.main(["ctranslate2", "--checkpoint", str(folder), "--out", str(out)]) == 2
+    assert "ct2-transformers-converter" in capsys.readouterr().err
+    assert __main__.main(["--engine", "ctranslate2", "--checkpoint", str(folder), TEXT]) == 2
+    assert "ct2-transformers-converter" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_sentence_and_lines_are_translated_and_aligned(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = ["--checkpoint", str(folder), "--beam", "1", "--align"]
+    expected = Translator.load(folder).translate(TEXT, beam_size=1).text
+    assert __main__.main([*chosen, TEXT]) == 0
+    alone = capsys.readouterr().out
+    assert alone.startswith(f"{expected} ||| ")
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(f"{TEXT}\n".encode())))
+    assert __main__.main(chosen) == 0
+    assert capsys.readouterr().out == alone
+
+
+def test_a_report_is_written(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    assert report.main(["--checkpoint", str(folder), TEXT, "-o", str(out)]) == 0
+    assert "brother" in out.read_text("utf-8")
+
+
+def test_bleu_counts_the_output_bias_in_the_loss(
+    folder: Path, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ["bleu", "--checkpoint", str(folder), *files, "--beam", "1", "--json"]
+    assert evaluate.main(chosen) == 0
+    found = json.loads(capsys.readouterr().out)
+    translator = Translator.load(folder)
+    log_probs = [
+        log_prob
+        for pair in zip(marian_folder.SOURCE, marian_folder.TARGET, strict=True)
+        for log_prob in translator.score(*pair).log_probs
+    ]
+    assert found["loss"] == pytest.approx(-sum(log_probs) / len(log_probs), abs=1e-4)
+    assert found["sentences"] == len(marian_folder.SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("measure", "stored"),
+    [(["heads", "--bleu-sentences", "2"], "heads.json"), (["faithfulness"], "faithfulness.json")],
+)
+def test_heads_are_measured_and_the_folder_still_loads(
+    measure: list[str], stored: str, files: list[str], tmp_path: Path
+) -> None:
+    folder = marian_folder.write(tmp_path / "own", separate=True, layers=1)
+    before = Translator.load(folder).checksum
+    chosen = ["--checkpoint", str(folder), *files]
+    assert evaluate.main([*measure, *chosen]) == 0
+    assert (folder / stored).exists()
+    translator = Translator.load(folder)
+    assert translator.checksum == before
+    if stored == head_report.FILE:
+        means = head_report.read_means(folder, translator.model.config)
+        assert means is not None
+        torch.testing.assert_close(means["cross"][0], mean_z(translator), rtol=1e-4, atol=1e-5)
+
+
+def mean_z(translator: Translator) -> torch.Tensor:
+    """The mean over all positions of what the heads of cross-attention write, `[head, d_v]`."""
+    seen: list[torch.Tensor] = []
+    name = "decoder.layers.0.cross_attention.hook_z"
+    with translator.model.hooks({name: lambda z, _: seen.append(z[0])}):
+        for pair in zip(marian_folder.SOURCE, marian_folder.TARGET, strict=True):
+            translator.trace(*pair)
+    return torch.cat(seen, 1).mean(1)

@@ -1,0 +1,95 @@
+"""A translation of what the model does not know says so; one of what it knows does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from transformer import CheckpointError, Translator
+from transformer.checkpoints import domain
+from transformer.decoding import Hypothesis
+from viz.app.source_box import EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
+def unsure(translator: Translator, text: str) -> bool:
+    return any("unsure" in notice for notice in translator.translate(text).notices)
+
+
+def test_the_bundled_model_is_sure_of_its_examples(bundled: Translator) -> None:
+    assert not [text for text in EXAMPLES if unsure(bundled, text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zwei Hunde rennen durch den Schnee.",
+        "A MAN IN A YELLOW JACKET IS WALKING HIS DOG ALONG THE BEACH.",
+        "asdf qwer zxcv poiu lkjh mnbv.",
+        " and then ".join(text.rstrip(".").lower() for text in EXAMPLES) + ".",
+    ],
+)
+def test_of_what_it_does_not_know_it_says_so(bundled: Translator, text: str) -> None:
+    assert unsure(bundled, text)
+
+
+def test_the_notice_tells_what_was_measured_and_what_the_model_is_for(bundled) -> None:
+    found = bundled.translate("Zwei Hunde rennen durch den Schnee.")
+    (notice,) = found.notices
+    per_piece = found.log_prob / len(found.best.pieces)
+    least = bundled.domain.least_log_prob
+    assert f"log p is −{-per_piece:.2f} per piece, and above −{-least:.2f}" in notice
+    assert notice.endswith(f"made for {bundled.domain.made_for}.")
+
+
+def test_the_limit_itself_is_known_text() -> None:
+    limit = domain.Domain("x", -0.5)
+    assert limit.notice(Hypothesis((5, 2), (-0.75, -0.25), 0.0)) is None
+    assert limit.notice(Hypothesis((5, 2), (-0.75, -0.26), 0.0))
+
+
+def test_a_model_without_a_domain_has_no_such_notice(checkpoint_folder: Path) -> None:
+    assert domain.read(checkpoint_folder) is None
+    assert not unsure(Translator.load(checkpoint_folder), "Zwei Hunde rennen.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b'{"made_for": "x"}',
+        b'{"made_for": "x", "least_log_prob": "y"}',
+        b'{"made_for": "x", "least_log_prob": null}',
+        b'{"made_for": "x", "least_log_prob": NaN}',
+        b'{"made_for": "x", "least_log_prob": 1e999}',
+        b'{"made_for": "x", "least_log_prob": 1' + b"0" * 400 + b"}",
+        b'{"made_for": "' + b"x" * 5_000 + b'", "least_log_prob": -1}',
+        b"[" * 4_000,
+        b"\xff\xfe",
+    ],
+)
+def test_a_damaged_domain_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / domain.FILE).write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"domain\.json .*\.$") as caught:
+        domain.read(tmp_path)
+    assert len(str(caught.value)) < 200 + len(str(tmp_path))
+
+
+def test_a_domain_of_more_bytes_than_are_read_is_refused(tmp_path: Path) -> None:
+    content = b'{"made_for": "x", "least_log_prob": -1}'
+    (tmp_path / domain.FILE).write_bytes(content + b" " * domain.MOST_BYTES)
+    with pytest.raises(CheckpointError, match=r"cannot be read: it has 4,\d{3} bytes"):
+        domain.read(tmp_path)
+
+
+def test_what_is_no_file_is_no_domain(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / domain.FILE)
+    assert domain.read(tmp_path) is None

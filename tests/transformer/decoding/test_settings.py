@@ -1,0 +1,276 @@
+"""What a search is told is kept, for one caller alone; what it cannot be told gives a sentence."""
+
+import inspect
+import math
+import re
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.transformer.reference import is_one_sentence
+from transformer import InputError, SearchSettings, Translator
+from transformer.decoding import Hypothesis
+from transformer.decoding.settings import SearchArguments
+from transformer.files.installed import ASSETS
+
+TEXT = "The dog waits beside the river."
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load()
+
+
+@pytest.fixture(scope="module")
+def free(bundled) -> list[tuple[str, str, Hypothesis]]:
+    """English sentences, and what the free greedy search writes for each."""
+    lines = (ASSETS / "examples.txt").read_text("utf-8").splitlines()
+    rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
+    found = [one[0] for one in bundled.search(rows, SearchSettings(beam_size=1))]
+    texts = [bundled.target_tokenizer.decode(one.tokens) for one in found]
+    return list(zip(lines, texts, found, strict=True))
+
+
+def own_words(text):
+    """Words; one with a hyphen or an apostrophe in it is one word."""
+    return re.findall(r"\w+(?:['’-]\w+)*", text)
+
+
+def begun(tokenizer, found: Hypothesis) -> dict[str, float]:
+    """What longer words of a translation begin with, and least P of the piece that goes on."""
+    words = own_words(tokenizer.decode(found.tokens))
+    least: dict[str, float] = {}
+    for length, log_p in enumerate(found.log_probs):
+        so_far = own_words(tokenizer.decode(found.tokens[:length]))
+        if so_far and so_far[-1] != words[len(so_far) - 1]:
+            least[so_far[-1]] = min(math.exp(log_p), least.get(so_far[-1], 1.0))
+    return least
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize(
+    "prefix",
+    ["Der", "Ein kleiner Vog", " Ein  kleiner Vogel ", "Der Hund s", "D", ["▁D", "i", "e"]],
+    ids=str,
+)
+def test_a_forced_prefix_is_kept_and_scored_as_any_translation(translator, prefix, beam_size):
+    found = translator.translate(TEXT, prefix=prefix, beam_size=beam_size, alpha=1.5)
+    begin = (
+        "Die" if isinstance(prefix, list) else " ".join(prefix.split()) + " " * (prefix[-1] == " ")
+    )
+    for candidate in found.candidates:
+        hypothesis = candidate.hypothesis
+        pieces = [piece.text for piece in candidate.pieces]
+        assert "".join(pieces).startswith("▁" + begin.replace(" ", "▁"))
+        scored = translator.score(TEXT, pieces, alpha=1.5)
+        assert scored.pieces == candidate.pieces
+        assert scored.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
+        assert scored.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-4)
+        assert scored.score == pytest.approx(hypothesis.score, abs=1e-4)
+        assert scored.ended == hypothesis.complete
+    forced = found.prefix
+    assert forced == found.best.pieces[: len(forced)]
+    inside = "".join(piece.text for piece in forced)
+    assert len(inside) - len(forced[-1].text) < len(begin) + 1 <= len(inside)
+    assert translator.translate(TEXT, **found.settings.arguments).candidates == found.candidates
+
+
+def test_a_text_prefix_finds_what_the_free_search_writes_wherever_it_is_cut(bundled, free):
+    same = 0
+    for number, (line, text, _) in enumerate(free[:16]):
+        prefix = text[: 2 + number * len(text) // 20]
+        found = bundled.translate(line, beam_size=1, prefix=prefix)
+        assert found.text.startswith(prefix.strip())
+        same += found.text == text
+    assert same >= 14  # a greedy search may take another cut where two are about as probable
+
+
+def test_the_pieces_of_a_translation_force_it(translator):
+    free = translator.translate(TEXT, beam_size=1)
+    pieces = [piece.text for piece in free.best.pieces[:-1]]
+    for length in (0, 1, 7, len(pieces)):
+        forced = translator.translate(TEXT, beam_size=1, prefix=pieces[:length])
+        assert forced.best.pieces == free.best.pieces
+        assert forced.prefix == free.best.pieces[:length]
+
+
+def test_a_words_own_translation_never_has_it_once_it_is_forbidden(bundled, free):
+    for number, (line, text, _) in enumerate(free[:16]):
+        words = own_words(text)
+        word = words[number % len(words)]
+        found = bundled.translate(line, beam_size=1, forbidden=[word]).text
+        assert found
+        assert word not in own_words(found), (line, word, found)
+
+
+def test_each_line_looks_ahead_in_its_own_sentence(bundled, free):
+    """Words are forbidden that one line has, and with which longer words of others begin.
+
+    As “Bus” begins “Bushaltestelle”. Where the piece that goes on has more than half of P, the
+    longer word must still be written.
+    """
+    tokenizer = bundled.target_tokenizer
+    words = [set(own_words(text)) for _, text, _ in free]
+    goes_on = [
+        {word: p > 0.5 for word, p in begun(tokenizer, found).items() if len(word) > 2}
+        for _, _, found in free
+    ]
+    forbidden = set().union(*words) & {w for one in goes_on for w, likely in one.items() if likely}
+    keeps = [
+        (line, text)
+        for (line, text, _), own, longer in zip(free, words, goes_on, strict=True)
+        if forbidden & set(longer)
+        and not forbidden & own
+        and all(longer[word] for word in forbidden & set(longer))
+    ]
+    loses = next(line for (line, _, _), own in zip(free, words, strict=True) if forbidden & own)
+    assert len(keeps) >= 3
+    lines = [loses, *(line for line, _ in keeps)]
+    rows = [[piece.id for piece in bundled.reader.text(line)] for line in lines]
+    settings = SearchSettings(beam_size=1, forbidden=sorted(forbidden))
+    found = [tokenizer.decode(one[0].tokens) for one in bundled.search(rows, settings)]
+    assert not forbidden & {word for text in found for word in own_words(text)}
+    assert found[1:] == [text for _, text in keeps]
+    assert found == [bundled.translate(line, **settings.arguments).text for line in lines]
+
+
+def test_a_word_of_several_pieces_is_never_found_however_it_is_cut(translator, pairs):
+    for pair in pairs[::99]:
+        forbidden: list[str] = []
+        for _ in range(3):  # each translation loses the first word that it has
+            found = translator.translate(pair.english, forbidden=forbidden)
+            for candidate in found.candidates:
+                assert not set(forbidden) & set(own_words(candidate.text))
+            forbidden.append(own_words(found.text)[0])
+
+
+def test_the_tree_is_kept_where_it_is_asked_for(translator):
+    assert translator.translate(TEXT).tree is None
+    found = translator.translate(TEXT, prefix="Der", tree=True)
+    assert found.tree is not None
+    assert found.tree.prefix(found.tree.best) == found.best.hypothesis.tokens
+    assert found.tree.nodes[found.tree.best].score == found.best.hypothesis.score
+
+
+def test_fewer_candidates_are_the_best_of_all_and_the_length_is_kept(translator):
+    every = translator.translate(TEXT, beam_size=6)
+    for n in (1, 2, 6):
+        found = translator.translate(TEXT, beam_size=6, n_best=n)
+        assert len(found.candidates) == n
+        assert found.best.hypothesis.score >= every.best.hypothesis.score - 1e-5
+    short = translator.translate(TEXT, max_length=3)
+    assert max(len(candidate.pieces) for candidate in short.candidates) == 3
+    assert "within 3 pieces, the given limit" in " ".join(short.notices)
+
+
+REFUSED = {
+    "An unknown character": (
+        {"prefix": "Der 😀 ж"},
+        "cannot write “😀”, “ж”: leave",
+    ),
+    "The end as text": ({"prefix": "Der </s>"}, "forced prefix ends the sentence"),
+    "The end as a piece": ({"prefix": ["▁D", "</s>"]}, "forced prefix ends the sentence"),
+    "A special piece": ({"prefix": ["<s>", "▁D"]}, "has <s>, which is never written"),
+    "A special text": ({"prefix": "<pad>"}, "has <pad>, which is never written"),
+    "The unknown piece": ({"prefix": ["<unk>"]}, "cannot write"),
+    "No piece": ({"prefix": ["▁Nirgendwo"]}, "“▁Nirgendwo” is no piece"),
+    "An empty piece": ({"prefix": [""]}, "“” is no piece"),
+    "Half a piece": ({"prefix": ["\ud83d"]}, "is no piece"),
+    "Half a character": ({"prefix": "D\ud83d"}, "prefix has a broken character at position 2"),
+    "A long prefix": ({"prefix": "Der " * 80}, "pieces, but the translation may have at most 6"),
+    "A longer prefix": ({"prefix": "Der " * 9_999}, "prefix has more than 16,384 characters"),
+    "Longer than asked": ({"prefix": "Der Hund", "max_length": 3}, "may have at most 3"),
+    "Forbidden itself": ({"prefix": "Der Hund im", "forbidden": ["Hund"]}, "“Hund”, which is forb"),
+    "An empty word": ({"forbidden": ["Hund", " "]}, "one word at a time"),
+    "Two words": ({"forbidden": ["der Hund"]}, "“der Hund” cannot be forbidden"),
+    "A number as words": ({"forbidden": 5}, "list of forbidden words cannot be 5: give a list"),
+    "A number as a word": ({"forbidden": ["Hund", 5]}, "forbidden words cannot be ['Hund', 5]"),
+    "None as a prefix": ({"prefix": None}, "forced prefix cannot be None: give a text, or a list"),
+    "Numbers as pieces": ({"prefix": [5, 6]}, "forced prefix cannot be [5, 6]"),
+    "Words as one text": ({"forbidden": "Hund"}, "are one text, “Hund”: give a list"),
+    "No beam": ({"beam_size": 0}, "beam of 0 finds nothing"),
+    "A large beam": ({"beam_size": 10_000}, "beam of 10,000 is too large: it may be at most 64"),
+    "Half a beam": ({"beam_size": 2.5}, "beam size is 2.5: it must be a whole number"),
+    "A yes as a beam": ({"beam_size": True}, "beam size is True"),
+    "A text as a beam": ({"beam_size": "4"}, "beam size is '4'"),
+    "A text as α": ({"alpha": "0.6"}, "α is '0.6': it must be a number"),
+    "Half a length": ({"max_length": 10.5}, "maximum length is 10.5"),
+    "Half a best": ({"n_best": 1.5}, "number of best translations is 1.5"),
+    "No α": ({"alpha": math.nan}, "α is nan: it must be a number from 0 to 10"),
+    "A negative α": ({"alpha": -0.1}, "α is -0.1"),
+    "An absurd α": ({"alpha": math.inf}, "α is inf"),
+    "No length": ({"max_length": 0}, "maximum length is 0"),
+    "A large length": ({"max_length": 257}, "from 1 to 256"),
+    "None best": ({"n_best": 0}, "beam of 4 cannot find the 0 best"),
+    "More than the beam": ({"n_best": 5}, "cannot find the 5 best: ask for 1 to 4"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_done_is_one_sentence(translator, arguments, sentence):
+    for call in (translator.translate, translator.stream, translator.trace):
+        with pytest.raises(InputError) as caught:
+            call(TEXT, **arguments)  # of stream, before a first part is asked for
+        assert sentence in str(caught.value)
+        assert is_one_sentence(str(caught.value))
+
+
+def test_every_continuation_forbidden_is_one_sentence(translator):
+    texts = translator.tokenizer.forbidden([]).texts
+    words = {re.findall(r"\w+", "Hund" + text)[0] for text in texts}  # “Hund” is one of them
+    pieces = [piece.text for piece in translator.tokenizer.pieces("Hund")]
+    with pytest.raises(InputError, match="Every continuation is forbidden: forbid fewer") as caught:
+        translator.translate(TEXT, prefix=pieces, forbidden=words, max_length=len(pieces) + 1)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_two_threads_on_one_translator_do_not_meet(translator, pairs):
+    asked = [
+        {"prefix": "Die", "forbidden": ["Hund"], "beam_size": 3},
+        {"prefix": ["▁", "E"], "forbidden": ["Die", "Der"], "max_length": 9, "alpha": 0.0},
+    ]
+    texts = [pair.english for pair in pairs[:60:20]]
+
+    def translations(arguments):
+        return [translator.translate(text, **arguments).candidates for text in texts]
+
+    alone = [translations(arguments) for arguments in asked]
+    together: dict[int, object] = {}
+    barrier = threading.Barrier(len(asked))
+
+    def work(number):
+        barrier.wait()
+        together[number] = translations(asked[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(asked))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [together[number] for number in range(len(asked))] == alone
+    assert alone[0] != alone[1]
+
+
+def test_a_blank_prefix_and_no_words_are_a_free_search(translator):
+    free = translator.translate(TEXT)
+    blank: list[str | list[str]] = ["", " \n", []]
+    for prefix in blank:
+        found = translator.translate(TEXT, prefix=prefix, forbidden=[])
+        assert (found.candidates, found.prefix) == (free.candidates, ())
+
+
+def test_the_arguments_have_one_set_of_names_and_defaults():
+    signature = inspect.signature(Translator.translate).parameters
+    defaults = {name: signature[name].default for name in SearchArguments.__annotations__}
+    assert defaults == SearchSettings().arguments
+    numpy: dict[str, Any] = {
+        "beam_size": np.int64(4),
+        "alpha": np.float32(0.5),
+        "n_best": np.int8(2),
+    }
+    assert SearchSettings(**numpy) == SearchSettings(4, 0.5, n_best=2)
+    assert hash(SearchSettings(prefix=["▁D"], forbidden=["Hund"])) == hash(
+        SearchSettings(prefix=("▁D",), forbidden=("Hund",))
+    )

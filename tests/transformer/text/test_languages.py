@@ -1,0 +1,51 @@
+"""What a language is called, by name and by code."""
+
+from __future__ import annotations
+
+import pytest
+
+from transformer.text.languages import OURS, Languages, code_of_name, name_of
+
+SEVERAL = Languages("English", "", ("fra", "ukr", "qqq"))
+
+
+@pytest.mark.parametrize(
+    ("languages", "said"),
+    [
+        (OURS, "an English token"),
+        (Languages("Ukrainian", ""), "a Ukrainian token"),
+        (Languages("Urdu", ""), "an Urdu token"),
+        (Languages("", "German"), "a source token"),
+    ],
+)
+def test_one_thing_of_a_language_has_its_article(languages: Languages, said: str) -> None:
+    assert languages.one("source", "token") == said
+
+
+@pytest.mark.parametrize(
+    ("languages", "text", "target"),
+    [
+        (OURS, ">>fra<< A dog.", "German"),  # only text: the model reads no codes
+        (SEVERAL, ">>ukr<< A dog.", "Ukrainian"),
+        (SEVERAL, ">>qqq<< A dog.", "qqq"),
+        (SEVERAL, "A dog.", "target"),
+        (Languages("English", "", ("fra", "*x*")), ">>*x*<< A dog.", "target"),  # no markup
+    ],
+)
+def test_a_text_chooses_the_language_that_is_written(
+    languages: Languages, text: str, target: str
+) -> None:
+    chosen = languages.of_text(text)
+    assert (chosen.name("target"), chosen.source) == (target, "English")
+
+
+def test_only_a_model_of_several_languages_asks_which_one() -> None:
+    assert "writes 3 languages and was not told" in str(SEVERAL.notice("A dog."))
+    assert SEVERAL.notice(">>fra<< A dog.") is None
+    assert Languages("English", "French", ("fra",)).notice("A dog.") is None
+
+
+def test_each_name_has_the_code_that_a_page_is_marked_with() -> None:
+    assert [code_of_name(name) for name in ("Finnish", "Chinese", "Arabic")] == ["fi", "zh", "ar"]
+    assert name_of(code_of_name("Norwegian Bokmål")) == "Norwegian Bokmål"
+    assert code_of_name("") == code_of_name("Klingon") == ""

@@ -1,0 +1,124 @@
+import pytest
+
+from transformer.errors import InputError
+from transformer.text.words import ForbiddenWords, has_letter, number_words
+
+TEXTS = (
+    *("\0", "\0", "\0", "\0", " Mann", "schaft", ".", " ", "-", " ein", "s Haus", "3", ",", "5"),
+    *(" B", " हिन", "्दी"),
+)
+MANN, SCHAFT, STOP, SPACE, HYPHEN, EIN, S_HAUS, THREE, COMMA, FIVE, B, HIN, DI = range(4, 17)
+EOS = 3
+
+
+@pytest.mark.parametrize(
+    ("word", "prefix", "piece", "completes"),
+    [
+        ("Mann", [MANN], SCHAFT, False),
+        ("Mann", [MANN], STOP, True),
+        ("Mann", [MANN], SPACE, True),
+        ("Mann", [MANN], EIN, True),
+        ("Mann", [MANN], EOS, True),
+        ("Mann", [], MANN, False),  # it may still become “Mannschaft”
+        ("mann", [MANN], STOP, False),  # exactly as it was typed
+        ("Mann", [MANN], HYPHEN, False),  # “Mann-schaft” is another word
+        ("Mann", [MANN, HYPHEN], SCHAFT, False),
+        ("Mann-schaft", [MANN, HYPHEN, SCHAFT], EOS, True),
+        ("Mann", [MANN, HYPHEN], EIN, True),
+        ("Mann", [MANN, HYPHEN], EOS, True),
+        ("Manns", [MANN], S_HAUS, True),  # the piece has the end of one word and another
+        ("Haus", [MANN], S_HAUS, False),
+        ("Haus", [MANN, S_HAUS], STOP, True),
+        ("3", [THREE], COMMA, False),
+        ("3", [THREE, COMMA], FIVE, False),
+        ("3,5", [THREE, COMMA, FIVE], STOP, False),  # “3,5.5” would be another number
+        ("3,5", [THREE, COMMA, FIVE, STOP], EOS, True),
+        ("5", [B, STOP, FIVE], EOS, True),  # a letter with its full stop, and a number
+        ("B", [B], STOP, True),
+        ("हिन्दी", [HIN], DI, False),
+        ("हिन्दी", [HIN, DI], EOS, True),
+        ("हिन", [HIN, DI], EOS, False),
+        (".", [MANN, STOP], EOS, True),
+        (".", [MANN, STOP], STOP, False),  # “..” is another
+    ],
+)
+def test_a_piece_completes_a_forbidden_word(word, prefix, piece, completes):
+    forbidden = ForbiddenWords.of([word], TEXTS)
+    assert forbidden.completes(forbidden.open_word(prefix), piece) == completes
+    grown = ""
+    for one in prefix:  # piece by piece, as a search goes
+        grown = forbidden.open_word([one], grown)
+    assert grown == forbidden.open_word(prefix)
+
+
+def test_at_the_length_limit_any_piece_ends_the_text():
+    forbidden = ForbiddenWords.of(["Mann"], TEXTS)
+    assert forbidden.completes("", MANN, last=True)
+    assert not forbidden.completes("", MANN)
+    assert not forbidden.completes(" Mann", SCHAFT, last=True)
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "B.1", "Mann "[:0]])
+def test_what_is_not_one_word_is_refused(typed):
+    with pytest.raises(InputError, match="one word at a time, without spaces and without punct"):
+        ForbiddenWords.of([typed], TEXTS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["हिन्दी", " भाषा"],
+        ["cafe\u0301", "-", " au", " lait"],
+        ["مُحَمَّد"],
+        ["می\u200cخواهم"],  # a joiner keeps its letters apart, but in one word
+        ["น้ำ", " ดี"],
+        ["a", "❤\ufe0f", "b", " 👩\u200d🚀", " x"],  # marks of an emoji stay with it
+        ["v2.5", " B", ".", "1"],
+    ],
+)
+def test_marks_stay_in_their_word(words):
+    text = "".join(words)
+    expected = [number for number, word in enumerate(words) for _ in word]
+    assert number_words([*text]) == expected
+
+
+@pytest.mark.parametrize("text", ["a", "7", "·x", "ह", "ि", "्", "่", "\u0301"])
+def test_a_mark_is_a_letter_as_all_that_it_stands_on(text):
+    assert has_letter(text)
+
+
+@pytest.mark.parametrize("text", ["", "।", "▁,", "-", "❤\ufe0f", "☠️!", " "])
+def test_punctuation_has_no_letter(text):
+    assert not has_letter(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        (" Ein Mann", True),
+        (" Mann.", True),
+        (" „Mann“", True),
+        (" (Mann)", True),
+        (" Mann, der", True),
+        (" Mann-", True),  # a hyphen at the end joins nothing
+        (" mann", False),
+        (" Mannschaft", False),
+        (" E-Mann", False),
+        (" Mann-Frau", False),
+        (" Mann’s", False),
+        (" Männer Ma nn", False),
+    ],
+)
+def test_a_forbidden_word_is_a_whole_word_as_it_is_written(text, has):
+    letters = ("\0", "\0", "\0", "\0", *sorted(set(text)))
+    forbidden = ForbiddenWords.of(["Mann"], letters)
+    open_word, completed = "", False
+    for letter in text:
+        piece = letters.index(letter)
+        completed |= forbidden.completes(open_word, piece)
+        open_word = forbidden.open_word([piece], open_word)
+    assert (completed or forbidden.completes(open_word, EOS)) == has
+
+
+def test_a_word_is_read_as_the_tokenizer_reads_text():
+    assert ForbiddenWords.of([" ﬁnden ", "E-Mail"], TEXTS).words == {"finden", "E-Mail"}

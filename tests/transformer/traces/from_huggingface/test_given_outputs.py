@@ -1,0 +1,315 @@
+"""A weight that was planted between two tokens is read back between the same, from every layout."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.transformer.reference import is_one_sentence
+from tests.transformer.traces.from_huggingface.made_outputs import (
+    BOS,
+    EOS,
+    INPUTS,
+    PAD,
+    TOKENIZER,
+    generated,
+    per_layer,
+    plant,
+    read_back,
+    rows,
+    sequence,
+)
+from transformer import AttentionTrace, InputError
+
+DECODERS = torch.tensor([[BOS, 31, 32, 33], [BOS, 41, 42, PAD]])
+DECODER_MASK = [[1, 1, 1, 1], [1, 1, 1, 0]]
+
+
+def seq2seq() -> SimpleNamespace:
+    """A forward pass over two sentences; something is planted in the second, at its last tokens."""
+    other = (
+        rows(2, 3, 5, 5, seed=1),
+        rows(4, 2, 4, 4, seed=2, causal=True),
+        rows(4, 2, 4, 5, seed=3),
+    )
+    mine = (
+        plant(rows(2, 3, 5, 5, seed=4), (1, 2, 0, 1)),
+        plant(rows(4, 2, 4, 4, seed=5, causal=True), (3, 1, 2, 1)),
+        plant(rows(4, 2, 4, 5, seed=6), (2, 0, 2, 0)),
+    )
+    encoder, decoder, cross = (per_layer([a, b]) for a, b in zip(other, mine, strict=True))
+    return SimpleNamespace(
+        encoder_attentions=encoder, decoder_attentions=decoder, cross_attentions=cross
+    )
+
+
+def as_tuple(outputs: SimpleNamespace) -> tuple[Any, ...]:
+    """In the order of `to_tuple`: logits, a cache, decoder, cross, hidden states, encoder."""
+    logits, hidden = torch.zeros(2, 4, 9), (torch.zeros(2, 4, 6),) * 3
+    return (
+        logits,
+        object(),
+        hidden,
+        outputs.decoder_attentions,
+        outputs.cross_attentions,
+        torch.zeros(2, 5, 6),
+        hidden,
+        outputs.encoder_attentions,
+    )
+
+
+@pytest.mark.parametrize(
+    "form", [lambda made: made, lambda made: OrderedDict(vars(made)), as_tuple]
+)
+def test_an_encoder_decoder_in_a_forward_pass(form) -> None:
+    """T5, BART, mBART, NLLB, Marian."""
+    found = AttentionTrace.from_huggingface(
+        form(seq2seq()),
+        INPUTS,
+        DECODERS,
+        tokenizer=TOKENIZER,
+        decoder_attention_mask=DECODER_MASK,
+        index=1,
+    )
+    assert found.kinds == ("encoder_self", "decoder_self", "cross")
+    assert found.source_tokens == ("▁t21", "▁t22", "</s>")  # the padding is gone
+    assert found.decoder_tokens == ("<s>", "▁t41", "▁t42")
+    assert read_back(found, "encoder_self") == (1, 2, "▁t21", "▁t22")
+    assert read_back(found, "decoder_self") == (3, 1, "▁t42", "▁t41")
+    assert read_back(found, "cross") == (2, 0, "▁t42", "▁t21")
+    assert not found.writes_known
+    assert found.labels("cross").queries == found.decoder_tokens
+
+
+def test_what_a_pass_writes_may_be_said() -> None:
+    labels = [["▁a", "▁b", "▁c", "</s>"], ["▁d", "▁e", "</s>", "<pad>"]]
+    found = AttentionTrace.from_huggingface(
+        seq2seq(),
+        INPUTS,
+        DECODERS,
+        tokenizer=TOKENIZER,
+        target_tokens=labels,
+        decoder_attention_mask=DECODER_MASK,
+        index=1,
+    )
+    assert read_back(found, "cross") == (2, 0, "</s>", "▁t21")
+    assert found.labels("cross", "reads").queries == ("<s>", "▁t41", "▁t42")
+
+
+def test_only_the_kinds_that_are_asked_for_are_read() -> None:
+    made = seq2seq()
+    made.encoder_attentions = tuple(layer * np.nan for layer in made.encoder_attentions)
+    found = AttentionTrace.from_huggingface(
+        made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["cross"]
+    )
+    assert found.kinds == ("cross",)
+    assert found.encoder_self.shape == (0, 0, 5, 5)
+
+
+@pytest.mark.parametrize("nothing", [(), (None, None)])
+def test_an_encoder_that_was_fused_is_said_to_be(nothing) -> None:
+    made = seq2seq()
+    made.encoder_attentions = nothing
+    found = AttentionTrace.from_huggingface(made, INPUTS, DECODERS, tokenizer=TOKENIZER, index=0)
+    assert found.kinds == ("decoder_self", "cross")
+    assert found.notes[-1].startswith("There is no encoder self-attention: it was computed fused")
+    assert seq2seq_notes() == found.notes[:-1]
+
+
+def seq2seq_notes() -> tuple[str, ...]:
+    """Of what was planted, without the encoder's."""
+    found = AttentionTrace.from_huggingface(
+        seq2seq(), INPUTS, DECODERS, tokenizer=TOKENIZER, index=0, kinds=["decoder_self", "cross"]
+    )
+    return found.notes
+
+
+def test_frames_of_sound_are_numbered() -> None:
+    """Whisper: the mask of its inputs is that of other frames."""
+    features = {"input_features": torch.zeros(2, 4, 10), "attention_mask": torch.ones(2, 10)}
+    found = AttentionTrace.from_huggingface(
+        seq2seq(), features, DECODERS, tokenizer=TOKENIZER, index=1
+    )
+    assert found.source_tokens == ("1", "2", "3", "4", "5")
+    assert read_back(found, "cross") == (2, 0, "▁t42", "1")
+    assert found.source == ""
+
+
+PAIR = ["[CLS]", "the", "fris", "##bee", "[SEP]", "it", "fl", "##ies", "[SEP]"]
+
+
+@pytest.mark.parametrize("form", ["named", "tuple", "bare"])
+def test_an_encoder_alone_with_a_pair_of_sentences(form) -> None:
+    """BERT."""
+    maps = per_layer([plant(rows(3, 2, 9, 9, seed=1), (2, 1, 7, 3))])
+    outputs: Any = {
+        "named": {"last_hidden_state": torch.zeros(1, 9, 4), "attentions": maps},
+        "tuple": (torch.zeros(1, 9, 4), torch.zeros(1, 4), maps, ()),
+        "bare": maps,
+    }[form]
+    found = AttentionTrace.from_huggingface(outputs, PAIR)
+    assert found.kinds == ("encoder_self",)
+    assert read_back(found, "encoder_self") == (2, 1, "ies", "bee")
+    assert found.source == "the frisbee | it flies"
+    assert found.special.tokens == {"[CLS]", "[SEP]"}
+    assert found.special.ends == {"[SEP]"}
+    assert [piece.word for piece in found.source_pieces] == [0, 1, 2, 2, 3, 4, 5, 5, 6]
+    assert found.second_start is None
+
+
+def test_the_second_text_of_a_pair_is_where_the_tokenizer_says_without_padding() -> None:
+    maps = per_layer([rows(1, 2, 9, 9, seed=seed) for seed in (1, 2)])
+    padded = ["[PAD]", "[PAD]", "[CLS]", "it", "[SEP]", "fl", "##ies", "[SEP]", "[PAD]"]
+    inputs = {
+        "input_ids": [PAIR, padded],
+        "attention_mask": [[1] * 9, [0, 0, 1, 1, 1, 1, 1, 1, 0]],
+        "token_type_ids": torch.tensor([[0] * 5 + [1] * 4, [0, 0, 0, 0, 0, 1, 1, 1, 0]]),
+    }
+    found = [AttentionTrace.from_huggingface(maps, inputs, index=n) for n in (0, 1)]
+    assert [trace.second_start for trace in found] == [5, 3]
+    assert found[1].source_tokens[3] == "▁fl"
+    positions: list[Any] = [4, np.int64(4)]
+    for start in positions:
+        asked = AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
+        assert asked.source_tokens[asked.second_start or 0] == "[SEP]"
+    for start in (-4, True, 99):
+        with pytest.raises(InputError, match=f"cannot begin at {start}: give second_start from 1"):
+            AttentionTrace.from_huggingface(maps, inputs, index=1, second_start=start)
+    inputs["token_type_ids"] = [[0] * 5 + [1] * 4, [0] * 3 + [1] * 3]
+    with pytest.raises(InputError, match=r"rows of the token_type_ids differ .*padding"):
+        AttentionTrace.from_huggingface(maps, inputs, index=0)
+    # one text has type 0 alone, and a decoder's types are of something else
+    inputs["token_type_ids"] = torch.zeros(2, 9, dtype=torch.int64)
+    assert AttentionTrace.from_huggingface(maps, inputs, index=0).second_start is None
+    causal = per_layer([np.tril(rows(1, 2, 9, 9, seed=1))])
+    given = {"input_ids": PAIR, "token_type_ids": [0] * 5 + [1] * 4}
+    assert AttentionTrace.from_huggingface(causal, given).second_start is None
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_decoder_alone_in_a_forward_pass(named) -> None:
+    """GPT, Llama: one map for each query head; no position sees a later one."""
+    maps = per_layer([plant(rows(2, 4, 4, 4, seed=3, causal=True), (1, 3, 2, 1))])
+    outputs = (
+        {"attentions": maps, "cross_attentions": ()} if named else (torch.zeros(1, 4, 9), maps)
+    )
+    found = AttentionTrace.from_huggingface(outputs, [11, 12, 13, 14], tokenizer=TOKENIZER)
+    assert found.kinds == ("decoder_self",)
+    assert found.causal
+    assert found.source_pieces == ()
+    assert read_back(found, "decoder_self") == (1, 3, "▁t13", "▁t12")
+
+
+def test_a_decoder_that_reads_what_an_encoder_gave() -> None:
+    own = per_layer([plant(rows(2, 2, 3, 3, seed=3, causal=True), (1, 0, 2, 1))])
+    cross = per_layer([plant(rows(2, 2, 3, 4, seed=4), (0, 1, 1, 3))])
+    for outputs in (
+        {"attentions": own, "cross_attentions": cross},
+        (torch.zeros(1, 3, 9), own, cross),
+    ):
+        found = AttentionTrace.from_huggingface(outputs, ["a", "b", "c", "d"], ["x", "y", "z"])
+        assert found.kinds == ("decoder_self", "cross")
+        assert read_back(found, "cross") == (0, 1, "y", "d")
+        assert read_back(found, "decoder_self") == (1, 0, "z", "y")
+
+
+def test_ids_may_be_in_lists_of_whatever_holds_a_number() -> None:
+    layers = per_layer([rows(1, 2, 3, 3, seed=1)])
+    ids = torch.tensor([11, 12, EOS])
+    expected = AttentionTrace.from_huggingface(layers, ids, tokenizer=TOKENIZER).source_tokens
+    for given in ([*ids], [*ids.numpy()], [ids], [ids.numpy()], [[*ids]]):
+        found = AttentionTrace.from_huggingface(layers, given, tokenizer=TOKENIZER)
+        assert found.source_tokens == expected == ("▁t11", "▁t12", "</s>")
+
+
+def _given(**changes: Any) -> dict[str, Any]:
+    return {
+        "outputs": seq2seq(),
+        "tokens": INPUTS,
+        "decoder_tokens": DECODERS,
+        "tokenizer": TOKENIZER,
+        "index": 0,
+    } | changes
+
+
+def beam_without_rows() -> SimpleNamespace:
+    """As Whisper's generate returns them: of each step the first row of a sentence alone."""
+    made = generated([sequence([BOS, 31, 32, EOS], 1, 1, 5)], beams=[[0, 1, 0]], size=2)
+    for name in ("decoder_attentions", "cross_attentions"):
+        kept = tuple(tuple(layer[:1] for layer in step) for step in getattr(made, name))
+        setattr(made, name, kept)
+    return made
+
+
+def prefix_in_the_cache() -> SimpleNamespace:
+    made = generated([sequence([11, 12, 13, 14], 2, seed=1)])
+    made.attentions[0][0].requires_grad_()  # a tensor of a model that is trained
+    first = tuple(torch.cat([layer, layer], -1) for layer in made.attentions[0])
+    made.attentions = (first, *made.attentions[1:])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"index": None}, r"2 sentences in this batch: choose one with index="),
+        ({"index": 2}, r"no index 2 among the 2 sentences .* from 0 to 1"),
+        ({"index": -1}, r"no index -1"),
+        ({"index": "0"}, r"no index '0'"),
+        ({"outputs": SimpleNamespace(attentions=None)}, r'attn_implementation="eager"'),
+        ({"outputs": {"attentions": (None, None)}}, r"output_attentions=True"),
+        ({"outputs": {"attentions": ()}}, r"fused attention"),
+        ({"outputs": (torch.zeros(1, 4, 9),)}, r"output_attentions=True"),
+        ({"outputs": SimpleNamespace(sequences=torch.ones(1, 3).long(),
+                                     attentions=((None,), (None,)))}, r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), None)}}, r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 2, 2), torch.zeros(2, 2, 2))}},
+         r"of layer 2 has 3 axes, \[2, 2, 2\], and not 4"),
+        ({"outputs": {"attentions": (torch.zeros(2, 1, 1, 2, 2),)}}, r"has 5 axes"),
+        ({"tokenizer": None}, r"tokens of the decoder are ids, and there is no tokenizer"),
+        ({"tokenizer": object()}, r"no convert_ids_to_tokens"),
+        ({"tokens": [[5] * 5] * 2}, r"no token 5, which is one of the source"),
+        ({"tokens": [["a"] * 4] * 2}, r"encoder self-attention L1 has 5 rows .* 4 tokens"),
+        ({"tokens": ["a", "b", 3.5, "c", "d"]}, r"Token 3 of the source is 3.5 and no string"),
+        ({"tokens": [["a"] * 5] * 3}, r"3 rows of tokens or of a mask for a batch of 2"),
+        ({"tokens": "abcde"}, r"one text"),
+        ({"attention_mask": [[1] * 4] * 2}, r"5 tokens of the source and 4 positions in its mask"),
+        ({"attention_mask": [[0] * 5] * 2}, r"hides every token"),
+        ({"attention_mask": [[1] * 5, [1] * 4]}, r"rows of the attention_mask differ in length"),
+        ({"attention_mask": "1111"}, r"no \[batch, token\] of 0 and 1"),
+        ({"decoder_attention_mask": [[1] * 9] * 2}, r"9 positions"),
+        ({"decoder_tokens": None}, r"give decoder_tokens"),
+        ({"kinds": ["crossed"]}, r"no kinds of attention \['crossed'\]"),
+        ({"kinds": "cross"}, r"give a list of"),
+        ({"kinds": 5}, r"no kinds of attention 5"),
+        ({"kinds": ["encoder_self", "cross"],
+          "outputs": {"attentions": seq2seq().encoder_attentions}, "index": 1},
+         r"no weights of cross: choose of encoder_self"),
+        ({"kinds": ["encoder_self"], "outputs": {"encoder_attentions": (),
+                                                 "cross_attentions": seq2seq().cross_attentions}},
+         r"fused attention"),
+        ({"outputs": {"attentions": (torch.zeros(3, 5, 5),)}, "index": None},
+         r"of the first layer has 3 axes, \[3, 5, 5\], and not 4"),
+        ({"outputs": {"attentions": True}}, r"attentions are True"),
+        ({"languages": ("English", "German")}, r"give Languages\(source, target\)"),
+        ({"outputs": generated([sequence([BOS, 31, EOS], 1, 1, 5)] * 2, size=6)},
+         r"2 sequences and 6 rows .* output_scores=True"),
+        ({"outputs": beam_without_rows(), "decoder_tokens": None, "tokens": None},
+         r"row 1 of the beam, and the outputs hold 1 of its rows"),
+        ({"outputs": prefix_in_the_cache(), "tokens": None, "decoder_tokens": None},
+         r"4 keys where 2 positions had been read"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "decoder_tokens": ["a", "b"]},
+         r"has 2 tokens, and the model read 2 in its first step"),
+        ({"outputs": generated([sequence([11, 12, 13], 2, 1)]), "tokens": None,
+          "decoder_tokens": None, "attention_mask": [[1]]}, r"mask has 1 position"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_one_sentence(given, said) -> None:
+    with pytest.raises(InputError, match=r"(?i)" + said) as caught:
+        AttentionTrace.from_huggingface(**_given(**given))
+    assert is_one_sentence(str(caught.value))

@@ -1,0 +1,121 @@
+"""Tokens of other tokenizers become our pieces, and belong to the words of their text."""
+
+from __future__ import annotations
+
+import pytest
+
+from transformer import InputError
+from transformer.text.special_tokens import SpecialTokens
+from transformer.traces.external_tokens import checked_tokens, joined, numbered, pieces_of, text_of
+
+
+def spelt(tokens, vocabulary=tuple):
+    """Texts and words of the pieces, and the text that they are put together to."""
+    special = SpecialTokens.among(tokens)
+    pieces = pieces_of(tokens, special, vocabulary)
+    assert all(piece.id == -1 for piece in pieces)
+    return [p.text for p in pieces], [p.word for p in pieces], text_of(pieces, special)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "texts", "words", "text"),
+    [
+        pytest.param(
+            ["<s>", "▁The", "▁fris", "bee", ",", "▁2", ".", "5", "▁m", ".", "</s>"],
+            ["<s>", "▁The", "▁fris", "bee", ",", "▁2", ".", "5", "▁m", ".", "</s>"],
+            [0, 1, 2, 2, 3, 4, 4, 4, 5, 6, 7],
+            "The frisbee, 2.5 m.",
+            id="SentencePiece",
+        ),
+        pytest.param(
+            ["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "▁x", "<0x0A>", "y"],
+            ["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "▁x", "↵", "▁y"],
+            [0, 0, 0, 0, 0, 1, 2, 3],
+            "😀 x↵ y",
+            id="bytes of SentencePiece",
+        ),
+        pytest.param(
+            ["Hel", "lo", ",", "Ġcaf", "Ã©", "ĠðŁ", "ĺ", "Ģ", "!", "Ċ", "Bye", "<|endoftext|>"],
+            ["▁Hel", "lo", ",", "▁caf", "é", "▁<0xF0><0x9F>", "<0x98>", "<0x80>", "!", "↵", "▁Bye",
+             "<|endoftext|>"],
+            [0, 0, 1, 2, 2, 3, 3, 3, 3, 3, 4, 5],
+            "Hello, café 😀!↵ Bye",
+            id="byte-level",
+        ),
+        pytest.param(
+            ["[CLS]", "the", "fris", "##bee", "don", "'", "t", ".", ".", "[SEP]", "a", "_", "##b"],
+            ["[CLS]", "▁the", "▁fris", "bee", "▁don", "'", "▁t", ".", ".", "[SEP]", "▁a", "_", "b"],
+            [0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10],
+            "the frisbee don' t.. | a_b",
+            id="WordPiece with a pair",
+        ),
+        pytest.param(
+            ["low", "er</w>", "new</w>", ".</w>"],
+            ["▁low", "er", "▁new", "."],
+            [0, 0, 1, 2],
+            "lower new.",
+            id="end of a word marked",
+        ),
+        pytest.param(
+            ["low@@", "er", "new", "."],
+            ["▁low", "er", "▁new", "."],
+            [0, 0, 1, 2],
+            "lower new.",
+            id="rest of a word marked",
+        ),
+        pytest.param(
+            ["Hi", " the", "re", "!"], ["▁Hi", "▁the", "re", "!"], [0, 1, 1, 2], "Hi there!",
+            id="decoded",
+        ),
+        pytest.param(
+            ["the", "cat", "in the hat", "\n\x00"],
+            ["the", "cat", "in the hat", "↵␀"],
+            [0, 1, 2, 3],
+            "the cat in the hat ↵␀",
+            id="words",
+        ),
+        pytest.param(["Ġorġ", "Ġanni"], ["Ġorġ", "Ġanni"], [0, 1], "Ġorġ Ġanni", id="Maltese"),
+        pytest.param([], [], [], "", id="none"),
+    ],
+)  # fmt: skip
+def test_the_marks_of_a_tokenizer(tokens, texts, words, text) -> None:
+    assert spelt(tokens) == (texts, words, text)
+
+
+def test_a_vocabulary_tells_the_marks_that_a_short_text_does_not_have() -> None:
+    assert spelt(["token", "ization"])[1] == [0, 1]
+    assert spelt(["token", "ization"], lambda: ["a", "Ġb"])[:2] == (["▁token", "ization"], [0, 0])
+    assert spelt(["<|im_start|>", "to", "do"], lambda: ["▁a"])[1] == [0, 1, 1]
+
+
+def test_a_character_whose_bytes_are_lost_is_written_as_bytes() -> None:
+    assert spelt(["Ģ", "Ġa", "ð"])[0] == ["<0x80>", "▁a", "<0xF0>"]
+    assert joined(["<0x80>", "▁a"]) == "<0x80> a"
+
+
+def test_every_token_keeps_its_own_place() -> None:
+    """Each byte of the alphabet as a token of its own, in whatever order."""
+    tokens = ["Ġ", *(chr(n) for n in range(0x100, 0x144)), "a", "Ġ"]
+    texts, words, _ = spelt(tokens)
+    assert len(texts) == len(words) == len(tokens)
+    assert all(texts)
+    assert words == sorted(words)
+
+
+def test_positions_without_tokens_count_from_one() -> None:
+    assert [(p.text, p.word) for p in numbered(3)] == [("1", 0), ("2", 1), ("3", 2)]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ("abc", r"one text, 'abc': give a list"),
+        (7, r"are 7: give a list"),
+        (["a", 3], r"Token 2 of the source is 3 and no string"),
+        (["a", b"b"], r"Token 2 of the source is b'b' and no string"),
+        (["a", "b\ud83d"], r"Token 2 of the source .* half a character"),
+    ],
+)
+def test_what_is_no_list_of_tokens_is_refused(tokens, said) -> None:
+    with pytest.raises(InputError, match=said):
+        checked_tokens(tokens, "source")

@@ -1,0 +1,141 @@
+"""Anybody's trace survives its file; a file of before is read as ours."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.transformer.traces.from_huggingface.made_outputs import rows
+from transformer import AttentionTrace, CheckpointError, Languages
+from transformer.text.languages import OURS
+
+FIELDS = ("source", "target", "source_pieces", "target_pieces", "read_pieces", "languages",
+          "head_counts", "special", "causal", "second_start", "notes")  # fmt: skip
+
+
+def odd() -> AttentionTrace:
+    """Encoder layers of different head counts, no decoder_self, rows that do not sum to one."""
+    return AttentionTrace.from_arrays(
+        encoder_self=[rows(1, heads, 3, 3, seed=heads)[0] for heads in (2, 3)],
+        cross=rows(1, 2, 2, 3, seed=1) * 0.5,
+        source_tokens=["[CLS]", "fris", "##bee"],
+        target_tokens=["一", "二"],
+        languages=Languages("French", "", ("deu", "fra")),
+    )
+
+
+def rewritten(path, change):
+    with np.load(path) as file:
+        arrays = dict(file)
+    words = json.loads(str(arrays.pop("words")))
+    for name, value in change.items():
+        if name in arrays:
+            arrays[name] = value
+        elif value is None:
+            del words[name]
+        else:
+            words[name] = value
+    np.savez(path, **arrays, words=np.array(json.dumps(words)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        odd,
+        lambda: AttentionTrace.from_arrays(
+            encoder_self=rows(1, 1, 2, 2, seed=1), source_tokens=["a", "b"], second_start=1
+        ),
+        lambda: AttentionTrace.from_arrays(
+            decoder_self=rows(1, 1, 2, 2, seed=1), decoder_tokens=["a", "b"]
+        ),
+        lambda: AttentionTrace.from_arrays(
+            cross=rows(1, 1, 2, 2, seed=1), decoder_tokens=["a", "b"], target_tokens=["b", "c"]
+        ),
+    ],
+)
+def test_what_is_saved_is_what_is_loaded(tmp_path, make) -> None:
+    saved = make()
+    saved.save(tmp_path / "any.npz")
+    loaded = AttentionTrace.load(tmp_path / "any.npz")
+    for name in FIELDS:
+        assert getattr(loaded, name) == getattr(saved, name), name
+    for name in ("encoder_self", "decoder_self", "cross", "log_probs"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(saved, name))
+        assert getattr(loaded, name).shape == getattr(saved, name).shape
+    assert loaded.kinds == saved.kinds
+
+
+def test_a_file_of_before_is_a_trace_of_ours(tmp_path, translator) -> None:
+    path = tmp_path / "old.npz"
+    saved = translator.trace("The dog waits.", "Der Hund wartet.")
+    saved.save(path)
+    rewritten(path, dict.fromkeys(FIELDS[4:]))
+    loaded = AttentionTrace.load(path)
+    assert loaded.languages == OURS
+    assert loaded.decoder_tokens == ("<s>", *loaded.target_tokens[:-1])
+    assert loaded.head_count("cross") == saved.head_count("cross")
+    assert (loaded.causal, loaded.notes, loaded.special) == (True, (), saved.special)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"head_counts": {"encoder_self": [2, 4]}},
+        {"head_counts": {"encoder_self": [2]}},
+        {"head_counts": {"encoder_self": [1, 3]}},
+        {"head_counts": {"encoder_self": [3, 3], "cross": [0]}},
+        {"head_counts": [2, 3]},
+        {"languages": ["French"]},
+        {"languages": ["French", "\ud800", []]},
+        {"languages": ["French", 3, []]},
+        {"special": [["[CLS]", 5], []]},
+        {"special": "[CLS]"},
+        {"notes": [7]},
+        {"second_start": 3},
+        {"second_start": "1"},
+        {"read_pieces": [[-1, "a", 0]]},
+        {"read_pieces": [[-1, "a", 1], [-1, "b", 0]]},
+        {"read_pieces": None},
+        {"target_pieces": []},
+        {"log_probs": np.zeros(1, np.float32)},
+        {"log_probs": np.zeros(2)},
+        {"decoder_self": np.zeros((1, 1, 3, 3), np.float32)},
+        {"cross": np.zeros((1, 2, 2, 3))},
+        {"cross": np.zeros((1, 0, 2, 3), np.float32)},
+        {"cross": np.zeros((0, 0, 2, 3), np.float32), "encoder_self": np.zeros((0, 0, 3, 3), "f4")},
+    ],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path, change) -> None:
+    path = tmp_path / "odd.npz"
+    odd().save(path)
+    rewritten(path, change)
+    with pytest.raises(CheckpointError, match=r"odd\.npz is not a trace that was saved here"):
+        AttentionTrace.load(path)
+
+
+def test_a_disk_that_fills_up_leaves_the_file_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "trace.npz"
+    odd().save(path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        odd().save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["trace.npz"]
+
+
+def test_many_threads_save_into_one_folder(tmp_path):
+    traces = [replace(odd(), source=f"{number}") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = [tmp_path / f"{number}.npz" for number in range(40)]
+        list(pool.map(AttentionTrace.save, traces, paths))
+    assert [AttentionTrace.load(path).source for path in paths] == [one.source for one in traces]
+    assert len([*tmp_path.iterdir()]) == 40

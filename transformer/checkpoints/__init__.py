@@ -1,0 +1,1 @@
+"""Checkpoint folders: our own format, MarianMT folders, exports."""

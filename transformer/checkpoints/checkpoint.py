@@ -1,0 +1,279 @@
+"""The checkpoint folder: weights, configuration, tokenizer, and their checksums. Never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from transformer.config import TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.files.atomic import replace_folder
+from transformer.files.reading import MIB, read_bytes, sha256_of
+from transformer.model import Transformer
+from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
+from transformer.text import tokenizer as tokenizers
+from transformer.text.languages import OURS, Languages
+from transformer.text.tokenizer import Tokenizer
+
+FORMAT = 1
+WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
+    "model.safetensors",
+    "config.json",
+    "tokenizer.model",
+    "MANIFEST.json",
+)
+REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
+
+DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+"""Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
+
+_deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
+
+MOST_BYTES_OF_JSON = MIB
+MOST_BYTES_OF_HEADER = 8 * MIB  # of the weights; 256 layers have about 1 MiB
+MOST_BYTES_OF_OTHERS = 256 * MIB  # model card, run log
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model, its tokenizer, and the folder they came from."""
+
+    model: Transformer
+    tokenizer: Tokenizer
+    folder: Path
+    checksum: str  # of the manifest: two folders with one checksum hold one model
+    target_tokenizer: Tokenizer | None = None  # unless it is the same
+    languages: Languages = OURS
+
+
+def save(
+    folder: Path,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    *,
+    dtype: torch.dtype = torch.float32,
+    extra: dict[str, str] | None = None,
+) -> None:
+    """Write a checkpoint folder.
+
+    Args:
+        folder: a checkpoint that is there already is replaced atomically.
+        dtype: type of the weights on disk; loading always gives float32.
+        extra: further text files by name, such as a model card; they get a checksum too.
+
+    Raises:
+        CheckpointError: if something else is there, or a weight is not finite in this type.
+    """
+    _refuse_anything_else(folder)
+    weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
+    for name, weight in weights.items():
+        if not _is_finite(weight):
+            raise CheckpointError(
+                f"'{name}' has weights that are not finite as {str(dtype).partition('.')[2]}: "
+                f"{folder} was not written."
+            )
+    files: dict[str, bytes] = {
+        WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
+        CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
+        TOKENIZER: tokenizer.model,
+        **{name: text.encode() for name, text in (extra or {}).items()},
+    }
+    checksums = {name: _sha256(content) for name, content in sorted(files.items())}
+    manifest = {"format": FORMAT, "sha256": checksums}
+    files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
+    with replace_folder(folder) as new:
+        for name, content in files.items():
+            (new / name).write_bytes(content)
+
+
+def _refuse_anything_else(folder: Path) -> None:
+    """Replacing a folder deletes its content: refuse any that is not a checkpoint."""
+    taken = any(folder.iterdir()) if folder.is_dir() else os.path.lexists(folder)
+    if taken and not (folder / MANIFEST).is_file():
+        raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
+
+
+@torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
+def load(folder: Path) -> Checkpoint:
+    """Read a checkpoint folder and verify every checksum; the model is in evaluation mode.
+
+    The weights are float32 whatever they were stored as. Before anything is built, sizes, names,
+    shapes and types of what is stored are compared with the configuration.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    reader = _Reader(folder)
+    reader.verify_others()
+    tokenizer = Tokenizer(reader.read(TOKENIZER, tokenizers.MOST_BYTES))
+    config = _config(reader)
+    if config.vocab_size != tokenizer.vocab_size:
+        raise CheckpointError(
+            f"{folder / CONFIG} says vocab_size = {config.vocab_size}, but {TOKENIZER} has "
+            f"{tokenizer.vocab_size} pieces: they belong to different models."
+        )
+    if config.source_vocab_size is not None:
+        raise CheckpointError(
+            f"{folder / CONFIG} says source_vocab_size = {config.source_vocab_size}, but a "
+            f"checkpoint of ours has one vocabulary for both languages: take this line out."
+        )
+    weights = _weights(reader, config)
+    model = Transformer.unfilled(config)
+    model.fill(weights.items())
+    return Checkpoint(model.eval(), tokenizer, folder, _sha256(reader.manifest_text))
+
+
+@dataclass
+class _Reader:
+    """Reads files of one folder and verifies them by the checksums of its manifest."""
+
+    folder: Path
+    manifest_text: bytes = b""
+    checksums: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Path.is_dir() raises on a name that is too long
+        if not os.path.isdir(self.folder):  # noqa: PTH112
+            raise CheckpointError(f"There is no checkpoint folder {self.folder}.")
+        self.manifest_text = self._bytes(MANIFEST, MOST_BYTES_OF_JSON)
+        try:
+            manifest = json.loads(self.manifest_text)
+            format_, checksums = manifest["format"], {**manifest["sha256"]}
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise CheckpointError(
+                f"{self.folder / MANIFEST} is not a manifest of ours: copy the folder again."
+            ) from error
+        if format_ != FORMAT:
+            raise CheckpointError(
+                f"{self.folder / MANIFEST} says format {quoted(format_)}, but this program reads "
+                f"format {FORMAT}."
+            )
+        if missing := [name for name in REQUIRED if name not in checksums]:
+            raise CheckpointError(f"{self.folder / MANIFEST} does not list {missing[0]}.")
+        for name in checksums:
+            if name in (".", "..", "") or {"/", os.sep} & set(name):
+                raise CheckpointError(
+                    f"{self.folder / MANIFEST} lists {quoted(name)}, which is no file of the "
+                    f"folder: copy the folder again."
+                )
+        self.checksums = checksums
+
+    def verify_others(self) -> None:
+        """Verify the files that a model does not need, such as its card and its run log.
+
+        Raises:
+            CheckpointError: if one is missing, or its checksum is wrong.
+        """
+        for name in self.checksums.keys() - set(REQUIRED):
+            with self._naming(name):
+                self._verify(name, sha256_of(self.folder / name, MOST_BYTES_OF_OTHERS))
+
+    def read(self, name: str, at_most: int) -> bytes:
+        """The content of a file.
+
+        Raises:
+            CheckpointError: if it has more bytes, or its checksum is wrong.
+        """
+        content = self._bytes(name, at_most)
+        self._verify(name, _sha256(content))
+        return content
+
+    def _verify(self, name: str, checksum: str) -> None:
+        if checksum != self.checksums[name]:
+            raise CheckpointError(
+                f"{self.folder / name} is damaged: its SHA-256 is not the one in {MANIFEST}; "
+                f"copy the folder again."
+            )
+
+    def _bytes(self, name: str, at_most: int) -> bytes:
+        with self._naming(name):
+            return read_bytes(self.folder / name, at_most)
+
+    @contextmanager
+    def _naming(self, name: str) -> Iterator[None]:
+        """Turn what the system says of a file into our error."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise CheckpointError(
+                f"{self.folder} is no checkpoint folder: {name} is missing."
+            ) from error
+        except OSError as error:
+            raise CheckpointError(unreadable(error, self.folder / name)) from error
+
+
+def _config(reader: _Reader) -> TransformerConfig:
+    path = reader.folder / CONFIG
+    try:
+        values: Any = json.loads(reader.read(CONFIG, MOST_BYTES_OF_JSON))
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
+    try:
+        if not isinstance(values, dict):
+            raise ConfigError("the file holds no table.")
+        config = TransformerConfig.from_dict(values)
+        refuse_too_large(config)
+    except ConfigError as error:
+        raise CheckpointError(f"{path} describes no model: {error}") from error
+    return config
+
+
+def _weights(reader: _Reader, config: TransformerConfig) -> dict[str, Tensor]:
+    """The stored weights by name: those of the configuration, and each of them finite."""
+    path = reader.folder / WEIGHTS
+    at_most = MOST_BYTES_OF_HEADER + 4 * number_of_parameters(config)
+    try:
+        stored = dict(_deserialize(reader.read(WEIGHTS, at_most)))
+    except safetensors.SafetensorError as error:
+        raise CheckpointError(f"{path} is not a safetensors file: copy it again.") from error
+    weights = {}
+    for name, shape in parameter_shapes(config):
+        if name not in stored:
+            raise CheckpointError(f"{path} lacks tensor '{name}': it belongs to another model.")
+        weights[name] = _tensor(path, name, shape, stored.pop(name))
+    if stored:
+        raise CheckpointError(
+            f"{path} has the unknown tensor '{min(stored)}': it belongs to another model."
+        )
+    return weights
+
+
+def _tensor(path: Path, name: str, shape: tuple[int, ...], stored: dict[str, Any]) -> Tensor:
+    if tuple(stored["shape"]) != shape:
+        raise CheckpointError(
+            f"{path}: '{name}' has shape {quoted(stored['shape'])}, but {CONFIG} asks for "
+            f"{list(shape)}."
+        )
+    if stored["dtype"] not in DTYPES:
+        raise CheckpointError(
+            f"{path}: '{name}' is stored as {stored['dtype']}, but weights are "
+            f"{', '.join(DTYPES)}: save it as one of these."
+        )
+    tensor = torch.frombuffer(stored["data"], dtype=DTYPES[stored["dtype"]]).reshape(shape)
+    if not _is_finite(tensor):
+        raise CheckpointError(
+            f"{path}: '{name}' has weights that are not finite: copy the folder again, or train "
+            f"from an earlier checkpoint."
+        )
+    return tensor
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether all numbers are: a NaN is both extremes; isfinite() takes ten times as long."""
+    return all(math.isfinite(extreme) for extreme in tensor.aminmax())
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,66 @@
+"""What a checkpoint was made for, and how sure of its translations it is there."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.decoding import Hypothesis
+from transformer.errors import CheckpointError, unreadable
+from transformer.files.reading import read_bytes
+
+FILE = "domain.json"
+MOST_BYTES = 4_096
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The text that a model knows.
+
+    Args:
+        made_for: that text in words, such as `short everyday English sentences`.
+        least_log_prob: log p per piece, in nats, that translations of such text stay above.
+    """
+
+    made_for: str
+    least_log_prob: float
+
+    def notice(self, best: Hypothesis) -> str | None:
+        """A sentence on a translation of which the model is less sure than of what it knows."""
+        log_prob = best.log_prob / max(len(best.tokens), 1)
+        if log_prob >= self.least_log_prob:
+            return None
+        return (
+            f"The model is unsure of this translation: log p is {_shown(log_prob)} per piece, and "
+            f"above {_shown(self.least_log_prob)} on text that it knows. It is made for "
+            f"{self.made_for}."
+        )
+
+
+def read(folder: Path) -> Domain | None:
+    """The domain that a checkpoint folder states; None where it states none.
+
+    Raises:
+        CheckpointError: if the file is there and cannot be read.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        values = json.loads(read_bytes(path, MOST_BYTES))
+        made_for, least = str(values["made_for"]), float(values["least_log_prob"])
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path} does not say made_for and least_log_prob: copy the folder again."
+        ) from error
+    if not math.isfinite(least):
+        raise CheckpointError(f"{path} says least_log_prob = {least}: it must be a number.")
+    return Domain(made_for, least)
+
+
+def _shown(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")

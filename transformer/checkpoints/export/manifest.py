@@ -1,0 +1,103 @@
+"""EXPORT.json: the engine of an exported folder, what it was made from, SHA-256 of each file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.errors import CheckpointError, quoted, unreadable, unwritable
+from transformer.files.atomic import replace_folder
+from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
+
+FORMAT = 1
+EXPORT = "EXPORT.json"
+MOST_BYTES_OF_MODEL = 8 * GIB
+MOST_BYTES_OF_JSON = MIB
+
+
+@contextmanager
+def new_export(
+    folder: Path, checkpoint: Checkpoint, engine: str, **settings: str
+) -> Iterator[Path]:
+    """Yield a temporary folder to fill, which becomes the export; a context manager.
+
+    An export for the same engine that is there already is replaced atomically when the block
+    succeeds. Its manifest is written here.
+
+    Args:
+        folder: where to.
+        checkpoint: what is exported.
+        engine: for which it is exported.
+        settings: further fields of the manifest.
+
+    Raises:
+        CheckpointError: if something else is there, or it cannot be written.
+    """
+    try:
+        _refuse_anything_else(folder, engine)
+        with replace_folder(folder) as new:
+            yield new
+            _write(new, checkpoint, engine, settings)
+    except OSError as error:
+        raise CheckpointError(unwritable(error, folder)) from error
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of an exported folder.
+
+    Raises:
+        CheckpointError: if it cannot be read, or is of another format.
+        ValueError, KeyError, TypeError, RecursionError: if it is damaged.
+    """
+    path = folder / EXPORT
+    try:
+        manifest: dict[str, Any] = json.loads(read_bytes(path, MOST_BYTES_OF_JSON))
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    if manifest["format"] != FORMAT:
+        raise CheckpointError(
+            f"{path} says format {quoted(manifest['format'])}, but this program reads format "
+            f"{FORMAT}: export the model again."
+        )
+    return manifest
+
+
+def _refuse_anything_else(folder: Path, engine: str) -> None:
+    """Replacing a folder deletes its content: refuse any that is not of this engine's exports."""
+    if not os.path.lexists(folder):
+        return
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    if not there:
+        return
+    try:
+        manifest = read_manifest(folder)
+        written = {EXPORT, *manifest["sha256"]} if manifest["engine"] == engine else set[str]()
+    except (CheckpointError, ValueError, TypeError, KeyError, RecursionError):
+        written = set()
+    if not written:
+        raise CheckpointError(
+            f"{folder} is there and is no export for {engine}: choose another folder."
+        )
+    if foreign := sorted(there - written):
+        raise CheckpointError(
+            f"{folder} is an export, but {quoted(foreign[0])} in it is not: move that away, or "
+            f"choose another folder."
+        )
+
+
+def _write(new: Path, checkpoint: Checkpoint, engine: str, settings: dict[str, str]) -> None:
+    names = sorted(path.name for path in new.iterdir())
+    manifest = {
+        "format": FORMAT,
+        "engine": engine,
+        **settings,
+        "checkpoint": checkpoint.checksum,
+        "model": checkpoint.model.config.to_dict(),
+        "sha256": {name: sha256_of(new / name, MOST_BYTES_OF_MODEL) for name in names},
+    }
+    (new / EXPORT).write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

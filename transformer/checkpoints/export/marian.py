@@ -1,0 +1,163 @@
+"""The Hugging Face layout of MarianMT, from which `transformers` and others read what is here.
+
+`config.json` · `generation_config.json` · `model.safetensors` · `vocab.json` · `source.spm` ·
+`target.spm` · `tokenizer_config.json` · `EXPORT.json` (see `manifest`).
+
+Pieces keep our ids. Marian's decoder starts with a piece that its configuration names: here `<s>`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+
+from transformer.checkpoints import checkpoint as checkpoints
+from transformer.checkpoints import marian
+from transformer.checkpoints.checkpoint import CONFIG, WEIGHTS, Checkpoint
+from transformer.checkpoints.export.manifest import new_export
+from transformer.checkpoints.export.marian_weights import marian_weights
+from transformer.config import BOS, EOS, PAD, UNK, TransformerConfig
+from transformer.decoding import ALPHA, BEAM_SIZE
+from transformer.errors import CheckpointError
+from transformer.text.languages import Languages, code_of_name
+from transformer.text.tokenizer import Tokenizer
+
+ENGINE = "marian"
+GENERATION, TOKENIZER_CONFIG = "generation_config.json", "tokenizer_config.json"
+VOCABULARY, SPM = "vocab.json", ("source.spm", "target.spm")
+
+
+def load_to_export(folder: Path) -> Checkpoint:
+    """Read a checkpoint of ours that a MarianMT model can be.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it, or what MarianMT has not.
+    """
+    if marian.is_marian(folder):
+        raise CheckpointError(f"{folder} is a MarianMT folder already: take it as it is.")
+    loaded = checkpoints.load(folder)
+    _refuse_what_differs(loaded)
+    return loaded
+
+
+def write(checkpoint: Checkpoint, folder: Path) -> None:
+    """Write a MarianMT folder; an export that is there already is replaced atomically.
+
+    Args:
+        checkpoint: as `load_to_export` gives it.
+        folder: where to.
+
+    Raises:
+        CheckpointError: if something else is there, it cannot be written, or MarianMT has not what
+            the model has.
+    """
+    _refuse_what_differs(checkpoint)
+    config, tokenizer = checkpoint.model.config, checkpoint.tokenizer
+    with new_export(folder, checkpoint, ENGINE) as new:
+        weights = dict(marian_weights(checkpoint.model))
+        # without the format `transformers` takes the file for none of PyTorch's
+        (new / WEIGHTS).write_bytes(safetensors.torch.save(weights, {"format": "pt"}))
+        for name in SPM:
+            (new / name).write_bytes(tokenizer.model)
+        for name, values in (
+            (CONFIG, _config(config)),
+            (GENERATION, _generation(config)),
+            (VOCABULARY, _vocabulary(tokenizer)),
+            (TOKENIZER_CONFIG, _tokenizer_config(config, checkpoint.languages)),
+        ):
+            content = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+            (new / name).write_text(content, "utf-8")
+
+
+def _refuse_what_differs(checkpoint: Checkpoint) -> None:
+    config = checkpoint.model.config
+    if config.positions != "sinusoidal":
+        raise CheckpointError(
+            f"{checkpoint.folder} holds a model with {config.positions} positions, but a MarianMT "
+            f"model computes its positions by the formula: export a model with sinusoidal ones."
+        )
+    if not config.d_k == config.d_v == config.d_model / config.h:
+        raise CheckpointError(
+            f"{checkpoint.folder} holds a model with d_k = {config.d_k} and d_v = {config.d_v}, "
+            f"but in a MarianMT model both are d_model / h = {config.d_model / config.h:g}: export "
+            f"a model with such heads."
+        )
+
+
+def _config(config: TransformerConfig) -> dict[str, Any]:
+    both = {
+        "layers": config.N,
+        "ffn_dim": config.d_ff,
+        "attention_heads": config.h,
+        "layerdrop": 0.0,
+    }
+    return {
+        "model_type": "marian",
+        "architectures": ["MarianMTModel"],
+        "is_encoder_decoder": True,
+        "vocab_size": config.vocab_size,
+        "decoder_vocab_size": config.vocab_size,
+        "share_encoder_decoder_embeddings": True,
+        "tie_word_embeddings": True,
+        "d_model": config.d_model,
+        **{f"{stack}_{name}": of for stack in ("encoder", "decoder") for name, of in both.items()},
+        "activation_function": config.activation,
+        "max_position_embeddings": config.max_length,
+        "static_position_embeddings": True,
+        "scale_embedding": True,
+        "normalize_before": False,
+        "normalize_embedding": False,
+        "add_final_layer_norm": False,
+        "dropout": config.P_drop,
+        # §5.4 has dropout on sub-layers and embeddings alone
+        "attention_dropout": 0.0,
+        "activation_dropout": 0.0,
+        **_special_ids(),
+    }
+
+
+def _generation(config: TransformerConfig) -> dict[str, Any]:
+    """The search as it is here, as far as `generate` has it.
+
+    Its penalty is |Y|^p where ours is ((5 + |Y|) / 6)^α: p = 3/4 α has the same slope at |Y| = 15.
+    """
+    return {
+        "num_beams": BEAM_SIZE,
+        "length_penalty": 0.75 * ALPHA,
+        "early_stopping": True,
+        "max_length": config.max_length,
+        "bad_words_ids": [[PAD], [UNK], [BOS]],
+        **_special_ids(),
+    }
+
+
+def _special_ids() -> dict[str, int | None]:
+    return {
+        "pad_token_id": PAD,
+        "bos_token_id": BOS,
+        "eos_token_id": EOS,
+        "decoder_start_token_id": BOS,
+        "forced_eos_token_id": None,  # else a translation that is cut off would seem complete
+    }
+
+
+def _vocabulary(tokenizer: Tokenizer) -> dict[str, int]:
+    return {piece.text: piece.id for piece in tokenizer.pieces_of(range(tokenizer.vocab_size))}
+
+
+def _tokenizer_config(config: TransformerConfig, languages: Languages) -> dict[str, Any]:
+    return {
+        "tokenizer_class": "MarianTokenizer",
+        "source_lang": code_of_name(languages.source),
+        "target_lang": code_of_name(languages.target),
+        "separate_vocabs": False,
+        "model_max_length": config.max_length,
+        "clean_up_tokenization_spaces": False,  # would change what is written
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+    }

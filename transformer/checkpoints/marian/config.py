@@ -1,0 +1,154 @@
+"""The `config.json` of a MarianMT folder, and the same in our symbols."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer.config import Activation, TransformerConfig
+from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
+from transformer.files.reading import MIB, read_bytes
+from transformer.shapes import refuse_too_large
+
+CONFIG = "config.json"
+MOST_BYTES_OF_JSON = 16 * MIB
+"""Of any JSON file of the folder; a vocabulary of 60,000 pieces has about 1 MiB."""
+
+_ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "swish": "swish",
+    "silu": "swish",
+    "gelu": "gelu",
+}
+
+
+def read_json(path: Path, digest: hashlib._Hash) -> Any:
+    """A JSON file of the folder.
+
+    Raises:
+        CheckpointError: if it is not there, cannot be read or is no JSON.
+    """
+    try:
+        content = read_bytes(path, MOST_BYTES_OF_JSON)
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{path.parent} has no {path.name}: copy the folder again."
+        ) from error
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    digest.update(content)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is not JSON: copy the folder again.") from error
+
+
+@dataclass(frozen=True)
+class MarianConfig:
+    """The fields that matter here, each checked as it is asked for."""
+
+    path: Path
+    values: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, folder: Path, digest: hashlib._Hash) -> MarianConfig:
+        """Read the file.
+
+        Raises:
+            CheckpointError: if it is not that of a MarianMT model that ours can be.
+        """
+        path = folder / CONFIG
+        values = read_json(path, digest)
+        kind = values.get("model_type") if isinstance(values, dict) else None
+        if kind != "marian":
+            what = "no model" if kind is None else f"a model of type {quoted(kind)}"
+            raise CheckpointError(
+                f"{path} describes {what}: of the hub's folders, those of MarianMT models can be "
+                f"read."
+            )
+        config = cls(path, values)
+        config._refuse_what_differs()
+        return config
+
+    @property
+    def separate(self) -> bool:
+        """Whether each language has a vocabulary and an embedding of its own."""
+        return self.values.get("share_encoder_decoder_embeddings") is False
+
+    @property
+    def target_rows(self) -> int:
+        """Pieces of the target's embedding."""
+        separate = self.separate and self.values.get("decoder_vocab_size") is not None
+        return self.number("decoder_vocab_size" if separate else "vocab_size")
+
+    def number(self, name: str) -> int:
+        """A whole number of the configuration.
+
+        Raises:
+            CheckpointError: if it is none.
+        """
+        value = self.values.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise CheckpointError(
+                f"{self.path} says {name} = {quoted(value)}, but that must be a whole number."
+            )
+        return value
+
+    def ours(self, target_size: int, source_size: int) -> TransformerConfig:
+        """Return the configuration in the paper's symbols, with sinusoidal positions.
+
+        Args:
+            target_size: entries of the target vocabulary.
+            source_size: entries of the source vocabulary.
+
+        Raises:
+            CheckpointError: if a value is out of range.
+        """
+        try:
+            ours = TransformerConfig(
+                vocab_size=target_size,
+                source_vocab_size=source_size if self.separate else None,
+                N=self.number("encoder_layers"),
+                d_model=self.number("d_model"),
+                d_ff=self.number("encoder_ffn_dim"),
+                h=self.number("encoder_attention_heads"),
+                P_drop=self.values.get("dropout", 0.1),
+                max_length=self.number("max_position_embeddings"),
+                activation=_ACTIVATIONS[self.values["activation_function"]],
+                attention_bias=True,
+                output_bias=True,
+            )
+            refuse_too_large(ours)
+        except ConfigError as error:
+            raise CheckpointError(f"{self.path} describes no model: {error}") from error
+        return ours
+
+    def _refuse_what_differs(self) -> None:
+        values = self.values
+        for name in ("layers", "ffn_dim", "attention_heads"):
+            encoder, decoder = self.number(f"encoder_{name}"), self.number(f"decoder_{name}")
+            if encoder != decoder:
+                raise CheckpointError(
+                    f"{self.path} says encoder_{name} = {encoder:,} and decoder_{name} = "
+                    f"{decoder:,}: only models with the same in both stacks can be read."
+                )
+        if values.get("scale_embedding") is not True:
+            raise CheckpointError(
+                f"{self.path} says scale_embedding = {quoted(values.get('scale_embedding'))}: only "
+                f"models whose embeddings are scaled by √d_model can be read."
+            )
+        activation = values.get("activation_function")
+        if not isinstance(activation, str) or activation not in _ACTIVATIONS:
+            raise CheckpointError(
+                f"{self.path} says activation_function = {quoted(activation)}, which is none of "
+                f"{', '.join(_ACTIVATIONS)}."
+            )
+        if values.get("normalize_before") or values.get("normalize_embedding"):
+            raise CheckpointError(
+                f"{self.path} describes a pre-norm model or one that normalises its embeddings: "
+                f"only post-norm models, as in the paper, can be read."
+            )

@@ -1,0 +1,68 @@
+"""A MarianMT folder as a checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from transformer.checkpoints.checkpoint import MANIFEST, Checkpoint
+from transformer.checkpoints.marian.config import CONFIG, MOST_BYTES_OF_JSON, MarianConfig
+from transformer.checkpoints.marian.languages import read_languages
+from transformer.checkpoints.marian.mapping import (
+    has_learned_positions,
+    parameters,
+    stored_positions,
+)
+from transformer.checkpoints.marian.stored import PICKLED, stored_weights
+from transformer.checkpoints.marian.tokenizer import MarianTokenizer
+from transformer.checkpoints.marian.vocabulary import SOURCE_SPM, VOCABULARY, MarianVocabularies
+from transformer.files.reading import read_bytes
+from transformer.model import Transformer
+
+
+def is_marian(folder: Path) -> bool:
+    """Whether a folder has the layout of the hub, which `load` then reads or refuses."""
+    try:
+        if (folder / MANIFEST).exists():
+            return False
+        if any((folder / name).exists() for name in (VOCABULARY, SOURCE_SPM, PICKLED)):
+            return True
+        config = json.loads(read_bytes(folder / CONFIG, MOST_BYTES_OF_JSON))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and "model_type" in config
+
+
+@torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed
+def load(folder: Path) -> Checkpoint:
+    """Read a MarianMT folder; the model is in evaluation mode and in float32.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    digest = hashlib.sha256()
+    config = MarianConfig.read(folder, digest)
+    vocabularies = MarianVocabularies.read(folder, config, digest)
+    languages = read_languages(folder, vocabularies.source.codes, digest)
+    with stored_weights(folder, digest) as stored:
+        ours = config.ours(len(vocabularies.target.texts), len(vocabularies.source.texts))
+        if has_learned_positions(stored, config):
+            ours = replace(ours, positions="learned")
+        model = Transformer.unfilled(ours)
+        model.fill(parameters(ours, stored, config, vocabularies))
+        for name, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
+            if (table := stored_positions(stored, config, name)) is not None:
+                # the formula's, too, were rounded where they were stored in 16 bits
+                stack.embedding.positions.data.copy_(table)
+    return Checkpoint(
+        model.eval(),
+        MarianTokenizer(vocabularies.source, vocabularies.source_spm),
+        folder,
+        digest.hexdigest(),
+        MarianTokenizer(vocabularies.target, vocabularies.target_spm),
+        languages,
+    )

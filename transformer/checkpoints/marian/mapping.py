@@ -1,0 +1,153 @@
+"""Each parameter of our model from what a MarianMT folder stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoints.marian.config import MarianConfig
+from transformer.checkpoints.marian.stored import Stored
+from transformer.checkpoints.marian.vocabulary import MarianVocabularies
+from transformer.config import BOS, TransformerConfig
+from transformer.embedding import sinusoidal_positions
+from transformer.errors import CheckpointError
+from transformer.shapes import parameter_shapes
+
+_ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
+_NEVER = -1e9  # an output bias with which a piece has no probability at all
+
+_NAMES = {
+    "self_attention.": "self_attn.",
+    "cross_attention.": "encoder_attn.",
+    "self_attention_norm.norm.": "self_attn_layer_norm.",
+    "cross_attention_norm.norm.": "encoder_attn_layer_norm.",
+    "feed_forward_norm.norm.": "final_layer_norm.",
+    "feed_forward.W_1.": "fc1.",
+    "feed_forward.W_2.": "fc2.",
+    "W_Q.": "q_proj.",
+    "W_K.": "k_proj.",
+    "W_V.": "v_proj.",
+    "W_O.": "out_proj.",
+}
+
+
+def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
+    """Whether a table of positions is stored that is another than the formula's.
+
+    Raises:
+        CheckpointError: if a table is stored that is none of positions.
+    """
+    for stack in ("encoder", "decoder"):
+        table = stored_positions(stored, config, stack)
+        if table is not None and (
+            (table.float() - sinusoidal_positions(*table.shape)).abs().max() > _ROUNDING
+        ):
+            return True
+    return False
+
+
+@torch.no_grad()
+def parameters(
+    ours: TransformerConfig,
+    stored: Stored,
+    config: MarianConfig,
+    vocabularies: MarianVocabularies,
+) -> Iterator[tuple[str, Tensor]]:
+    """Each parameter of our model by its name, in the type in which it is stored.
+
+    Raises:
+        CheckpointError: if one is missing or does not fit.
+    """
+    for name, shape in parameter_shapes(ours):
+        if name == "shared_embedding":
+            yield name, _target_embedding(stored, config, vocabularies)
+        elif name == "source_embedding":
+            rows = config.number("vocab_size"), ours.d_model
+            table = stored.get("model.encoder.embed_tokens.weight", shape=rows)
+            ordered = vocabularies.source.in_our_order(table, config.path)
+            yield name, halves_to_pairs(ordered, axis=1)
+        elif name == "output_bias":
+            yield name, _output_bias(stored, config, vocabularies)
+        elif name.endswith("embedding.positions"):
+            found = stored_positions(stored, config, name.partition(".")[0])
+            yield name, sinusoidal_positions(*shape) if found is None else found
+        else:
+            yield name, _reordered(name, stored.get(marian_name(name), shape=shape))
+
+
+def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
+    """An axis of d_model with sine and cosine of one frequency as neighbours."""
+    halves: Tensor = x.unflatten(axis, (2, -1))
+    return halves.transpose(axis, axis + 1).flatten(axis, axis + 1)
+
+
+def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
+    """The table of positions of a stack in our order, `[position, d_model]`, if one is stored.
+
+    Raises:
+        CheckpointError: if it has another shape, or numbers that are none.
+    """
+    name = f"model.{stack}.embed_positions.weight"
+    if name not in stored.names:
+        return None
+    shape = config.number("max_position_embeddings"), config.number("d_model")
+    return halves_to_pairs(stored.get(name, shape=shape), axis=1)
+
+
+def marian_name(name: str) -> str:
+    """Marian's name of a parameter of a layer."""
+    for ours, marians in _NAMES.items():
+        name = name.replace(ours, marians)
+    return f"model.{name}"
+
+
+def axis_of_d_model(name: str) -> int | None:
+    """The axis of a layer's parameter that is d_model, by our name; None where there is none."""
+    module, what = name.split(".")[-2:]
+    if module in ("W_O", "W_2", "norm"):
+        return 0  # what it writes
+    return 1 if what == "weight" else None  # what it reads
+
+
+def _reordered(name: str, tensor: Tensor) -> Tensor:
+    """The tensor with its axis of d_model in our order."""
+    axis = axis_of_d_model(name)
+    return tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
+
+
+def _target_embedding(
+    stored: Stored, config: MarianConfig, vocabularies: MarianVocabularies
+) -> Tensor:
+    shape = config.target_rows, config.number("d_model")
+    shared = () if config.separate else ("model.shared.weight", "model.encoder.embed_tokens.weight")
+    table = stored.get(*shared, "model.decoder.embed_tokens.weight", "lm_head.weight", shape=shape)
+    if "lm_head.weight" in stored.names and not torch.equal(
+        stored.get("lm_head.weight", shape=shape), table
+    ):
+        raise CheckpointError(
+            f"{stored.path}: the projection before the softmax is not the embedding of the "
+            f"decoder, but only models that share it can be read."
+        )
+    ordered = vocabularies.target.in_our_order(table, config.path)
+    start = config.number("decoder_start_token_id")
+    if start >= len(table):
+        raise CheckpointError(
+            f"{config.path} says decoder_start_token_id = {start:,}, but there are "
+            f"{len(table):,} pieces."
+        )
+    ordered[BOS] = table[start]
+    return halves_to_pairs(ordered, axis=1)
+
+
+def _output_bias(stored: Stored, config: MarianConfig, vocabularies: MarianVocabularies) -> Tensor:
+    rows = config.target_rows
+    if "final_logits_bias" in stored.names:
+        (bias,) = stored.get("final_logits_bias", shape=(1, rows))
+    else:
+        bias = torch.zeros(rows)
+    ours = vocabularies.target.in_our_order(bias, config.path).float()
+    if vocabularies.target.numbers.get("<s>") != config.number("decoder_start_token_id"):
+        ours[BOS] = _NEVER  # Marian begins with another piece, mostly `<pad>`, which is there, too
+    return ours

@@ -1,0 +1,1 @@
+"""What every command shares: its frame, types of arguments, standard input."""

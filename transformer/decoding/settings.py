@@ -1,0 +1,135 @@
+"""How a translation is searched for: the arguments of `Translator.translate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from numbers import Integral, Real
+from typing import TypedDict, cast
+
+from transformer.decoding import ALPHA, BEAM_SIZE, Constraints
+from transformer.decoding.constraints import ForbiddenText, LookAheads
+from transformer.errors import InputError, quoted
+from transformer.text.prefix import TextPrefix
+from transformer.text.reader import PREFIX, InputReader, strings
+
+MAX_BEAM_SIZE = 64
+MAX_ALPHA = 10
+"""Of the length penalty: far beyond any that is used, and ((5 + |Y|) / 6)^α stays a number."""
+
+
+class SearchArguments(TypedDict, total=False):
+    """The arguments of a search, as `SearchSettings` explains them."""
+
+    beam_size: int
+    alpha: float
+    prefix: str | Sequence[str]
+    forbidden: Sequence[str]
+    n_best: int | None
+    max_length: int | None
+    tree: bool
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The arguments of a search, checked; equal ones have the same hash.
+
+    Args:
+        beam_size: prefixes kept, from 1 (greedy search) to 64.
+        alpha: α of the length penalty, from 0 to 10 (§6.1).
+        prefix: what the translation begins with: a text, in whatever pieces, whose last word may
+            go on unless a space follows it (“Ein Ma”, “Ein Mann ”); or the pieces themselves as
+            the tokenizer writes them.
+        forbidden: words that the translation must not contain, in whatever pieces; see
+            `ForbiddenWords` for what a word is.
+        n_best: candidates that are looked for, at most `beam_size`, which it is unless given;
+            with fewer the search ends earlier.
+        max_length: most pieces of the translation, `</s>` included; those of the source and 50
+            unless given (§6.1).
+        tree: keep every prefix that the search ranked.
+
+    Raises:
+        InputError: if a number is out of its range or no number, if the forbidden words are one
+            text, or if what should be strings is not.
+    """
+
+    beam_size: int = BEAM_SIZE
+    alpha: float = ALPHA
+    prefix: str | Sequence[str] = ""
+    forbidden: Sequence[str] = ()
+    n_best: int | None = None
+    max_length: int | None = None
+    tree: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.forbidden, str):
+            raise InputError(
+                f"The forbidden words are one text, “{self.forbidden}”: give a list of words."
+            )
+        words = strings(self.forbidden, "list of forbidden words", "a list of strings")
+        object.__setattr__(self, "forbidden", words)
+        if not isinstance(self.prefix, str):
+            pieces = strings(self.prefix, PREFIX, "a text, or a list of its pieces")
+            object.__setattr__(self, "prefix", pieces)
+        require_whole(self.beam_size, "beam size")
+        if self.n_best is not None:
+            require_whole(self.n_best, "number of best translations")
+        if self.max_length is not None:
+            require_whole(self.max_length, "maximum length")
+        if self.beam_size < 1:
+            raise InputError(f"A beam of {self.beam_size} finds nothing: it must be at least 1.")
+        if self.beam_size > MAX_BEAM_SIZE:
+            raise InputError(
+                f"A beam of {self.beam_size:,} is too large: it may be at most {MAX_BEAM_SIZE}."
+            )
+        # NaN, too
+        if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= MAX_ALPHA):
+            raise InputError(
+                f"The length penalty's α is {quoted(self.alpha)}: it must be a number from 0 to "
+                f"{MAX_ALPHA}."
+            )
+        if self.n_best is not None and not 1 <= self.n_best <= self.beam_size:
+            raise InputError(
+                f"A beam of {self.beam_size} cannot find the {self.n_best:,} best: ask for 1 to "
+                f"{self.beam_size}."
+            )
+
+    @property
+    def arguments(self) -> SearchArguments:
+        """The arguments of `Translator.translate` for the same search once more."""
+        return cast(SearchArguments, asdict(self))
+
+    def constraints(
+        self, reader: InputReader, look_aheads: LookAheads | None = None
+    ) -> Constraints:
+        """What the search must write, and what it must not, for one model.
+
+        Args:
+            look_aheads: of the sentences that are searched for, see `ForbiddenText`.
+
+        Raises:
+            InputError: if the prefix cannot be written, contains a forbidden word or is longer
+                than the translation may be, if a forbidden word is none, or if the maximum length
+                is not the model's.
+        """
+        if self.max_length is not None and not 1 <= self.max_length <= reader.max_length:
+            raise InputError(
+                f"The maximum length is {self.max_length:,} pieces, but this model writes from 1 "
+                f"to {reader.max_length:,}: choose one of these."
+            )
+        pieces: tuple[int, ...] = ()
+        text: TextPrefix | None = None
+        if isinstance(self.prefix, str):
+            text = reader.text_prefix(self.prefix)
+        else:
+            pieces = reader.prefix(self.prefix)
+        if not self.forbidden and text is None:
+            return Constraints(pieces)
+        words = reader.target_tokenizer.forbidden(self.forbidden)
+        return Constraints(pieces, ForbiddenText(words, text, look_aheads))
+
+
+def require_whole(value: object, name: str) -> None:
+    """Raises InputError, which calls it by this name, unless it is a whole number."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise InputError(f"The {name} is {quoted(value)}: it must be a whole number.")

@@ -1,0 +1,82 @@
+"""python -m transformer.export ctranslate2 | marian: write a checkpoint for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoints.checkpoint import WEIGHTS
+from transformer.checkpoints.export import folder, marian
+from transformer.checkpoints.export.specification import engine
+from transformer.cli import command
+from transformer.cli.arguments import Parser
+from transformer.files.installed import BUNDLED
+
+NAME = "transformer.export"
+CTRANSLATE2_EPILOG = (
+    "The folder serves python -m transformer --engine ctranslate2 --checkpoint DIR, and any "
+    "program that reads CTranslate2 models and SentencePiece: the source ends with </s>."
+)
+MARIAN_EPILOG = (
+    "The folder serves MarianMTModel.from_pretrained and MarianTokenizer.from_pretrained of "
+    "transformers, and python -m transformer --checkpoint DIR. For CTranslate2 export the "
+    "checkpoint itself: its converter of MarianMT models knows no other start than zeros."
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit status is 2 when something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    return command.run(NAME, lambda: options.run(options))
+
+
+def _export_ctranslate2(options: argparse.Namespace) -> None:
+    engine()  # before the weights are read
+    folder.write(folder.load_to_export(options.checkpoint), options.out, options.quantization)
+    print(f"{options.out}: {_mebibytes(options.out / folder.REQUIRED[0])}, {options.quantization}.")
+
+
+def _export_marian(options: argparse.Namespace) -> None:
+    marian.write(marian.load_to_export(options.checkpoint), options.out)
+    print(f"{options.out}: {_mebibytes(options.out / WEIGHTS)}, float32.")
+
+
+def _mebibytes(path: Path) -> str:
+    return f"{path.stat().st_size / 2**20:.1f} MiB"
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="python -m transformer.export", description=__doc__)
+    engines = parser.add_subparsers(required=True, dest="engine", metavar="engine")
+    ctranslate2 = _engine(engines, folder.ENGINE, "a model of CTranslate2", CTRANSLATE2_EPILOG)
+    ctranslate2.set_defaults(run=_export_ctranslate2)
+    ctranslate2.add_argument(
+        "--quantization",
+        choices=folder.QUANTIZATIONS,
+        default="none",
+        help="type of the stored weights; none, the default, is float32 and exact",
+    )
+    to_marian = _engine(engines, marian.ENGINE, "Hugging Face's layout of MarianMT", MARIAN_EPILOG)
+    to_marian.set_defaults(run=_export_marian)
+    return parser
+
+
+def _engine(engines: Any, name: str, summary: str, epilog: str) -> argparse.ArgumentParser:
+    """The parser of one engine, with the options that each of them has."""
+    parser: argparse.ArgumentParser = engines.add_parser(
+        name, help=summary, description=f"Write a checkpoint as {summary}.", epilog=epilog
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        default=BUNDLED,
+        help="a checkpoint folder; the bundled one unless given",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Atomic writing, bounded reading, and the files that are installed with the program."""

@@ -1,0 +1,20 @@
+"""Paths of the files that are installed with the packages: weights, logs, the app's entry point.
+
+A checkout, and an editable install of it, has them beside the packages. A wheel has them in the
+folder `headlight/`, because the top of `site-packages` is shared with everybody's packages.
+"""
+
+from pathlib import Path
+
+PACKAGES = Path(__file__).resolve().parents[2]
+"""The folder that holds the packages: the checkout, or `site-packages`."""
+
+_IN_WHEEL = PACKAGES / "headlight"
+FILES = _IN_WHEEL if (_IN_WHEEL / "assets").is_dir() else PACKAGES
+"""The folder that holds `app.py`, `.streamlit/` and `assets/`."""
+
+ASSETS = FILES / "assets"
+"""The bundled checkpoint, the rows of Table 3 and the small run that were trained here."""
+
+BUNDLED = ASSETS / "model"
+"""The bundled checkpoint."""

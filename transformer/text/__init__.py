@@ -1,0 +1,1 @@
+"""Text and tokens: tokenizer, words, special tokens, languages, reader, forced prefix."""

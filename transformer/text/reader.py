@@ -1,0 +1,193 @@
+"""What a person gives, a text or the pieces themselves, as pieces that the model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from transformer.config import EOS, UNK
+from transformer.errors import InputError, quoted, shortened
+from transformer.text.languages import Languages, Side, without_code
+from transformer.text.prefix import TextPrefix
+from transformer.text.tokenizer import SPECIAL, Piece, Tokenizer, with_end
+
+LETTERS_OF_A_PIECE = 64  # at most; a longer text is refused before it is cut into pieces
+PREFIX = "forced prefix"  # as an error calls it
+LONGEST_QUOTE = 60  # characters of what is quoted; the middle of more is left out
+
+
+class InputReader:
+    """Reads what a person gives, for one model.
+
+    Args:
+        source_tokenizer: of the text.
+        target_tokenizer: of a translation or its prefix.
+        languages: by which errors call them.
+        max_length: most pieces of a sentence, `</s>` included.
+    """
+
+    def __init__(
+        self,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        languages: Languages,
+        max_length: int,
+    ) -> None:
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+        self.languages, self.max_length = languages, max_length
+
+    @property
+    def most_letters(self) -> int:
+        """Characters of the longest text that is read at all."""
+        return LETTERS_OF_A_PIECE * self.max_length
+
+    def is_blank(self, text: str) -> bool:
+        """Whether a text has nothing to read.
+
+        Not what is longer than `most_letters`: such a line comes cut, and something may have stood
+        after the blanks.
+        """
+        return not text.strip() and len(text) <= self.most_letters
+
+    def text(self, text: str, name: str = "text") -> list[Piece]:
+        """A sentence as pieces, `</s>` last; unknown characters are pieces, too.
+
+        Args:
+            name: what an error calls it: "text" or "translation".
+
+        Raises:
+            InputError: if it is empty, damaged, or longer than the model accepts.
+        """
+        self._refuse_empty(text, name)
+        pieces = self._cut(text, name)
+        if len(pieces) > self.max_length - 1:  # </s> takes one position
+            raise _too_long(name, len(pieces), self.max_length - 1)
+        return with_end(pieces)
+
+    def target(self, target: str | Sequence[str]) -> list[Piece]:
+        """A given translation that a search could have written.
+
+        Args:
+            target: a text, which then ends with `</s>`; or the pieces as the tokenizer writes
+                them, which end where they end.
+
+        Raises:
+            InputError: as `text` does, or if a search never writes a piece, or goes on after
+                `</s>`.
+        """
+        if isinstance(target, str):
+            pieces = self.text(target, "translation")
+            _require_written(pieces[:-1], target, "translation")
+            return pieces
+        target = strings(target, "translation", "a text, or a list of its pieces")
+        self._refuse_empty("".join(target), "translation")
+        if len(target) > self.max_length:
+            raise _too_long("translation", len(target), self.max_length)
+        ids = self.target_tokenizer.ids_of(target)
+        pieces = self.target_tokenizer.pieces_of(ids)
+        before_end = pieces[:-1] if ids[-1] == EOS else pieces
+        _require_written(before_end, "", "translation")
+        return pieces
+
+    def prefix(self, pieces: Sequence[str]) -> tuple[int, ...]:
+        """Token ids of a forced prefix, given as pieces; none where it is empty.
+
+        Raises:
+            InputError: if a search never writes a piece of it, or it ends the sentence.
+        """
+        found = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(pieces))
+        _require_written(found, "", PREFIX)
+        return tuple(piece.id for piece in found)
+
+    def text_prefix(self, text: str) -> TextPrefix | None:
+        """A forced prefix, given as text; None where it is blank.
+
+        Raises:
+            InputError: if it has a character that a search never writes, or ends the sentence.
+        """
+        if not text.strip():
+            return None
+        cut = self._cut(text, PREFIX)
+        _require_written(cut, text, PREFIX)
+        end = " " if text[-1].isspace() else ""
+        return self.target_tokenizer.text_prefix("".join(piece.text for piece in cut) + end)
+
+    def _refuse_empty(self, text: str, name: str) -> None:
+        if not isinstance(text, str):
+            raise InputError(f"The {name} cannot be {quoted(text)}: give one string.")
+        side: Side = "source" if name == "text" else "target"
+        if name == "text" and self.languages.code_of(text) is not None:
+            text = without_code(text)
+        if self.is_blank(text):
+            raise InputError(f"The {name} is empty: type {self.languages.sentence(side)}.")
+
+    def _cut(self, text: str, name: str) -> list[Piece]:
+        """Text to pieces, without `</s>`."""
+        # first: a line that is too long comes cut, perhaps within a character
+        if len(text) > self.most_letters:
+            raise InputError(
+                f"The {name} has more than {self.most_letters:,} characters: shorten it."
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"The {name} has a broken character at position {error.start + 1}: type it again."
+            ) from error
+        # to the tokenizer a line break is an unknown character; here it is a space
+        tokenizer = self.source_tokenizer if name == "text" else self.target_tokenizer
+        pieces = tokenizer.pieces(" ".join(text.split()))
+        if not pieces:
+            raise InputError(f"The {name} has no visible character: type a sentence.")
+        return pieces
+
+
+def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
+    """What was given as several strings.
+
+    Args:
+        name: what an error calls it.
+        wanted: what the error asks for.
+
+    Raises:
+        InputError: if these are no strings.
+    """
+    found = tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(one, str) for one in found):
+        raise InputError(f"The {name} cannot be {quoted(given)}: give {wanted}.")
+    return found
+
+
+def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
+    """The unknown characters among the pieces, the first five quoted; "" where there are none."""
+    found = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
+    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(found)[:5])
+    return shown + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+
+
+def _require_written(pieces: Sequence[Piece], typed: str, name: str) -> None:
+    """Raise InputError unless a search can write all of it, and more after it."""
+    special = [SPECIAL[p.id] for p in pieces if p.id in SPECIAL]
+    special += [text for text in (*SPECIAL.values(), "<unk>") if text in typed]
+    if (end := SPECIAL[EOS]) in special:
+        if name == "translation":
+            raise InputError(f"The {name} has {end} before its end: leave it out.")
+        raise InputError(
+            f"The {name} ends the sentence, so nothing can follow it: leave out {end}."
+        )
+    if special:
+        raise InputError(f"The {name} has {special[0]}, which is never written: leave it out.")
+    if characters := unknown(pieces):
+        raise InputError(f"The model cannot write {characters}: leave it out of the {name}.")
+
+
+def _too_long(name: str, pieces: int, most: int) -> InputError:
+    return InputError(
+        f"The {name} has {pieces:,} pieces, but this model takes at most {most:,}: shorten it."
+    )
+
+
+def _visible(text: str) -> str:
+    """The text itself, with the code points of unprintable characters."""
+    if text.isprintable():
+        return text
+    return " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)

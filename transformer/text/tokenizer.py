@@ -1,0 +1,217 @@
+"""One SentencePiece vocabulary for both languages; the words that pieces belong to (§5.1)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import sentencepiece
+
+from transformer.config import BOS, EOS, PAD, UNK
+from transformer.errors import CheckpointError, ConfigError, InputError, unreadable
+from transformer.files.reading import MIB, read_bytes
+from transformer.text.prefix import TextPrefix
+from transformer.text.words import PLACEHOLDER, ForbiddenWords, number_words
+
+MOST_BYTES = 64 * MIB
+"""Of a `tokenizer.model`; one of 37,000 pieces has less than 1 MiB."""
+
+WORD_START = "▁"  # SentencePiece writes a space as this character
+SPECIAL = {PAD: "<pad>", BOS: "<s>", EOS: "</s>"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One token as the model reads it and as a person wrote it.
+
+    Args:
+        id: row of the embedding.
+        text: the piece, a leading space written as `▁`; an unknown one in its own characters,
+            normalised as all text is (NFKC), and not as `<unk>`.
+        word: index of the word it belongs to, in reading order.
+    """
+
+    id: int
+    text: str
+    word: int
+
+
+class Tokenizer:
+    """A joint vocabulary of byte-pair-encoded pieces.
+
+    Args:
+        model: the serialised SentencePiece model, as `tokenizer.model` holds it.
+
+    Raises:
+        CheckpointError: if this is no SentencePiece model, or its special pieces are not ours.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        try:
+            if not model:  # SentencePiece takes it, and complains on standard error at each call
+                raise ValueError("there are no bytes")
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+            special = [
+                self._processor.PieceToId(piece) for piece in ("<pad>", "<unk>", "<s>", "</s>")
+            ]
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise CheckpointError(
+                "tokenizer.model is not a SentencePiece model: copy the checkpoint again."
+            ) from error
+        if special != [PAD, UNK, BOS, EOS]:
+            raise CheckpointError(
+                "tokenizer.model gives its special pieces other ids than this program: "
+                "train it with training.train."
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Read `tokenizer.model`."""
+        try:
+            return cls(read_bytes(path, MOST_BYTES))
+        except OSError as error:
+            raise CheckpointError(unreadable(error, path)) from error
+
+    @classmethod
+    def train(cls, lines: Iterable[str], vocab_size: int) -> Tokenizer:
+        """Learn byte-pair encoding on the training text of both languages together (§5.1).
+
+        Raises:
+            ConfigError: if the text is too small for a vocabulary of this size; and what reading
+                the lines raises.
+        """
+        written = io.BytesIO()
+        failed: list[BaseException] = []  # the library makes a RuntimeError of whatever it is
+
+        def read() -> Iterator[str]:
+            try:
+                yield from lines
+            except (Exception, KeyboardInterrupt) as error:
+                failed.append(error)
+                raise
+
+        try:
+            sentencepiece.SentencePieceTrainer.Train(
+                sentence_iterator=read(),
+                model_writer=written,
+                model_type="bpe",
+                vocab_size=vocab_size,
+                character_coverage=0.9999,
+                normalization_rule_name="nfkc",
+                pad_id=PAD,
+                unk_id=UNK,
+                bos_id=BOS,
+                eos_id=EOS,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            if failed:
+                raise failed[0] from None
+            raise ConfigError(
+                f"No vocabulary of {vocab_size} pieces can be learnt from this text: "
+                f"choose a smaller vocab_size or bring more text."
+            ) from error
+        return cls(written.getvalue())
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces, the four special ones included."""
+        return int(self._processor.GetPieceSize())
+
+    def encode(self, text: str) -> list[int]:
+        """Text to token ids, without `<s>` and `</s>`."""
+        return list(self._processor.EncodeAsIds(text))
+
+    def encode_all(self, lines: Sequence[str]) -> list[list[int]]:
+        """Many texts at once, on all cores."""
+        return [list(ids) for ids in self._processor.Encode(list(lines), num_threads=-1)]
+
+    def ranked_pieces(self) -> tuple[list[str], list[float]]:
+        """Piece and score of each id; of byte pairs, the higher score is merged first."""
+        ids = list(range(self.vocab_size))
+        return self._processor.IdToPiece(ids), self._processor.GetScore(ids)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Token ids to text; special pieces are left out."""
+        return str(self._processor.DecodeIds([i for i in ids if i not in SPECIAL]))
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Text to pieces with the number of their word; an unknown piece keeps its typed text.
+
+        Punctuation is a word of its own.
+        """
+        # SentencePiece gives an unknown piece in its own characters
+        texts = self._processor.EncodeAsPieces(text)
+        return with_words(self.encode(text), texts)
+
+    def pieces_of(self, ids: Sequence[int]) -> list[Piece]:
+        """Token ids to pieces with the number of their word; special pieces are words."""
+        return with_words(ids, [SPECIAL.get(i) or self._processor.IdToPiece(i) for i in ids])
+
+    def ids_of(self, texts: Iterable[str]) -> list[int]:
+        """Token ids of pieces as `pieces_of` writes them.
+
+        Raises:
+            InputError: naming the first that is not in the vocabulary.
+        """
+        found = []
+        for text in texts:
+            # half a character, which no piece has, cannot be encoded
+            id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
+            if self._processor.IdToPiece(id_) != text:
+                raise no_piece(text)
+            found.append(id_)
+        return found
+
+    def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
+        """Words that a search must not write, as `decoding.Constraints` takes them.
+
+        Raises:
+            InputError: if one is empty, or more than one word.
+        """
+        return ForbiddenWords.of(words, self._texts)
+
+    def text_prefix(self, text: str) -> TextPrefix:
+        """A text that a search must begin with, as `decoding.Constraints` takes it.
+
+        Args:
+            text: as the pieces write it, a space as `▁`.
+        """
+        return TextPrefix(text.replace(WORD_START, " "), self._texts, (*SPECIAL, UNK))
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """The text of each piece with its spaces; a special piece as one that is no word."""
+        ids = list(range(self.vocab_size))
+        return tuple(as_typed(ids, self._processor.IdToPiece(ids)))
+
+
+def no_piece(text: str) -> InputError:
+    """What is said of a text that the vocabulary does not have."""
+    return InputError(
+        f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "
+        f"them, a leading space as {WORD_START}."
+    )
+
+
+def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
+    """The text of each piece with its spaces; a special piece as one character that is no word."""
+    return [
+        PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
+        for id_, text in zip(ids, texts, strict=True)
+    ]
+
+
+def with_words(ids: Sequence[int], texts: Sequence[str]) -> list[Piece]:
+    """Number the words, as `number_words` does; special pieces are words of their own."""
+    words = number_words(as_typed(ids, texts))
+    return [Piece(*piece) for piece in zip(ids, texts, words, strict=True)]
+
+
+def with_end(pieces: list[Piece]) -> list[Piece]:
+    """Append `</s>`, a word of its own."""
+    return [*pieces, Piece(EOS, SPECIAL[EOS], pieces[-1].word + 1 if pieces else 0)]

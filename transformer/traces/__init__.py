@@ -1,0 +1,1 @@
+"""Builders of attention traces: our own model, arrays, outputs of `transformers`, NPZ files."""

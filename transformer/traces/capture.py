@@ -1,0 +1,96 @@
+"""One teacher-forced pass of the model, with the weights of every head kept."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer.config import BOS
+from transformer.decoding.fast_step import FastDecoder
+from transformer.errors import InputError
+from transformer.kinds import KINDS, Kind, attention_name
+from transformer.model import Transformer
+from transformer.text import special_tokens
+from transformer.text.languages import OURS, Languages
+from transformer.text.special_tokens import SpecialTokens, looks_special
+from transformer.text.tokenizer import Piece
+from transformer.traces.fields import TraceFields
+
+
+@torch.inference_mode()
+def capture(
+    model: Transformer,
+    source: str,
+    target: str,
+    source_pieces: list[Piece],
+    target_pieces: list[Piece],
+    *,
+    languages: Languages = OURS,
+) -> TraceFields:
+    """Run the model once over a sentence pair and keep the weights of every head.
+
+    What a decoder position looks at depends on earlier positions alone, so one pass over the
+    whole translation gives what each step of the search saw.
+
+    Args:
+        source_pieces: ending with `</s>`.
+        target_pieces: what the decoder is to write.
+        languages: of the two sides.
+
+    Raises:
+        InputError: if a side is empty or longer than the model accepts; in training mode.
+    """
+    if not source_pieces or not target_pieces:
+        raise InputError("There is nothing to trace: give a sentence and its translation.")
+    model.require_no_dropout()
+    written = [piece.id for piece in target_pieces]
+    read = [BOS, *written[:-1]]
+    logits, patterns = _pass(
+        model,
+        torch.tensor([[piece.id for piece in source_pieces]], device=model.device),
+        torch.tensor([read], device=model.device),
+    )
+    log_p = logits[0].float().log_softmax(-1)  # [target, vocab]
+    arrays = {kind: torch.cat(layers).float().cpu().numpy() for kind, layers in patterns.items()}
+    return TraceFields(
+        source=source,
+        target=target,
+        source_pieces=tuple(source_pieces),
+        target_pieces=tuple(target_pieces),
+        encoder_self=arrays["encoder_self"],
+        decoder_self=arrays["decoder_self"],
+        cross=arrays["cross"],
+        log_probs=log_p[torch.arange(len(written)), written].cpu().numpy(),
+        languages=languages,
+        special=_special(source_pieces[0].text),
+    )
+
+
+def _special(first: str) -> SpecialTokens:
+    """Those of our models, and the language that a source of MarianMT may begin with."""
+    tokens = special_tokens.OURS.tokens
+    return SpecialTokens(
+        tokens | {first} if looks_special(first) else tokens, special_tokens.OURS.ends
+    )
+
+
+def _pass(
+    model: Transformer, source: Tensor, read: Tensor
+) -> tuple[Tensor, dict[Kind, list[Tensor]]]:
+    """Logits `[1, target, vocab]`, and the weights of each layer, `[1, head, query, key]`.
+
+    Args:
+        source: `[1, source]` token ids.
+        read: `[1, target]` token ids that the decoder reads.
+    """
+    if FastDecoder.serves(model):
+        patterns: dict[Kind, list[Tensor]] = {kind: [] for kind in KINDS}
+        return FastDecoder(model, source, 1, patterns).start(read), patterns
+    logits, cache = model.run_with_cache(
+        source, read, names=lambda name: name.endswith("hook_pattern")
+    )
+    names = {
+        kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.N)]
+        for kind in KINDS
+    }
+    return logits, {kind: [cache[name] for name in of] for kind, of in names.items()}

@@ -1,0 +1,248 @@
+"""Tokens of anybody's tokenizer as pieces: readable, with the words that they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, groupby
+
+from transformer.errors import InputError, quoted
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.tokenizer import WORD_START, Piece
+from transformer.text.words import has_letter, number_words
+
+NO_ID = -1
+"""Of a piece that is no row of an embedding of ours."""
+
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """The character that stands for each byte in byte-level BPE (Radford et al. 2019, §2.2).
+
+    A byte that is a visible character of Latin-1 is itself; the others follow from U+0100.
+    """
+    visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in visible]
+    return {chr(b): b for b in visible} | {chr(256 + n): b for n, b in enumerate(others)}
+
+
+_BYTE_OF = _byte_alphabet()
+_SPACE, _LINE = "Ġ", "Ċ"  # of that alphabet
+
+
+def checked_tokens(tokens: object, of: str) -> tuple[str, ...]:
+    """The tokens as a tuple.
+
+    Args:
+        of: whose they are, in an error.
+
+    Raises:
+        InputError: if they are no sequence of strings, or hold half a character.
+    """
+    if isinstance(tokens, str):
+        raise InputError(
+            f"The tokens of the {of} are one text, {quoted(tokens)}: give a list of its tokens."
+        )
+    if not isinstance(tokens, Iterable):
+        raise InputError(f"The tokens of the {of} are {quoted(tokens)}: give a list of strings.")
+    found = []
+    for position, token in enumerate(tokens, start=1):
+        if not isinstance(token, str):
+            raise InputError(
+                f"Token {position} of the {of} is {quoted(token)} and no string: give texts, or a "
+                f"tokenizer with the ids."
+            )
+        require_whole_characters(token, f"Token {position} of the {of}")
+        found.append(str(token))
+    return tuple(found)
+
+
+def require_whole_characters(text: str, what: str) -> None:
+    """Raises InputError if a text holds half of a surrogate pair, which no file can."""
+    if any(map(_is_half, text)):
+        raise InputError(
+            f"{what} is {quoted(text)}, which holds half a character: decode it as UTF-8."
+        )
+
+
+def numbered(count: int) -> tuple[Piece, ...]:
+    """Positions that have no tokens, such as frames of sound, counted from 1 as on the screen."""
+    return tuple(Piece(NO_ID, str(n + 1), n) for n in range(count))
+
+
+def pieces_of(
+    tokens: Sequence[str], special: SpecialTokens, vocabulary: Callable[[], Iterable[str]] = tuple
+) -> tuple[Piece, ...]:
+    """Tokens in the spelling of our own pieces: a leading space is `▁`, whatever the mark was.
+
+    Known are the marks of SentencePiece (`▁`, bytes as `<0xE2>`), of byte-level BPE (`Ġ`, or
+    decoded to a space), of WordPiece (`##`), and of BPE that marks a word's end (`</w>`) or what
+    goes on (`@@`). The part of a character that is cut over several tokens is written as its
+    bytes, `<0xE2>`. Without any mark, each token is a word.
+
+    Args:
+        vocabulary: more tokens of the same tokenizer, asked for where these here have no mark.
+    """
+    ordinary = [token for token in tokens if token not in special.tokens]
+    spell = _speller(ordinary)
+    if spell is _as_words and len(ordinary) > 1:
+        spell = _speller(vocabulary(), of=ordinary)
+    texts: list[str] = []
+    words: list[int] = []
+    for is_special, run in groupby(tokens, key=special.tokens.__contains__):
+        group = [*run]
+        if is_special:
+            spelt, numbers = group, [*range(len(group))]
+        else:
+            spelt, numbers = spell(group)
+        after = words[-1] + 1 if words else 0
+        words += [after + number for number in numbers]
+        texts += spelt
+    return tuple(Piece(NO_ID, *piece) for piece in zip(texts, words, strict=True))
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Pieces of a word or a text put together: spaces as spaces, bytes as their characters."""
+    text = "".join(texts).replace(WORD_START, " ")
+    return _BYTES.sub(_decoded, text) if "<0x" in text else text
+
+
+def text_of(pieces: Sequence[Piece], special: SpecialTokens) -> str:
+    """The text that pieces are of; a line between parts that special tokens separate."""
+    whole_words = not any(piece.text.startswith(WORD_START) for piece in pieces)
+    parts = []
+    for is_special, run in groupby(pieces, key=lambda piece: piece.text in special.tokens):
+        if not is_special:
+            space = " " if whole_words else ""
+            parts.append(joined([space.join(piece.text for piece in run)]).strip())
+    return " | ".join(part for part in parts if part)
+
+
+# Each speller takes the tokens between two special ones and gives their texts and words, from 0.
+_Spelt = tuple[list[str], list[int]]
+
+
+def _speller(
+    tokens: Iterable[str], of: Sequence[str] | None = None
+) -> Callable[[Sequence[str]], _Spelt]:
+    """The way of spelling that the marks in these tokens tell.
+
+    Args:
+        of: the tokens that are to be spelt, if these are others of their vocabulary.
+    """
+    some = [*tokens]
+    if any(token.startswith((WORD_START, " ")) or _BYTE.fullmatch(token) for token in some):
+        return _sentencepiece
+    if any(token.startswith((_SPACE, _LINE)) for token in some) and _is_byte_level(of or some):
+        return _byte_level
+    if any(token.startswith("##") and len(token) > 2 for token in some):
+        return _wordpiece
+    if any(token.endswith("</w>") for token in some):
+        return _ends_marked
+    if any(token.endswith("@@") and len(token) > 2 for token in some):
+        return _rests_marked
+    return _as_words
+
+
+def _is_byte_level(tokens: Iterable[str]) -> bool:
+    """Whether these can be bytes of a text: “Ġorġ” is a name that begins with the mark."""
+    text = "".join(tokens)
+    if not all(character in _BYTE_OF for character in text):
+        return False
+    control = {byte for byte in range(32) if chr(byte) not in "\t\n\r"} | {0x7F}
+    return control.isdisjoint(_BYTE_OF[character] for character in text)
+
+
+def _as_words(tokens: Sequence[str]) -> _Spelt:
+    return [_visible(token) for token in tokens], [*range(len(tokens))]
+
+
+def _sentencepiece(tokens: Sequence[str]) -> _Spelt:
+    return _from_bytes(
+        [
+            bytes([int(byte[1], 16)]) if (byte := _BYTE.fullmatch(token)) else token.encode()
+            for token in tokens
+        ]
+    )
+
+
+def _byte_level(tokens: Sequence[str]) -> _Spelt:
+    # a token that was added to the vocabulary as text may hold other characters
+    return _from_bytes(
+        [
+            bytes(_BYTE_OF[character] for character in token)
+            if all(character in _BYTE_OF for character in token)
+            else token.encode()
+            for token in tokens
+        ]
+    )
+
+
+def _wordpiece(tokens: Sequence[str]) -> _Spelt:
+    goes_on = [token.startswith("##") and len(token) > 2 for token in tokens]
+    texts = [t.removeprefix("##") if on else t for t, on in zip(tokens, goes_on, strict=True)]
+    return _from_beginnings(texts, [not on for on in goes_on])
+
+
+def _ends_marked(tokens: Sequence[str]) -> _Spelt:
+    begins = [True, *(token.endswith("</w>") for token in tokens[:-1])]
+    return _from_beginnings([token.removesuffix("</w>") for token in tokens], begins)
+
+
+def _rests_marked(tokens: Sequence[str]) -> _Spelt:
+    begins = [True, *(not token.endswith("@@") for token in tokens[:-1])]
+    return _from_beginnings([token.removesuffix("@@") for token in tokens], begins)
+
+
+def _from_beginnings(texts: Sequence[str], begins: Sequence[bool]) -> _Spelt:
+    """Words whose first pieces are known. Where a space stood before punctuation is not."""
+    spelt = [
+        (WORD_START if first and has_letter(text) else "") + _visible(text)
+        for text, first in zip(texts, begins, strict=True)
+    ]
+    return spelt, [max(0, number - 1) for number in accumulate(map(int, begins))]
+
+
+def _from_bytes(tokens: Sequence[bytes]) -> _Spelt:
+    """Pieces of a text in UTF-8, whose characters may be cut, with the words of that text."""
+    text = b"".join(tokens).decode(errors="surrogateescape")  # a stray byte is half a character
+    owner = [number for number, token in enumerate(tokens) for _ in token]
+    spelt, line = ([""] * len(tokens) for _ in range(2))
+    at = 0
+    for character in text:
+        content = character.encode(errors="surrogateescape")
+        owners = owner[at : at + len(content)]
+        at += len(content)
+        # the words are found in the text itself, where a character is that of its first piece
+        line[owners[0]] += _SIGNS.get(character, character)
+        if owners[0] == owners[-1] and not _is_half(character):
+            spelt[owners[0]] += _visible(character).replace(" ", WORD_START)
+        else:
+            for number, byte in zip(owners, content, strict=True):
+                spelt[number] += f"<0x{byte:02X}>"
+    for number, shown in enumerate(line):  # a line begins with a word, with a space or without
+        if has_letter(shown[:1]) and (number == 0 or line[number - 1].endswith(_SIGNS["\n"])):
+            spelt[number] = WORD_START + spelt[number]
+    return spelt, number_words([shown.replace(WORD_START, " ") for shown in line])
+
+
+def _is_half(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"
+
+
+# a line break, a tab, and the pictures that Unicode has of other control characters
+_SIGNS = {chr(n): chr(0x2400 + n) for n in range(32)} | {"\n": "↵", "\t": "⇥", "\x7f": "␡"}
+
+
+def _visible(text: str) -> str:
+    return "".join(_SIGNS.get(character, character) for character in text)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    content = bytes(int(byte, 16) for byte in _BYTE.findall(match[0]))
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return match[0]

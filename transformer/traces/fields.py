@@ -1,0 +1,120 @@
+"""Fields of an attention trace, as its builders return them and its files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.config import BOS
+from transformer.kinds import KINDS, Kind
+from transformer.text import special_tokens
+from transformer.text.languages import OURS, Languages
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.tokenizer import SPECIAL, Piece
+
+Weights: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class TraceFields:
+    """Weights of every head in one pass of a model, with the tokens that they belong to.
+
+    Position i of the decoder reads `decoder_tokens[i]` and writes `target_tokens[i]`: the same
+    sequence, one step apart (§3.1, "shifted right"). A kind of attention that a model does not have
+    has no layers: `cross` is `[0, 0, target, source]` for a model that is an encoder alone.
+
+    Args:
+        source: the text as it was typed.
+        target: the translation that was found or given.
+        source_pieces: what the encoder reads, with `</s>` where the model reads it.
+        target_pieces: what the decoder writes; none where that is not known.
+        encoder_self: `[layer, head, source, source]`, float32; each row sums to 1, or `notes` says
+            that it does not.
+        decoder_self: `[layer, head, target, target]`, zero above the diagonal if `causal`.
+        cross: `[layer, head, target, source]`.
+        log_probs: `[target]`, natural logarithm of the probability of each written piece; `[0]`
+            where that is not known.
+        languages: of the two sides, unnamed where they are not known.
+        read_pieces: what the decoder reads; None where this is `<s>` and then what it wrote; none
+            where it is not known.
+        head_counts: the heads of each layer, of a kind whose layers differ in it; what the array
+            has beyond them is 0.
+        special: the tokens that stand for no text.
+        causal: whether a decoder position sees only itself and what stands before it.
+        second_start: the source position at which the second text of a pair begins, as an encoder
+            such as BERT reads two; None where there is one.
+        notes: sentences that whoever sees the weights should read.
+    """
+
+    source: str
+    target: str
+    source_pieces: tuple[Piece, ...]
+    target_pieces: tuple[Piece, ...]
+    encoder_self: Weights
+    decoder_self: Weights
+    cross: Weights
+    log_probs: Weights
+    languages: Languages = OURS
+    read_pieces: tuple[Piece, ...] | None = None
+    head_counts: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
+    special: SpecialTokens = special_tokens.OURS
+    causal: bool = True
+    second_start: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that are there, in the order of `KINDS`."""
+        return tuple(kind for kind in KINDS if len(self.weights(kind)))
+
+    @property
+    def source_tokens(self) -> tuple[str, ...]:
+        """What the encoder reads."""
+        return tuple(piece.text for piece in self.source_pieces)
+
+    @property
+    def target_tokens(self) -> tuple[str, ...]:
+        """What the decoder writes at each position; none where that is not known."""
+        return tuple(piece.text for piece in self.target_pieces)
+
+    @property
+    def decoder_pieces(self) -> tuple[Piece, ...]:
+        """What the decoder reads at each position: `<s>`, then the piece before, unless given."""
+        if self.read_pieces is not None:
+            return self.read_pieces
+        shifted = (Piece(p.id, p.text, p.word + 1) for p in self.target_pieces[:-1])
+        return (Piece(BOS, SPECIAL[BOS], 0), *shifted) if self.target_pieces else ()
+
+    @property
+    def decoder_tokens(self) -> tuple[str, ...]:
+        """The texts of `decoder_pieces`."""
+        return tuple(piece.text for piece in self.decoder_pieces)
+
+    @property
+    def writes_known(self) -> bool:
+        """Whether it is known what the decoder writes at each position."""
+        return bool(self.target_pieces)
+
+    @property
+    def reads_known(self) -> bool:
+        """Whether it is known what the decoder reads at each position."""
+        return bool(self.decoder_pieces)
+
+    def weights(self, kind: Kind) -> Weights:
+        """All weights of one kind, `[layer, head, query, key]`."""
+        weights: Weights = getattr(self, kind)
+        return weights
+
+    def head_count(self, kind: Kind) -> tuple[int, ...]:
+        """The number of heads of each layer."""
+        layers, heads = self.weights(kind).shape[:2]
+        return self.head_counts.get(kind, (heads,) * layers)
+
+    def has_head(self, kind: Kind) -> npt.NDArray[np.bool_]:
+        """Which heads of the array are there, `[layer, head]`."""
+        counts = np.array(self.head_count(kind), dtype=int)
+        return np.arange(self.weights(kind).shape[1]) < counts[:, None]

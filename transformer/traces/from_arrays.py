@@ -1,0 +1,298 @@
+"""Anybody's weights as a trace: arrays and tokens are checked and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from transformer.errors import InputError, quoted
+from transformer.kinds import KIND_TITLES, KINDS, Kind
+from transformer.text.languages import Languages
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.tokenizer import Piece
+from transformer.traces.external_tokens import (
+    checked_tokens,
+    numbered,
+    pieces_of,
+    require_whole_characters,
+    text_of,
+)
+from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.notes import notes_on
+
+Given: TypeAlias = Mapping[Kind, Any]
+"""What was given for each kind; None for one that is not there."""
+
+_SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
+
+
+def fields_of_arrays(
+    given: Given,
+    *,
+    source_tokens: Sequence[str] | None,
+    target_tokens: Sequence[str] | None,
+    decoder_tokens: Sequence[str] | None,
+    source: str = "",
+    target: str = "",
+    languages: Languages | None = None,
+    second_start: int | None = None,
+    special: Iterable[str] = (),
+    ends: Iterable[str] = (),
+    vocabulary: Callable[[], Iterable[str]] = tuple,
+) -> TraceFields:
+    """What `AttentionTrace.from_arrays` does.
+
+    Args:
+        special: tokens that are known to be special, beside those that are written as such.
+        ends: of these, what ends a sentence.
+        vocabulary: tokens of the same tokenizer, if it is known.
+
+    Raises:
+        InputError: as `from_arrays` does.
+    """
+    if languages is not None and not isinstance(languages, Languages):
+        raise InputError(
+            f"The languages are {quoted(languages)}: give Languages(source, target), two names."
+        )
+    layers = {kind: layers_of(given[kind], kind) for kind in KINDS if given.get(kind) is not None}
+    if not layers:
+        raise InputError(
+            "There are no weights to make a trace of: give encoder_self, decoder_self or cross."
+        )
+    texts = {
+        "source": None if source_tokens is None else checked_tokens(source_tokens, "source"),
+        "target": checked_tokens(() if target_tokens is None else target_tokens, "target"),
+        "decoder": checked_tokens(() if decoder_tokens is None else decoder_tokens, "decoder"),
+    }
+    known = SpecialTokens.among((t for side in texts.values() for t in side or ()), special, ends)
+    read = texts["source"]
+    if read is None:  # frames of sound have no texts
+        sources = numbered(_keys_of_source(layers))
+    else:
+        sources = pieces_of(read, known, vocabulary)
+    targets, decoders, whole = _decoder_pieces(
+        texts["target"] or (), texts["decoder"] or (), known, vocabulary
+    )
+    _require_fitting(layers, sources, targets, decoders)
+    arrays = {
+        kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
+        for kind in KINDS
+    }
+    counts = {kind: tuple(map(len, of)) for kind, of in layers.items()}
+    causal = not any(np.triu(layer, 1).any() for layer in layers.get("decoder_self", ()))
+    return TraceFields(
+        source=_text(source, "source") or ("" if read is None else text_of(sources, known)),
+        target=_text(target, "target") or text_of(whole, known),
+        source_pieces=sources,
+        target_pieces=targets,
+        encoder_self=arrays["encoder_self"],
+        decoder_self=arrays["decoder_self"],
+        cross=arrays["cross"],
+        log_probs=np.zeros(0, np.float32),
+        languages=languages or Languages("", ""),
+        read_pieces=decoders,
+        head_counts={kind: of for kind, of in counts.items() if len(set(of)) > 1},
+        special=known,
+        causal=causal,
+        second_start=_checked_start(second_start, layers, len(sources)),
+        notes=notes_on(layers),
+    )
+
+
+def _decoder_pieces(
+    writes: Sequence[str],
+    reads: Sequence[str],
+    special: SpecialTokens,
+    vocabulary: Callable[[], Iterable[str]],
+) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
+    """What the decoder writes, what it reads, and the text that they are of."""
+    if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
+        written = pieces_of(writes, special, vocabulary)
+        read = pieces_of(reads, special, vocabulary)
+        return written, read, written or read
+    # one text, one step apart: what is written first may be the rest of a word that was read
+    whole = pieces_of((*reads, writes[-1]), special, vocabulary)
+    first = whole[1].word
+    written = tuple(Piece(piece.id, piece.text, piece.word - first) for piece in whole[1:])
+    return written, whole[:-1], whole
+
+
+def layers_of(given: Any, kind: Kind) -> list[Weights]:
+    """The layers of one kind, each `[head, query, key]` in float32.
+
+    Raises:
+        InputError: if this is neither `[layer, head, query, key]` nor a sequence of
+            `[head, query, key]`; if something in it is empty, or no finite number.
+    """
+    title = KIND_TITLES[kind]
+    if isinstance(given, (list, tuple)):
+        layers = [as_array(one, f"{title} of layer {n}") for n, one in enumerate(given, start=1)]
+        for number, layer in enumerate(layers, start=1):
+            if layer.ndim != 3:
+                raise InputError(
+                    f"The {title} of layer {number} has {_axes_of(layer)}, and not 3: give "
+                    f"[head, query, key] for each layer, of a single sentence."
+                )
+    else:
+        array = as_array(given, title)
+        if array.ndim != 4:
+            raise InputError(
+                f"The {title} has {_axes_of(array)}, and not 4: give [layer, head, query, key] of "
+                f"a single sentence, or a list of [head, query, key]."
+            )
+        layers = [*array]
+    for number, layer in enumerate(layers, start=1):
+        if not layer.size:
+            raise InputError(
+                f"The {title} of layer {number} is empty, of shape {list(layer.shape)}: leave out "
+                f"a kind of attention that has no weights."
+            )
+        _require_finite(layer, f"{title} L{number}")
+    if not layers:
+        raise InputError(f"The {title} is empty: leave out a kind that has no layers.")
+    return layers
+
+
+def as_array(given: Any, what: str) -> Weights:
+    """An array of float32 from NumPy, torch or lists in whatever precision; a copy or not.
+
+    Raises:
+        InputError: if these are no numbers in rows of equal length.
+    """
+    try:
+        if hasattr(given, "detach"):  # torch: NumPy has no bfloat16
+            array = np.asarray(given.detach().cpu().float().numpy())
+        elif isinstance(given, (list, tuple)) and any(hasattr(one, "detach") for one in given):
+            array = np.stack([as_array(one, what) for one in given])
+        else:
+            found = np.asarray(given)
+            if found.dtype.kind in "OSUMmc":
+                raise TypeError(f"it is of {found.dtype}")
+            with np.errstate(over="ignore"):  # what becomes infinite is refused with its place
+                array = found.astype(np.float32, copy=False)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise InputError(
+            f"The {what} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
+            f"in rows of equal length."
+        ) from error
+    return array
+
+
+def _axes_of(array: npt.NDArray[Any]) -> str:
+    return f"{array.ndim} {'axis' if array.ndim == 1 else 'axes'}, {[*array.shape]}"
+
+
+def _require_finite(layer: Weights, where: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(layer.sum()):  # one that is not would make the sum so
+            return
+    finite = np.isfinite(layer)
+    if not finite.all():  # the sum alone may be too large
+        head, query, key = (int(at[0]) for at in np.nonzero(~finite))
+        raise InputError(
+            f"The {where} H{head + 1} holds {layer[head, query, key]} in row {query + 1}, column "
+            f"{key + 1}: a weight is a finite number, so look where the model computes it."
+        )
+
+
+def _keys_of_source(layers: Mapping[Kind, Sequence[Weights]]) -> int:
+    for kind in ("encoder_self", "cross"):
+        for layer in layers.get(kind, ()):
+            return int(layer.shape[2])
+    return 0
+
+
+def _axes(
+    kind: Kind, source: Sequence[Piece], target: Sequence[Piece], decoder: Sequence[Piece]
+) -> tuple[int, int]:
+    rows = len(source) if kind == "encoder_self" else len(decoder or target)
+    return rows, rows if kind == "decoder_self" else len(source)
+
+
+def _require_fitting(
+    layers: Mapping[Kind, Sequence[Weights]],
+    source: Sequence[Piece],
+    target: Sequence[Piece],
+    decoder: Sequence[Piece],
+) -> None:
+    """Raises InputError unless every layer has the axes that the tokens give it."""
+    if target and decoder and len(target) != len(decoder):
+        raise InputError(
+            f"The decoder has {len(decoder)} tokens that it reads and {len(target)} that it "
+            f"writes: give one of each for every position, the same sequence one step apart."
+        )
+    if "decoder_self" in layers and not decoder:
+        raise InputError(
+            "There are no tokens for decoder self-attention: give decoder_tokens, what the decoder "
+            "reads at each position, by which its rows and columns are named."
+        )
+    if "cross" in layers and not (decoder or target):
+        raise InputError(
+            "There are no tokens for the rows of cross-attention: give decoder_tokens, what the "
+            "decoder reads at each position, or target_tokens, what it writes there."
+        )
+    for kind, of_kind in layers.items():
+        axes = _axes(kind, source, target, decoder)
+        for number, layer in enumerate(of_kind, start=1):
+            _require_axes(layer, axes, kind, number)
+
+
+def _require_axes(layer: Weights, axes: tuple[int, int], kind: Kind, number: int) -> None:
+    rows, columns = layer.shape[1:]
+    if (rows, columns) == axes:
+        return
+    found = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
+    if kind in _SQUARE and rows != columns:
+        raise InputError(
+            f"{found}: self-attention has as many of both, so give every row, or give it as cross "
+            f"with the keys as source_tokens."
+        )
+    side = "source" if kind == "encoder_self" else "decoder"
+    if rows != axes[0]:
+        raise InputError(
+            f"{found}, and the {side} has {_tokens(axes[0])}: give one token for each row."
+        )
+    raise InputError(
+        f"{found}, and the source has {_tokens(axes[1])}: give one token for each column."
+    )
+
+
+def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | None:
+    """Where the second text of a pair begins, of so many tokens."""
+    if start is None:
+        return None
+    if "encoder_self" not in layers:
+        raise InputError(
+            "A pair of texts is looked at in encoder self-attention, which is not there: leave out "
+            "second_start."
+        )
+    whole = isinstance(start, (int, np.integer)) and not isinstance(start, bool)
+    if not whole or not 0 < start < count:
+        raise InputError(
+            f"The second text of {_tokens(count)} cannot begin at {quoted(start)}: give "
+            f"second_start from 1 to {count - 1}, with the first token at 0."
+        )
+    return int(start)
+
+
+def _tokens(count: int) -> str:
+    return f"{count:,} token{'' if count == 1 else 's'}"
+
+
+def _stacked(layers: Sequence[Weights], rows: int, columns: int) -> Weights:
+    """`[layer, head, query, key]`; a layer that has fewer heads than another ends in zeros."""
+    heads = max(map(len, layers), default=0)
+    stacked = np.zeros((len(layers), heads, rows, columns), np.float32)
+    for place, layer in zip(stacked, layers, strict=True):
+        place[: len(layer)] = layer
+    return stacked
+
+
+def _text(text: object, side: str) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"The text of the {side} is {quoted(text)}: give a string.")
+    require_whole_characters(text, f"The text of the {side}")
+    return text

@@ -1,0 +1,287 @@
+"""A model's outputs and its tokens put together as one trace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from transformer.errors import InputError, quoted
+from transformer.kinds import KINDS, Kind
+from transformer.text.languages import Languages
+from transformer.traces import from_arrays
+from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.from_huggingface import steps
+from transformer.traces.from_huggingface.given import GivenTokens, Row, Texts
+from transformer.traces.from_huggingface.outputs import NONE_THERE, Layers, Outputs, read, row_of
+from transformer.traces.from_huggingface.tokens import Keep, Vocabulary, is_inputs
+
+
+def fields_of_outputs(
+    outputs: Any,
+    tokens: Any,
+    decoder_tokens: Any,
+    *,
+    tokenizer: Any,
+    target_tokens: Any,
+    attention_mask: Any,
+    decoder_attention_mask: Any,
+    index: int | None,
+    kinds: Collection[Kind] | None,
+    source: str,
+    target: str,
+    languages: Languages | None,
+    second_start: int | None,
+) -> TraceFields:
+    """What `AttentionTrace.from_huggingface` does.
+
+    Raises:
+        InputError: as it does.
+    """
+    found = read(outputs)
+    given = GivenTokens(
+        Vocabulary(tokenizer),
+        Row(found, index),
+        tokens,
+        decoder_tokens,
+        target_tokens,
+        attention_mask,
+        decoder_attention_mask,
+        second_start,
+    )
+    wanted = _wanted(kinds)
+    if found.single:
+        sides = _single(found, given)
+    else:
+        sides = _Sides()
+        if found.decoder or found.cross:
+            _decoder(found, given, wanted, sides)
+        if found.encoder or found.cross:
+            _source(found, given, wanted, sides)
+    _require_there(kinds, found, sides)
+    made = from_arrays.fields_of_arrays(
+        {kind: layers for kind, layers in sides.layers.items() if kind in wanted},
+        source_tokens=sides.source,
+        target_tokens=sides.writes,
+        decoder_tokens=sides.reads,
+        source=source,
+        target=target,
+        languages=languages,
+        second_start=given.second_start("encoder_self" in sides.layers),
+        special=given.vocabulary.special,
+        ends=given.vocabulary.ends,
+        vocabulary=given.vocabulary.every,
+    )
+    fused = (
+        f"There is no {stack} self-attention: it was computed fused, which keeps no weights."
+        for stack in found.fused
+        if f"{stack}_self" in wanted
+    )
+    return replace(made, notes=(*made.notes, *fused))
+
+
+@dataclass
+class _Sides:
+    """The layers of each kind, and the tokens of both sides, without padding."""
+
+    layers: dict[Kind, list[Weights]] = field(default_factory=dict)
+    source: Texts | None = None
+    reads: Texts | None = None
+    writes: Texts | None = None
+
+
+def _wanted(kinds: Any) -> Collection[Kind]:
+    if kinds is None:
+        return KINDS
+    known = isinstance(kinds, Collection) and all(kind in KINDS for kind in kinds)
+    if not known or not kinds or isinstance(kinds, str):
+        raise InputError(
+            f"There are no kinds of attention {quoted(kinds)}: give a list of {', '.join(KINDS)}."
+        )
+    found: Collection[Kind] = kinds
+    return found
+
+
+def _require_there(kinds: Collection[Kind] | None, found: Outputs, sides: _Sides) -> None:
+    """Raises InputError if a kind that was asked for is not there; notes say what was fused."""
+    stacks = zip(KINDS, (found.encoder, found.decoder, found.cross), strict=True)
+    there = [*sides.layers] if found.single else [kind for kind, layers in stacks if layers]
+    absent = [kind for kind in kinds or () if kind not in there]
+    if all(kind.removesuffix("_self") in found.fused for kind in absent):
+        if absent and len(absent) == len(kinds or ()):
+            raise InputError(NONE_THERE)
+        return
+    raise InputError(
+        f"These outputs hold no weights of {', '.join(absent)}: choose of {', '.join(there)}."
+    )
+
+
+def _single(found: Outputs, given: GivenTokens) -> _Sides:
+    """A model of one stack: a decoder, if no position sees a later one, else an encoder."""
+    texts, mask = given.texts(given.ids, "source"), given.mask
+    layers = [_cut(one, mask, mask) for one in _rows(found.single, given, "self-attention")]
+    writes = given.texts(given.target_tokens, "target")
+    texts = None if texts is None else _without_padding(texts, mask, "source")
+    if writes is None and any(np.triu(layer, 1).any() for layer in layers):
+        return _Sides({"encoder_self": layers}, source=texts)
+    if writes is not None:
+        writes = _without_padding(writes, mask, "target")
+    return _Sides({"decoder_self": layers}, reads=texts, writes=writes)
+
+
+def _source(found: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+    """The encoder's side: its own attention, and the keys of cross-attention."""
+    texts, mask = given.texts(given.ids, "source"), given.mask
+    sides.source = None if texts is None else _without_padding(texts, mask, "source")
+    if found.encoder and "encoder_self" in wanted:
+        layers = [
+            row_of(layer, given.row.of(len(layer)), f"encoder self-attention of layer {number}")
+            for number, layer in enumerate(_no_gaps(found.encoder), start=1)
+        ]
+        sides.layers["encoder_self"] = [_cut(layer, mask, mask) for layer in layers]
+    if "cross" in sides.layers:
+        sides.layers["cross"] = [_cut(layer, None, mask) for layer in sides.layers["cross"]]
+
+
+def _decoder(found: Outputs, given: GivenTokens, wanted: Collection[Kind], sides: _Sides) -> None:
+    """The decoder's side: its own attention, and the rows of cross-attention."""
+    if found.sequences is None:
+        mask = given.decoder_mask
+        layers: dict[Kind, list[Weights]] = {}
+        if found.decoder and "decoder_self" in wanted:
+            layers["decoder_self"] = _rows(found.decoder[0], given, "decoder self-attention")
+        if found.cross and "cross" in wanted:
+            layers["cross"] = _rows(found.cross[0], given, "cross-attention")
+        reads = given.texts(given.decoder_ids, "decoder")
+        writes = given.texts(given.target_tokens, "target")
+    else:
+        mask, layers, reads, writes = _generated(found, given, wanted)
+    sides.reads = None if reads is None else _without_padding(reads, mask, "decoder")
+    sides.writes = None if writes is None else _without_padding(writes, mask, "target")
+    for kind, of_kind in layers.items():
+        keys = mask if kind == "decoder_self" else None
+        sides.layers[kind] = [_cut(layer, mask, keys) for layer in of_kind]
+
+
+def _generated(
+    found: Outputs, given: GivenTokens, wanted: Collection[Kind]
+) -> tuple[Keep | None, dict[Kind, list[Weights]], Texts, Texts]:
+    """What `generate` wrote, step after step; a position reads a token and writes the next one.
+
+    Returns:
+        Which positions are no padding of the prompt, the layers of each kind, what each position
+        reads and what it writes.
+    """
+    assert found.sequences is not None
+    number, sequence = given.row.number, found.sequences[given.row.number]
+    every = found.decoder or found.cross
+    title = "decoder self-attention" if found.decoder else "cross-attention"
+    rows = _rows_of_steps(found, number, len(every))
+    prompt = steps.prompt_length(every, rows, title)
+    alone = found.one_stack  # a decoder without an encoder
+    named = given.decoder_ids
+    if named is None and alone and not is_inputs(given.tokens) and _are_texts(given.tokens):
+        named = given.tokens
+    if named is None:
+        ids = sequence[: prompt + len(rows)]
+        ids = ids[: prompt + given.vocabulary.end_of(ids[prompt:])] if len(ids) > prompt else ids
+        texts = given.vocabulary.texts(ids, "generated sequence")
+    else:
+        texts = (given.texts(named, "generated sequence") or ())[: prompt + len(rows)]
+    if len(texts) <= prompt:
+        raise InputError(
+            f"The generated sequence has {len(texts)} tokens, and the model read {prompt} in its "
+            f"first step: give the whole sequence, prompt included."
+        )
+    rows = rows[: len(texts) - prompt]
+    mask = given.mask if alone else given.decoder_mask
+    if mask is not None:
+        mask = mask[:prompt]
+        if len(mask) != prompt:
+            raise InputError(
+                f"The attention mask has {len(mask)} positions, and the model read {prompt} tokens "
+                f"in its first step: give the mask of the prompt."
+            )
+    layers: dict[Kind, list[Weights]] = {}
+    if found.decoder and "decoder_self" in wanted:
+        title = "decoder self-attention"
+        layers["decoder_self"] = steps.self_attention(found.decoder, rows, mask, title)
+    if found.cross and "cross" in wanted:
+        layers["cross"] = steps.cross_attention(found.cross, rows, "cross-attention")
+    if mask is not None:
+        mask = np.concatenate([mask, np.ones(len(rows) - 1, bool)])
+    return mask, layers, texts[:-1], texts[1:]
+
+
+def _rows_of_steps(found: Outputs, number: int, count: int) -> list[int]:
+    """The row of each step's batch through which a sequence came.
+
+    A beam search puts the prefixes that it keeps in another order at each step.
+    """
+    assert found.sequences is not None
+    first = next(iter((found.decoder or found.cross)[0]), None)
+    size = 0 if first is None else len(first)  # of a step that has no layer, `steps` says so
+    if found.beams is None:
+        if first is not None and size != len(found.sequences):
+            raise InputError(
+                f"There are {len(found.sequences)} sequences and {size} rows of attention: give "
+                f"the outputs with their beam_indices, from generate with output_scores=True."
+            )
+        return [number] * count
+    if number >= len(found.beams):
+        raise InputError("There are fewer rows of beam_indices than sequences: give both whole.")
+    rows = [row for row in found.beams[number] if row >= 0][:count]
+    if first is not None and max(rows, default=0) >= size:
+        raise InputError(
+            f"The sequence came through row {max(rows)} of the beam, and the outputs hold {size} "
+            f"of its rows, as Whisper's do: call the model once more with the sequence as "
+            f"decoder_input_ids, and give what it returns."
+        )
+    return rows
+
+
+def _rows(layers: Layers, given: GivenTokens, title: str) -> list[Weights]:
+    return [
+        row_of(layer, given.row.number, f"{title} of layer {number}")
+        for number, layer in enumerate(_no_gaps(layers), start=1)
+    ]
+
+
+def _no_gaps(layers: Layers) -> Layers:
+    if any(layer is None for layer in layers):
+        raise InputError(NONE_THERE)
+    return layers
+
+
+def _cut(layer: Weights, rows: Keep | None, keys: Keep | None) -> Weights:
+    """`[head, query, key]` without the padding of the two axes."""
+    for axis, keep in ((1, rows), (2, keys)):
+        if keep is None:
+            continue
+        if len(keep) != layer.shape[axis]:
+            raise InputError(
+                f"The attention mask has {len(keep)} positions and the weights "
+                f"{layer.shape[axis]}: give the mask that the model was given."
+            )
+        layer = np.compress(keep, layer, axis=axis)
+    return layer
+
+
+def _without_padding(texts: Texts, mask: Keep | None, of: str) -> Texts:
+    if mask is None or len(texts) == mask.sum():
+        return texts
+    if len(texts) != len(mask):
+        raise InputError(
+            f"There are {len(texts)} tokens of the {of} and {len(mask)} positions in its mask: "
+            f"give as many of both."
+        )
+    return tuple(text for text, keep in zip(texts, mask, strict=True) if keep)
+
+
+def _are_texts(tokens: Any) -> bool:
+    """Whether these are tokens as texts, of one sentence or of a batch."""
+    if not isinstance(tokens, Sequence) or isinstance(tokens, str) or not tokens:
+        return False
+    return isinstance(tokens[0], str) or _are_texts(tokens[0])

@@ -1,0 +1,206 @@
+"""The attentions in a model's outputs, whatever form they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from transformer.errors import InputError, quoted
+from transformer.traces.fields import Weights
+from transformer.traces.from_arrays import as_array
+
+Layers: TypeAlias = Sequence[Any]
+"""Of each layer a tensor `[batch, head, query, key]`."""
+
+NONE_THERE = (
+    'The outputs hold no attention weights: load the model with attn_implementation="eager", since '
+    "fused attention (sdpa, flash) keeps none, and call it with output_attentions=True."
+)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a forward pass or `generate` returned; () for what it did not.
+
+    Args:
+        encoder: the layers of the encoder's self-attention.
+        decoder: those of the decoder, for each step of a generation; one step of a forward pass.
+        cross: likewise.
+        single: those of a model with one stack, in a forward pass.
+        sequences: `[sequence, token]` ids that were generated, the prompt among them; None of a
+            forward pass.
+        beams: `[sequence, step]`, the row of each step that a sequence came through, -1 after its
+            end; None without a beam.
+        fused: stacks of an encoder-decoder that kept no weights while another did.
+        one_stack: whether `decoder` is a generation's of a model of one stack, by the name under
+            which the weights came.
+    """
+
+    encoder: Layers = ()
+    decoder: Sequence[Layers] = ()
+    cross: Sequence[Layers] = ()
+    single: Layers = ()
+    sequences: list[list[int]] | None = None
+    beams: list[list[int]] | None = None
+    fused: tuple[str, ...] = ()
+    one_stack: bool = False
+
+    @property
+    def batch_size(self) -> int:
+        """The number of sentences, or of sequences that were generated."""
+        if self.sequences is not None:
+            return len(self.sequences)
+        every = (self.encoder, *self.decoder, *self.cross, self.single)
+        first = next(layers[0] for layers in every if layers)
+        return _shape(first, "attention of the first layer")[0]
+
+
+def read(outputs: Any) -> Outputs:
+    """Find the attentions by their names, or in a tuple by their places.
+
+    Raises:
+        InputError: if there are none.
+    """
+    if isinstance(outputs, (list, tuple)) and not hasattr(outputs, "_fields"):
+        found = _of_tuple(outputs)
+    else:
+        found = _of_fields(outputs)
+    if not (found.encoder or found.decoder or found.cross or found.single):
+        raise InputError(NONE_THERE)
+    return found
+
+
+def row_of(layer: Any, row: int, what: str) -> Weights:
+    """One sentence of a batch, `[head, query, key]`.
+
+    Raises:
+        InputError: if this is no `[batch, head, query, key]`, or has no such row.
+    """
+    sentences = _shape(layer, what)[0]
+    if row >= sentences:
+        raise InputError(
+            f"The {what} is of {sentences} sentences, and number {row} was to be read, counted "
+            f"from 0: give the outputs and the tokens of one batch."
+        )
+    return as_array(layer[row], what)
+
+
+def _shape(layer: Any, what: str) -> tuple[int, ...]:
+    """That of a `[batch, head, query, key]`; raises InputError unless it is one."""
+    if layer is None:
+        raise InputError(NONE_THERE)
+    shape = tuple(getattr(layer, "shape", None) or as_array(layer, what).shape)
+    if len(shape) != 4:
+        raise InputError(
+            f"The {what} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "
+            f"model returns them, [batch, head, query, key]."
+        )
+    return shape
+
+
+def _of_fields(outputs: Any) -> Outputs:
+    fields = {
+        name: outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
+        for name in (
+            "encoder_attentions",
+            "decoder_attentions",
+            "cross_attentions",
+            "attentions",
+            "sequences",
+            "beam_indices",
+        )
+    }
+    layers = {name: _sequence(fields[name]) for name in fields if name.endswith("attentions")}
+    fused = tuple(
+        stack
+        for stack in ("encoder", "decoder")
+        if fields[f"{stack}_attentions"] is not None and not layers[f"{stack}_attentions"]
+    )
+    single, decoder = layers["attentions"], layers["decoder_attentions"]
+    cross = layers["cross_attentions"]
+    if fields["sequences"] is not None:
+        return Outputs(
+            encoder=layers["encoder_attentions"],
+            decoder=decoder or single,
+            cross=cross,
+            sequences=rows_of_ids(fields["sequences"], "sequences"),
+            beams=None
+            if fields["beam_indices"] is None
+            else rows_of_ids(fields["beam_indices"], "beam_indices"),
+            fused=fused,
+            one_stack=not (decoder or cross or layers["encoder_attentions"]),
+        )
+    if cross and not decoder:  # a decoder that was given the encoder's output
+        decoder, single = single, ()
+    return Outputs(
+        encoder=layers["encoder_attentions"],
+        decoder=(decoder,) if decoder else (),
+        cross=(cross,) if cross else (),
+        single=single,
+        fused=fused,
+    )
+
+
+def _of_tuple(outputs: Sequence[Any]) -> Outputs:
+    """The attentions of a tuple: those members that are tuples of `[batch, head, query, key]`.
+
+    The library puts them in one order: decoder, cross, encoder.
+    """
+    if _are_layers(outputs):
+        return Outputs(single=outputs)
+    found = [one for one in outputs if _are_layers(one)]
+    if len(found) == 1:
+        return Outputs(single=found[0])
+    if len(found) == 2:
+        return Outputs(decoder=(found[0],), cross=(found[1],))
+    if len(found) == 3:
+        return Outputs(encoder=found[2], decoder=(found[0],), cross=(found[1],))
+    if not found:
+        return Outputs()
+    raise InputError(
+        f"There are {len(found)} groups of attentions in this tuple: call the model with "
+        f"return_dict=True, so that they have names."
+    )
+
+
+def _are_layers(one: Any) -> bool:
+    return (
+        isinstance(one, (list, tuple))
+        and len(one) > 0
+        and all(len(getattr(layer, "shape", ())) == 4 for layer in one)
+    )
+
+
+def _sequence(found: Any) -> Sequence[Any]:
+    """The members of a field; none where it is absent, or every layer in it is."""
+    if found is not None and not isinstance(found, Iterable):
+        raise InputError(f"The attentions are {quoted(found)}: give the outputs of a model.")
+    members = () if found is None else tuple(found)
+    return () if all(map(_is_absent, members)) else members
+
+
+def _is_absent(member: Any) -> bool:
+    """Of a layer, or of a step with all its layers."""
+    return member is None or (isinstance(member, (list, tuple)) and all(map(_is_absent, member)))
+
+
+def rows_of_ids(ids: Any, what: str) -> list[list[int]]:
+    """`[row, token]` numbers from a tensor, an array or lists; a single row is one of its own.
+
+    Raises:
+        InputError: if these are no whole numbers.
+    """
+    listed = _plain(ids)
+    rows = [*listed] if isinstance(listed, Iterable) and not isinstance(listed, str) else []
+    rows = [_plain(row) for row in rows]
+    rows = rows if all(isinstance(row, (list, tuple)) for row in rows) else [rows]
+    rows = [[_plain(n) for n in row] for row in rows]
+    if not rows or not all(isinstance(n, int) for row in rows for n in row):
+        raise InputError(f"The {what} are no rows of whole numbers: give token ids.")
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    """What a tensor or an array holds, as lists or a number; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value

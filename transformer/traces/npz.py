@@ -1,0 +1,164 @@
+"""A trace as an NPZ file: the arrays as NumPy has them, everything else as one text of JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer.errors import CheckpointError, unreadable
+from transformer.files.atomic import write_file
+from transformer.kinds import KINDS, Kind
+from transformer.text.languages import Languages
+from transformer.text.special_tokens import SpecialTokens
+from transformer.text.tokenizer import Piece
+from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.npz_arrays import TooLargeError, read_arrays
+
+# what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
+_FORMAT_ERRORS = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    OverflowError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def write(trace: TraceFields, path: str | Path) -> None:
+    """What `AttentionTrace.save` does."""
+    read_pieces = trace.read_pieces
+    words = {
+        "source": trace.source,
+        "target": trace.target,
+        "source_pieces": _rows(trace.source_pieces),
+        "target_pieces": _rows(trace.target_pieces),
+        "read_pieces": None if read_pieces is None else _rows(read_pieces),
+        "languages": [trace.languages.source, trace.languages.target, [*trace.languages.codes]],
+        "head_counts": {kind: [*counts] for kind, counts in trace.head_counts.items()},
+        "special": [sorted(trace.special.tokens), sorted(trace.special.ends)],
+        "causal": trace.causal,
+        "second_start": trace.second_start,
+        "notes": [*trace.notes],
+    }
+    arrays: dict[str, Any] = {kind: trace.weights(kind) for kind in KINDS}
+    packed = io.BytesIO()
+    np.savez_compressed(
+        packed, **arrays, log_probs=trace.log_probs, words=np.array(json.dumps(words))
+    )
+    write_file(Path(path), packed.getvalue())
+
+
+def read(path: str | Path, *, max_bytes: int) -> TraceFields:
+    """What `AttentionTrace.load` does."""
+    path = Path(path)
+    try:
+        arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
+        words = json.loads(str(arrays.pop("words")))
+        found = TraceFields(
+            source=words["source"],
+            target=words["target"],
+            source_pieces=_pieces(words["source_pieces"]),
+            target_pieces=_pieces(words["target_pieces"]),
+            encoder_self=arrays["encoder_self"],
+            decoder_self=arrays["decoder_self"],
+            cross=arrays["cross"],
+            log_probs=arrays["log_probs"],
+            **_added(words),
+        )
+        _require_consistent(found)
+        return found
+    except OSError as error:
+        raise CheckpointError(unreadable(error, path)) from error
+    except TooLargeError as error:
+        raise CheckpointError(f"{path} cannot be read: {error}.") from error
+    except _FORMAT_ERRORS as error:
+        raise CheckpointError(f"{path} is not a trace that was saved here.") from error
+
+
+def _added(words: dict[str, Any]) -> dict[str, Any]:
+    """What files hold since anybody's weights are read; an older file has what the class has."""
+    if "languages" not in words:
+        return {}
+    source, target, codes = words["languages"]
+    read_pieces = words["read_pieces"]
+    counts: dict[Kind, Any] = {kind: words["head_counts"].get(kind) for kind in KINDS}
+    return {
+        "languages": Languages(source, target, tuple(codes)),
+        "read_pieces": None if read_pieces is None else _pieces(read_pieces),
+        "head_counts": {kind: tuple(map(int, c)) for kind, c in counts.items() if c is not None},
+        "special": SpecialTokens(*map(frozenset, words["special"])),
+        "causal": bool(words["causal"]),
+        "second_start": words.get("second_start"),
+        "notes": tuple(words["notes"]),
+    }
+
+
+def _require_consistent(trace: TraceFields) -> None:
+    """Raise ValueError unless each array has the shape that the pieces give it, and numbers."""
+    tokens = (*trace.source_tokens, *trace.target_tokens, *trace.decoder_tokens)
+    known = (trace.languages.source, trace.languages.target, *trace.languages.codes)
+    special = (*trace.special.tokens, *trace.special.ends)
+    "".join((trace.source, trace.target, *tokens, *known, *special, *trace.notes)).encode()
+    source = len(trace.source_pieces)
+    sides = {len(pieces) for pieces in (trace.target_pieces, trace.decoder_pieces) if pieces}
+    if len(sides) > 1 or not trace.kinds:
+        raise ValueError("the two sequences of the decoder differ, or there is no weight")
+    target = max(sides, default=0)
+    shapes = {
+        "encoder_self": (source, source),
+        "decoder_self": (target, target),
+        "cross": (target, source),
+    }
+    for kind in KINDS:
+        _require_shape(trace.weights(kind), shapes[kind], kind)
+        if kind in trace.kinds:
+            _require_heads(trace, kind)
+    start = trace.second_start
+    if start is not None and (type(start) is not int or not 0 < start < source):
+        raise ValueError("the second text does not begin among the pieces")
+    if len(trace.log_probs) not in (0, target):
+        raise ValueError("the log-probabilities are not those of the pieces")
+    _require_numbers(trace.log_probs, "log_probs")
+
+
+def _require_heads(trace: TraceFields, kind: Kind) -> None:
+    weights, counts = trace.weights(kind), trace.head_count(kind)
+    if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
+        raise ValueError(f"{kind} has other heads than it says")
+    if min(counts) < 1 or weights[~trace.has_head(kind)].any():
+        raise ValueError(f"{kind} has a layer without heads, or weights of none")
+
+
+def _require_shape(weights: Weights, axes: tuple[int, int], name: str) -> None:
+    if weights.ndim != 4 or weights.shape[2:] != axes:
+        raise ValueError(f"{name} is of {weights.shape}, not of {axes}")
+    _require_numbers(weights, name)
+
+
+def _require_numbers(array: Weights, name: str) -> None:
+    if array.dtype != np.float32 or not np.isfinite(array).all():
+        raise ValueError(f"{name} is {array.dtype}, or holds what is no number")
+
+
+def _rows(pieces: Sequence[Piece]) -> list[list[Any]]:
+    return [[piece.id, piece.text, piece.word] for piece in pieces]
+
+
+def _pieces(rows: list[list[Any]]) -> tuple[Piece, ...]:
+    """Pieces from their JSON; raises TypeError or ValueError if they are none."""
+    pieces = tuple(Piece(int(number), "" + text, int(word)) for number, text, word in rows)
+    words = [piece.word for piece in pieces]
+    if not set(words) <= set(range(len(words))) or words != sorted(words):
+        raise ValueError("the words of the pieces are out of order")
+    return pieces

@@ -1,0 +1,209 @@
+"""Many lines at once: sorted by length within a block, batched by tokens, on several threads.
+
+A step of the search costs least for each row when many rows share it, and padding is computed like
+any piece: so a batch holds lines of one length as far as possible. torch releases the interpreter's
+lock in its kernels, so threads of one core each keep all cores busy, on one copy of the weights.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from transformer.decoding import Hypothesis
+from transformer.decoding.settings import SearchSettings
+from transformer.errors import InputError, quoted
+from transformer.text.tokenizer import Piece
+from transformer.translation.loaded_model import LoadedModel
+
+T = TypeVar("T")
+
+BLOCKS = (32, 256, 4096)
+"""Lines of the first block, the second, and each one after: the first lines come soon."""
+MOST_CHARACTERS = 2**20
+"""Of a block; its last line may exceed it."""
+MOST_TOKENS = 4096
+"""Of a batch: rows × beam × pieces of its longest source."""
+PARTS = 8
+"""Batches that a block has at least, if it has as many lines, so that no core runs out of work."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that can be translated.
+
+    Args:
+        number: counted from that of the first line.
+        text: as it was typed.
+        pieces: what it is cut into, `</s>` last.
+    """
+
+    number: int
+    text: str
+    pieces: list[Piece]
+
+
+Result: TypeAlias = T | InputError | None
+"""Of one line: None where it is empty, and the error, which names it, where there is one."""
+
+
+@dataclass(frozen=True)
+class LineSearch(Generic[T]):
+    """How lines are translated.
+
+    Args:
+        loaded: the model that reads and searches.
+        settings: of every search.
+        finish: makes of a line and its hypotheses, best first, what is wanted of it; it may raise
+            InputError.
+        threads: searches at once, each in a copy of the caller's context, where the hooks are; 1
+            searches in the caller's own thread. With more, `torch.set_num_threads(1)` is wanted.
+        progress: takes the number of lines of each batch that is done.
+    """
+
+    loaded: LoadedModel
+    settings: SearchSettings
+    finish: Callable[[Line, list[Hypothesis]], T]
+    threads: int = 1
+    progress: Callable[[int], None] = lambda _count: None
+
+    def results(
+        self, lines: Iterable[str], first: int = 1
+    ) -> Generator[list[Result[T]], None, None]:
+        """Translate block by block, in order; memory is bounded however many lines there are.
+
+        No result depends on the number of threads.
+
+        Args:
+            first: number of the first line, by which an error names it.
+        """
+        stop = threading.Event()
+        pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        try:
+            for block in _blocks(lines):
+                results: list[Result[T]] = [None] * len(block)
+                good = list(self._read(block, first, results))
+                parts = [[good[i] for i in rows] for rows in self._batches(good)]
+                for part, found in zip(parts, self._found(parts, pool, stop), strict=True):
+                    for line, result in zip(part, found, strict=True):
+                        results[line.number - first] = result
+                    self.progress(len(part))
+                yield results
+                first += len(block)
+        finally:
+            stop.set()
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+
+    def _read(self, block: list[Any], first: int, results: list[Result[T]]) -> Iterator[Line]:
+        """The lines that can be translated; the errors of the others go to the results."""
+        reader = self.loaded.reader
+        for number, text in enumerate(block, start=first):
+            if isinstance(text, str) and reader.is_blank(text):
+                continue
+            try:
+                yield Line(number, text, reader.text(text))
+            except InputError as error:
+                results[number - first] = _named(number, error)
+
+    def _batches(self, lines: Sequence[Line]) -> list[list[int]]:
+        total = sum(len(line.pieces) for line in lines)
+        most = min(MOST_TOKENS // self.settings.beam_size, -(-total // PARTS))
+        return batches([len(line.pieces) for line in lines], most)
+
+    def _found(
+        self, parts: list[list[Line]], pool: ThreadPoolExecutor | None, stop: threading.Event
+    ) -> Iterable[list[Result[T]]]:
+        if pool is None:
+            return (self._search(part, stop) for part in parts)
+        futures = [
+            pool.submit(contextvars.copy_context().run, self._search, part, stop) for part in parts
+        ]
+        return (future.result() for future in futures)
+
+    def _search(self, lines: list[Line], stop: threading.Event) -> list[Result[T]]:
+        if stop.is_set():  # nobody reads the results any more
+            return [None] * len(lines)
+        try:
+            rows = [[piece.id for piece in line.pieces] for line in lines]
+            found = self.loaded.search(rows, self.settings, stop.is_set)
+        except InputError as error:  # of one line: forbidden words can leave it no continuation
+            if len(lines) == 1:
+                return [_named(lines[0].number, error)]
+            return [result for line in lines for result in self._search([line], stop)]
+        return [self._finished(*pair) for pair in zip(lines, found, strict=True)]
+
+    def _finished(self, line: Line, hypotheses: list[Hypothesis]) -> Result[T]:
+        try:
+            return self.finish(line, hypotheses)
+        except InputError as error:
+            return _named(line.number, error)
+
+
+def translate_lines(
+    loaded: LoadedModel, lines: Sequence[str], settings: SearchSettings
+) -> list[str]:
+    """See `Translator.translate_lines`."""
+    if isinstance(lines, str):
+        raise InputError(f"The lines are one text, {quoted(lines)}: give a list of lines.")
+    if not isinstance(lines, Iterable):
+        raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
+    loaded.model.require_no_dropout()  # no line's fault
+    decode = loaded.target_tokenizer.decode
+    search = LineSearch(loaded, settings, lambda _line, found: decode(found[0].tokens))
+    texts: list[str] = []
+    for result in chain.from_iterable(search.results(lines)):
+        if isinstance(result, InputError):
+            raise result
+        texts.append(result or "")
+    return texts
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
+    """Indices of the sequences of each batch, the longest sequences first.
+
+    Args:
+        lengths: of the sequences.
+        most_tokens: rows × longest of a batch; a longer sequence is a batch of its own.
+    """
+    found: list[list[int]] = []
+    longest = 0
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if not found or (len(found[-1]) + 1) * longest > most_tokens:
+            found.append([])
+            longest = lengths[index]
+        found[-1].append(index)
+    return found
+
+
+def _blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:
+    """Cut lines into blocks; the sizes are those of `BLOCKS`."""
+    sizes = iter(BLOCKS)
+    size, characters = next(sizes), 0
+    block: list[Any] = []
+    for line in lines:
+        block.append(line)
+        characters += len(line) if isinstance(line, str) else 0  # _read() refuses it
+        if len(block) == size or characters > MOST_CHARACTERS:
+            yield block
+            block, characters = [], 0
+            size = next(sizes, size)
+    if block:
+        yield block
+
+
+def _named(number: int, error: InputError) -> InputError:
+    return InputError(f"Line {number:,}: {error}")

@@ -1,0 +1,111 @@
+"""A loaded model with its tokenizers, as search, score and warnings take it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from transformer.checkpoints import domain
+from transformer.checkpoints.checkpoint import Checkpoint
+from transformer.checkpoints.domain import Domain
+from transformer.decoding import Hypothesis, beam_search
+from transformer.decoding.look_ahead import ForcedLookAhead
+from transformer.decoding.settings import SearchSettings
+from transformer.errors import NotFiniteError
+from transformer.masks import pad_sequences
+from transformer.model import Transformer
+from transformer.text.languages import Languages
+from transformer.text.reader import InputReader
+from transformer.text.tokenizer import Tokenizer
+
+
+class LoadedModel:
+    """A model with its tokenizers, languages and domain.
+
+    Keeps nothing of a call. The model must be in evaluation mode, as it is when loaded.
+
+    Args:
+        checkpoint: the loaded checkpoint folder.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.model: Transformer = checkpoint.model
+        self.tokenizer: Tokenizer = checkpoint.tokenizer  # of the source
+        self.target_tokenizer: Tokenizer = checkpoint.target_tokenizer or checkpoint.tokenizer
+        self.languages: Languages = checkpoint.languages
+        self.reader = InputReader(
+            self.tokenizer,
+            self.target_tokenizer,
+            self.languages,
+            checkpoint.model.config.max_length,
+        )
+        self.folder: Path = checkpoint.folder
+        self.checksum: str = checkpoint.checksum
+        self.domain: Domain | None = domain.read(checkpoint.folder)
+
+    def search(
+        self,
+        rows: Sequence[Sequence[int]],
+        settings: SearchSettings,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of several sentences as one batch.
+
+        Args:
+            rows: token ids of each sentence, `</s>` last.
+
+        Returns:
+            For each sentence its hypotheses, best first.
+
+        Raises:
+            InputError: if what is forced or forbidden leaves a sentence no translation.
+        """
+        if not rows:
+            return []
+        try:
+            return beam_search(
+                self.model,
+                pad_sequences(rows).to(self.model.device),
+                beam_size=settings.beam_size,
+                alpha=settings.alpha,
+                max_length=settings.max_length,
+                n_best=settings.n_best,
+                constraints=settings.constraints(self.reader, partial(ForcedLookAhead, self.model)),
+                should_stop=should_stop,
+            )
+        except NotFiniteError as error:
+            raise self.not_finite() from error
+
+    @property
+    def source_language(self) -> str:
+        """English name of the language that is read; "source" where it is not known."""
+        return self.languages.name("source")
+
+    @property
+    def target_language(self) -> str:
+        """English name of the language that is written; "target" where it is not known."""
+        return self.languages.name("target")
+
+    @property
+    def most_letters(self) -> int:
+        """Characters of the longest text that is read at all."""
+        return self.reader.most_letters
+
+    def require_weights(self) -> None:
+        """Raises InputError if there are no weights here to trace or score a translation by."""
+
+    def require_finite(self, values: Iterable[float]) -> None:
+        """Weights that are finite may still be so large that what is computed with them is not.
+
+        Raises:
+            NotFiniteError: if a value is not.
+        """
+        if not all(map(math.isfinite, values)):
+            raise self.not_finite()
+
+    def not_finite(self) -> NotFiniteError:
+        """What is raised where the model, or a hook in the current context, computes NaN."""
+        hooked = self.model.silenced() != {}
+        return NotFiniteError.of(f"The model of {self.folder}", hooked=hooked)

@@ -1,0 +1,137 @@
+"""What a search found, as text: a translation, its candidates, their words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from transformer.decoding import Hypothesis, SearchTree
+from transformer.decoding.settings import SearchSettings
+from transformer.text.tokenizer import WORD_START, Piece, Tokenizer
+
+
+@dataclass(frozen=True)
+class ScoredWord:
+    """A word of a translation, and how probable the model finds it.
+
+    Args:
+        text: without the space before it.
+        first: number of its first piece.
+        end: number of the piece after its last one.
+        log_prob: log P of its pieces, given all before them, in nats.
+    """
+
+    text: str
+    first: int
+    end: int
+    log_prob: float
+
+    @property
+    def probability(self) -> float:
+        """The product of its pieces' probabilities, 0 to 1."""
+        return math.exp(self.log_prob)
+
+
+def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[ScoredWord, ...]:
+    """The words that pieces belong to, `</s>` being one.
+
+    Args:
+        log_probs: of each piece, given all before it.
+    """
+    words = []
+    for _, group in groupby(enumerate(pieces), lambda numbered: numbered[1].word):
+        numbers = [number for number, _ in group]
+        first, end = numbers[0], numbers[-1] + 1
+        text = "".join(piece.text for piece in pieces[first:end]).replace(WORD_START, " ")
+        words.append(ScoredWord(text.strip(), first, end, math.fsum(log_probs[first:end])))
+    return tuple(words)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One hypothesis of the search as text.
+
+    Args:
+        text: the translation.
+        pieces: what was written, `</s>` last if the model ended the sentence.
+        hypothesis: its tokens, log-probabilities and score.
+    """
+
+    text: str
+    pieces: tuple[Piece, ...]
+    hypothesis: Hypothesis
+
+    @classmethod
+    def of(cls, hypothesis: Hypothesis, tokenizer: Tokenizer) -> Candidate:
+        """The hypothesis as text."""
+        tokens = hypothesis.tokens
+        return cls(tokenizer.decode(tokens), tuple(tokenizer.pieces_of(tokens)), hypothesis)
+
+    @property
+    def words(self) -> tuple[ScoredWord, ...]:
+        """Its words, each with its probability."""
+        return scored_words(self.pieces, self.hypothesis.log_probs)
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The result of a search, or a translation that was given.
+
+    Args:
+        source: the text as it was typed.
+        candidates: best first.
+        notices: plain sentences on what a reader should know, such as unknown characters.
+        seconds: wall-clock time of the search.
+        stopped: whether the search was ended before it was done.
+        prefix: the pieces that were forced; all of them in a translation that was given.
+        settings: what the search was asked for; of a translation that was given, α of its score.
+        tree: every prefix that the search ranked, if it was asked to keep them.
+    """
+
+    source: str
+    candidates: tuple[Candidate, ...]
+    notices: tuple[str, ...]
+    seconds: float
+    stopped: bool = False
+    prefix: tuple[Piece, ...] = ()
+    settings: SearchSettings = field(default_factory=SearchSettings)
+    tree: SearchTree | None = None
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate with the best score."""
+        return self.candidates[0]
+
+    @property
+    def text(self) -> str:
+        """The best translation."""
+        return self.best.text
+
+    @property
+    def log_prob(self) -> float:
+        """log P of the best translation, in nats."""
+        return self.best.hypothesis.log_prob
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What a search has found after one of its steps.
+
+    Args:
+        text: the beginning of the translation, which can no longer change.
+        pieces: those of `text`.
+        tentative: the most probable text so far; it begins with `text`, the rest can still change.
+        translation: of the last one alone: all that was found.
+    """
+
+    text: str
+    pieces: tuple[Piece, ...]
+    tentative: str
+    translation: Translation | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether this is the last one."""
+        return self.translation is not None

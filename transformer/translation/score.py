@@ -1,0 +1,182 @@
+"""How probable a model finds a given translation, and what it would rather have written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.config import BOS
+from transformer.decoding import NEVER_WRITTEN, Hypothesis, length_penalty
+from transformer.decoding.settings import SearchSettings, require_whole
+from transformer.errors import InputError
+from transformer.model import Transformer
+from transformer.text.tokenizer import Piece, Tokenizer
+from transformer.translation import warnings
+from transformer.translation.loaded_model import LoadedModel
+from transformer.translation.result import Candidate, ScoredWord, Translation
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One piece at one step.
+
+    Args:
+        piece: as `Piece.text`.
+        probability: given the source and all pieces before it, 0 to 1.
+    """
+
+    piece: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A translation that was given, as the model finds it.
+
+    Args:
+        translation: the same as if it had been found, for `trace_of` and the pages.
+        alternatives: `[target][alternative]`, at each place the most probable other pieces, by
+            falling probability.
+    """
+
+    translation: Translation
+    alternatives: tuple[tuple[Choice, ...], ...]
+
+    @property
+    def candidate(self) -> Candidate:
+        """Its text, pieces and log-probabilities."""
+        return self.translation.best
+
+    @property
+    def source(self) -> str:
+        """The text that is translated, as it was typed."""
+        return self.translation.source
+
+    @property
+    def target(self) -> str:
+        """The translation as text."""
+        return self.candidate.text
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What was scored, `</s>` last if the translation has its end."""
+        return self.candidate.pieces
+
+    @property
+    def words(self) -> tuple[ScoredWord, ...]:
+        """Its words, each with its probability."""
+        return self.candidate.words
+
+    @property
+    def log_probs(self) -> tuple[float, ...]:
+        """`[target]`, log P of each piece given all before it, in nats."""
+        return self.candidate.hypothesis.log_probs
+
+    @property
+    def log_prob(self) -> float:
+        """log P of the translation, in nats."""
+        return self.candidate.hypothesis.log_prob
+
+    @property
+    def score(self) -> float:
+        """log P over the length penalty (§6.1), by which a search ranks."""
+        return self.candidate.hypothesis.score
+
+    @property
+    def ended(self) -> bool:
+        """Whether the translation has its end, `</s>`."""
+        return self.candidate.hypothesis.complete
+
+
+def score(
+    loaded: LoadedModel,
+    text: str,
+    target: str | Sequence[str],
+    *,
+    alternatives: int,
+    alpha: float,
+) -> Scored:
+    """See `Translator.score`."""
+    started = time.perf_counter()
+    settings = SearchSettings(alpha=alpha)
+    require_whole(alternatives, "number of alternatives")
+    if alternatives < 0:
+        raise InputError(f"There cannot be {alternatives} alternatives: ask for 0 or more.")
+    source, pieces = loaded.reader.text(text), loaded.reader.target(target)
+    written = [piece.id for piece in pieces]
+    log_p = forced_log_probs(loaded.model, [piece.id for piece in source], written)
+    log_probs = log_p[range(len(written)), written].tolist()
+    loaded.require_finite(log_probs)
+    value = sum(log_probs) / length_penalty(len(written), alpha)
+    given = Hypothesis(tuple(written), tuple(log_probs), value)
+    shown = target if isinstance(target, str) else loaded.target_tokenizer.decode(written)
+    translation = Translation(
+        source=text,
+        candidates=(Candidate(shown, tuple(pieces), given),),
+        notices=(
+            *warnings.language_warnings(text, loaded.languages),
+            *warnings.source_warnings(source),
+            *warnings.domain_warnings(given, loaded.domain),
+        ),
+        seconds=time.perf_counter() - started,
+        prefix=tuple(pieces),
+        settings=settings,
+    )
+    others = most_probable_others(loaded.target_tokenizer, log_p, written, alternatives)
+    return Scored(translation, tuple(others))
+
+
+@torch.inference_mode()
+def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
+    """log P of every piece at each place of a translation, by one teacher-forced pass.
+
+    Args:
+        source: token ids, ending with `</s>`.
+        target: token ids that are written.
+
+    Returns:
+        `[target, vocab]`, at least float32.
+
+    Raises:
+        InputError: if the translation is longer than the model accepts; in training mode.
+    """
+    model.require_no_dropout()
+    read = torch.tensor([[BOS, *target[:-1]]], device=model.device)
+    logits = model(torch.tensor([source], device=model.device), read)[0]
+    exact = torch.promote_types(logits.dtype, torch.float32)
+    log_p: Tensor = logits.log_softmax(-1, dtype=exact)
+    return log_p
+
+
+@torch.inference_mode()
+def most_probable_others(
+    tokenizer: Tokenizer, log_p: Tensor, written: Sequence[int], count: int
+) -> list[tuple[Choice, ...]]:
+    """At each place the most probable pieces beside the one that is written.
+
+    Pieces that a search never writes, such as `<pad>`, are left out.
+
+    Args:
+        log_p: `[target, vocab]`.
+        written: `[target]` token ids.
+        count: how many; all others of a vocabulary that has fewer.
+
+    Returns:
+        `[target][count]`, by falling probability.
+    """
+    others = log_p.clone()
+    others[:, list(NEVER_WRITTEN)] = -torch.inf
+    others.scatter_(-1, torch.tensor(written, device=log_p.device)[:, None], -torch.inf)
+    best = others.topk(min(count, log_p.size(-1) - len(NEVER_WRITTEN) - 1))
+    probabilities = best.values.exp().tolist()
+    return [
+        tuple(
+            Choice(piece.text, probability)
+            for piece, probability in zip(tokenizer.pieces_of(ids), row, strict=True)
+        )
+        for ids, row in zip(best.indices.tolist(), probabilities, strict=True)
+    ]

@@ -14,6 +14,7 @@ import streamlit as st
 import torch
 
 from transformer import CheckpointError, Translator
+from transformer.analysis.alignment_settings import read_alignment
 from transformer.analysis.teacher_forcing import Progress
 from transformer.checkpoints import marian
 from transformer.checkpoints.marian.languages import read_languages
@@ -143,4 +144,6 @@ def _read(folder: Path, progress: Progress) -> Translator:
         for done in range(0, size, _CHUNK):
             progress(done, size + size // 4)  # the rest is for what follows
             file.read(_CHUNK)
-    return Translator.load(folder)
+    translator = Translator.load(folder)
+    read_alignment(translator)  # damaged settings are refused here, not on a page
+    return translator

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.corpus import SOURCE, TARGET
+from training.data.corpus import SOURCE, TARGET
 from training.data.sentences import spans
 
 WORDS = 300_000  # of each language

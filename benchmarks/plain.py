@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from training.batching import Batch
+from training.data.batches import Batch
 from transformer.config import PAD, TransformerConfig
 from transformer.embedding import sinusoidal_positions
 

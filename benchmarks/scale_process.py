@@ -43,7 +43,7 @@ def prepare(arguments: Sequence[str]) -> Report:
 
 def batches(arguments: Sequence[str]) -> Report:
     """A prepared folder opened, and the batches of two epochs: FOLDER BATCH_TOKENS."""
-    from training.batching import TokenBatches, make_batch
+    from training.data.batches import TokenBatches, make_batch
     from training.data.prepared import open_prepared
 
     folder, batch_tokens = arguments
@@ -63,7 +63,7 @@ def batches(arguments: Sequence[str]) -> Report:
 
 def text(arguments: Sequence[str]) -> Report:
     """The same from a folder of text, which each process reads: FOLDER CHECKPOINT BATCH_TOKENS."""
-    from training.batching import TokenBatches
+    from training.data.batches import TokenBatches
     from training.data.folders import DataFolder, read_training_texts
     from training.data.prepared import TOKENIZER
     from training.data.training_text import encode_texts

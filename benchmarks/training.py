@@ -24,9 +24,9 @@ import torch
 
 from benchmarks.machine import describe
 from benchmarks.plain import PlainLoop
-from training.batching import Batch, TokenBatches, make_batch
 from training.config import Recipe, RunConfig
-from training.corpus import EncodedText
+from training.data.batches import Batch, TokenBatches, make_batch
+from training.data.corpus import EncodedText
 from training.data.sentences import Sentences
 from training.devices import ProcessInfo, set_up_distributed
 from training.update import Updater

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import torch
 
-from training.runlog import LOG
+from training.run.journal import LOG
+from training.run.saving import checkpoints
 from transformer.checkpoints import checkpoint
 from transformer.checkpoints.checkpoint import MOST_BYTES_OF_OTHERS, Checkpoint
 from transformer.cli import command
@@ -17,22 +18,11 @@ from transformer.cli.arguments import Parser, number, whole_number
 from transformer.errors import CheckpointError, unreadable, unwritable
 from transformer.files.reading import read_bytes
 
-CHECKPOINTS = "checkpoints"
-"""The folder of a run that holds them."""
-
 LAST = 5
 """How many checkpoints of a run are averaged, unless told."""
 
 LEAST_SHARE = 0.001
 """A smaller share would be about as little as float16 rounds away."""
-
-
-def checkpoints(run: Path) -> list[Path]:
-    """The complete checkpoints of a run, oldest first.
-
-    One that was not finished when the run was killed has a longer name.
-    """
-    return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
 
 @torch.no_grad()

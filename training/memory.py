@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from training.batching import Batch
+from training.data.batches import Batch
 from training.update import Updater
 
 

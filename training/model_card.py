@@ -9,7 +9,7 @@ from pathlib import Path
 
 from training.card.figures import THIS_MODEL, Evaluation, cell, figures, read_evaluations
 from training.card.run import Row, RunFiles, model_rows, training_rows
-from training.corpus import read_lines
+from training.data.corpus import read_lines
 from training.evaluation.beside import require_place
 from transformer import Translator
 from transformer.analysis.corpus.stored import checksum_of_weights

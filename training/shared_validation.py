@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import distributed
 
-from training.corpus import EncodedText
+from training.data.corpus import EncodedText
 from training.data.sentences import Sentences
 from training.devices import ProcessInfo
 from training.evaluation_mode import evaluation_mode

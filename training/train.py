@@ -14,15 +14,15 @@ from pathlib import Path
 
 from torch import distributed
 
-from training.batching import Division
 from training.config import RunConfig, config_file
+from training.data.batches import Division
 from training.data.folders import DataFolder, data_folder
 from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
-from training.saving import STATE
+from training.run.journal import TensorBoard
+from training.run.saving import STATE
+from training.run.state import has_state
 from training.schedule import shortened_cooldown
-from training.state import has_state
-from training.tensorboard import TensorBoard
 from training.told_once import is_first_to_tell
 from training.trainer import Trainer
 from transformer.checkpoints import checkpoint, marian

@@ -9,23 +9,22 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from training import memory, runlog
+from training import memory
 from training.average import write_average
-from training.batching import BatchStream, UpdateBatches
-from training.block_expansion import initialise_from
 from training.config import RunConfig
-from training.corpus import ParallelText
+from training.data.batches import BatchStream, UpdateBatches
+from training.data.corpus import ParallelText
 from training.data.training_text import TrainingText
-from training.depth_scaling import scale_by_depth
 from training.devices import ProcessInfo
-from training.journal import Journal
-from training.probes import is_probe_step, save_probes
-from training.progress import Progress
-from training.runlog import LOG, Record
-from training.saving import Saver
+from training.initialisation import initialise_from, scale_by_depth
+from training.run import journal
+from training.run.journal import LOG, Journal, Record
+from training.run.probes import is_probe_step, save_probes
+from training.run.progress import Progress
+from training.run.saving import Saver
+from training.run.state import Identity
+from training.run.stop_request import StopRequest
 from training.shared_validation import SharedValidation
-from training.state import Identity
-from training.stop_request import StopRequest
 from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.analysis.corpus.stored import checksum_of_weights
@@ -106,7 +105,7 @@ class Trainer:
         multiple = self.progress.length_multiple or self.stream.length_multiple
         self.progress = replace(self.progress, length_multiple=multiple)
         self.stream.length_multiple = multiple
-        runlog.read(self.out / LOG)  # a damaged one is refused while everything is still there
+        journal.read(self.out / LOG)  # a damaged one is refused while everything is still there
         self.saver.remove_checkpoints_after(self.progress.step)
         return warning
 

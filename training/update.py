@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from training.batching import Batch
 from training.config import RunConfig
+from training.data.batches import Batch
 from training.devices import ProcessInfo
 from training.loss import label_smoothed_loss, r_drop_loss, with_bias
 from training.schedule import cooldown_left, learning_rate

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import sacrebleu
 import torch
 
-from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText, ParallelText, encode
+from training.data.batches import TokenBatches, make_batch
+from training.data.corpus import EncodedText, ParallelText, encode
 from training.evaluation_mode import evaluation_mode
 from training.loss import label_smoothed_loss, with_bias
 from transformer.config import EOS

@@ -24,7 +24,7 @@ from benchmarks.campaign.outcome import Outcome
 from benchmarks.campaign.small_model import SENTENCE, SENTENCES, save_small_model
 from benchmarks.campaign.text import run_main
 from benchmarks.campaign.worker import Worker
-from training import download
+from training.download import __main__
 
 ENTRANCE = "commands"
 PROCESSES = 12
@@ -116,7 +116,7 @@ def _call(argument: tuple[str, list[str]]) -> Judged:
     os.chdir(folder)
     torch.set_num_threads(1)
     setattr(cli, "main", lambda *_, **__: None)  # noqa: B010 (serving would never end)
-    download.RETRIES = 0  # each waits for seconds
+    __main__.RETRIES = 0  # each waits for seconds
     before = _everything()
     main = importlib.import_module("headlight.__main__").main
     status, out, err = run_main(main, arguments, SENTENCE.encode())

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from training.runlog import LOG
+from training.run.journal import LOG
 from transformer.files.installed import BUNDLED
 
 # what stands where a number belongs

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.campaign.made_run_folders import makers
 from benchmarks.campaign.outcome import Outcome, Verdict
-from training.runlog import LOG
+from training.run.journal import LOG
 from transformer.errors import HeadlightError
 from viz.pages.training import logs, probes
 from viz.pages.training.heads_forming import WHOSE

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training import corpus
+from training.data import corpus, preparation, prepared
 from training.data import encoding as text_encoding
-from training.data import preparation, prepared
 from training.data.encoded_files import EncodedFiles, Numbers
 from training.data.preparation import unfinished
 from training.prepare import main

@@ -16,7 +16,7 @@ import torch
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from tests.forkserver import forkserver as forkserver
-from training import runlog
+from training.run import journal
 from training.train import main
 from training.update import Updater
 
@@ -42,14 +42,16 @@ def same_weights(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool
 
 def losses(out: Path) -> dict[int, float]:
     """The losses that a run has logged, by step."""
-    return {int(r["step"]): float(r["loss"]) for r in runlog.read(out / "run.jsonl") if "loss" in r}
+    return {
+        int(r["step"]): float(r["loss"]) for r in journal.read(out / "run.jsonl") if "loss" in r
+    }
 
 
-def log_without_times(out: Path) -> list[runlog.Record]:
+def log_without_times(out: Path) -> list[journal.Record]:
     """What a run has logged, apart from how long it took."""
     return [
         {name: value for name, value in record.items() if name not in TIMES}
-        for record in runlog.read(out / "run.jsonl")
+        for record in journal.read(out / "run.jsonl")
     ]
 
 

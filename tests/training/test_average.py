@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from training.average import average, checkpoints, main, write_average
+from training.average import average, main, write_average
+from training.run.saving import checkpoints
 from transformer import Tokenizer, Transformer
 from transformer.checkpoints import checkpoint
 from transformer.errors import CheckpointError

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from training.block_expansion import initialise_from
+from training.initialisation import initialise_from
 from transformer.config import Positions, TransformerConfig
 from transformer.model import Transformer
 

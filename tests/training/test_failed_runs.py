@@ -11,7 +11,7 @@ import torch
 
 from tests.training.conftest import RECIPE
 from tests.training.runs import command
-from training.batching import Batch
+from training.data.batches import Batch
 from training.devices import ProcessInfo
 from training.train import main
 from training.update import Updater

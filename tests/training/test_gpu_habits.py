@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, fx
 from torch.nn.functional import scaled_dot_product_attention
 
-from training.batching import Batch
+from training.data.batches import Batch
 from training.devices import set_up_distributed
 from training.update import SummedLoss
 from transformer.attention import MultiHeadAttention

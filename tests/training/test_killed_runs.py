@@ -20,7 +20,7 @@ from tests.training.runs import (
     wait_for_write,
     weights,
 )
-from training.state import has_state
+from training.run.state import has_state
 from training.train import main
 
 

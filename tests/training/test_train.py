@@ -10,8 +10,9 @@ import torch
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.runs import same_weights, status_stopped_at, weights
 from tests.transformer.checkpoints.marian import marian_folder
-from training import journal, model_card, prepare, runlog, train
-from training.runlog import Record
+from training import model_card, prepare, train
+from training.run import journal
+from training.run.journal import Record
 from training.train import main
 from training.trainer import Trainer
 from transformer.checkpoints import checkpoint
@@ -175,7 +176,7 @@ def test_fewer_steps_have_a_shorter_cooldown_and_more_steps_that_of_the_configur
     planned = []
     for more in (["--steps", "8"], ["--resume"], ["--resume", "--steps", "28"]):
         assert main([*command, *more]) == 0
-        plan = runlog.plan(runlog.read(tmp_path / "out" / "run.jsonl"))
+        plan = journal.plan(journal.read(tmp_path / "out" / "run.jsonl"))
         planned.append((plan["steps"], plan["cooldown"]))
     assert planned == [(8, 4), (24, 12), (28, 12)]
 
@@ -250,7 +251,7 @@ def test_tensorboard_gets_the_log_and_is_missed_before_anything_is_written(
     records = [(folder, 8 * (step > 8), step) for step in (0, 4, 8, 8, 8, 12, 12, 16, 20, 24, 24)]
     records[4] = (folder, 8, 8)  # the plan of the longer run
     assert written == records
-    assert [record["step"] for record in runlog.read(out / "run.jsonl")] == [r[2] for r in records]
+    assert [record["step"] for record in journal.read(out / "run.jsonl")] == [r[2] for r in records]
 
 
 def test_a_run_that_cannot_be_resumed_is_left_as_it_is(
@@ -292,8 +293,8 @@ def test_a_run_starts_from_a_checkpoint(data: Path, recipe: Path, tmp_path: Path
     (second / "run.jsonl").unlink()  # as of a run that is killed before it has one
     assert main([*command, "--out", str(second), "--resume"]) == 0
     given = hashlib.sha256((first / "averaged" / "model.safetensors").read_bytes()).hexdigest()
-    assert runlog.plan(runlog.read(second / "run.jsonl"))["started_from"] == given
-    assert "started_from" not in runlog.plan(runlog.read(first / "run.jsonl"))
+    assert journal.plan(journal.read(second / "run.jsonl"))["started_from"] == given
+    assert "started_from" not in journal.plan(journal.read(first / "run.jsonl"))
     assert model_card.main([str(second), "--out", str(tmp_path / "CARD.md")]) == 0
     card = (tmp_path / "CARD.md").read_text("utf-8")
     assert f"first weights of the checkpoint with SHA-256 {given[:12]}…" in card

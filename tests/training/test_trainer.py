@@ -15,8 +15,8 @@ import torch
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
 from tests.training.runs import command, losses, same_weights, status_stopped_at, weights
-from training import runlog
 from training.devices import ProcessInfo
+from training.run import journal
 from training.train import main
 from transformer import KINDS, AttentionTrace
 from transformer.checkpoints import checkpoint
@@ -43,7 +43,7 @@ def test_the_loss_falls_far_below_guessing(data: Path, recipe: Path, tmp_path: P
 
 
 def test_a_run_leaves_a_log_checkpoints_probes_and_their_average(finished: Path) -> None:
-    records = runlog.read(finished / "run.jsonl")
+    records = journal.read(finished / "run.jsonl")
     assert [r["step"] for r in records if "loss" in r] == [4, 8, 12, 16, 20, 24]
     assert records[0].items() >= {"step": 0, "d_model": 32, "warmup": 12, "lr_factor": 1.0}.items()
     assert {"step", "epoch", "loss", "lr", "tokens_per_second", "seconds"} <= records[1].keys()
@@ -105,7 +105,7 @@ def test_a_run_can_be_made_longer(
 
 def _plans(out: Path) -> dict[int, int]:
     """How long the run was to be, by the step at which its log says so."""
-    said = [record for record in runlog.read(out / "run.jsonl") if "steps" in record]
+    said = [record for record in journal.read(out / "run.jsonl") if "steps" in record]
     assert len({record["step"] for record in said}) == len(said)
     return {int(record["step"]): int(record["steps"]) for record in said}
 
@@ -175,7 +175,7 @@ def test_probes_are_read_from_a_model_whose_layers_are_compiled(
             np.testing.assert_allclose(compiled.weights(kind), plain.weights(kind), atol=1e-3)
             np.testing.assert_allclose(compiled.weights(kind).sum(-1), 1, atol=1e-5)
     measured = [
-        r for r in runlog.read(tmp_path / "compiled" / "run.jsonl") if "validation_bleu" in r
+        r for r in journal.read(tmp_path / "compiled" / "run.jsonl") if "validation_bleu" in r
     ]
     assert [r["step"] for r in measured] == [1]
 
@@ -192,7 +192,7 @@ def test_bf16_that_would_be_emulated_is_float32_and_said(
         recipe.write_text(RECIPE.replace("bf16 = false", "bf16 = true"))
         assert main(command(recipe, data, tmp_path / precision, "--steps", "2")) == 0
         assert (
-            runlog.plan(runlog.read(tmp_path / precision / "run.jsonl"))["precision"] == precision
+            journal.plan(journal.read(tmp_path / precision / "run.jsonl"))["precision"] == precision
         )
         said = "would have to emulate bfloat16" in capsys.readouterr().out
         assert said is not native
@@ -209,7 +209,7 @@ def test_validation_pairs_that_are_left_out_are_told_of_once(
     write_pairs(tmp_path / "valid", [("", "Der Hund."), *sentence_pairs(9, seed=2)])
     assert main(command(recipe, tmp_path, tmp_path / "out", "--steps", "2")) == 0
     assert capsys.readouterr().out.count("1 validation pairs are left out") == 1
-    plan = runlog.plan(runlog.read(tmp_path / "out" / "run.jsonl"))
+    plan = journal.plan(journal.read(tmp_path / "out" / "run.jsonl"))
     assert (plan["left_out"], plan["validation_left_out"]) == (0, 1)
 
 

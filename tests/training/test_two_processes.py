@@ -21,9 +21,9 @@ from tests.training.runs import (
     status_stopped_at,
     weights,
 )
-from training import runlog
-from training.batching import Batch
+from training.data.batches import Batch
 from training.devices import ProcessInfo
+from training.run import journal
 from training.train import main
 from training.update import Updater
 
@@ -34,7 +34,7 @@ def _stopped_in_the_second(step: int, arguments: list[str]) -> int:
 
 
 def _measured(out: Path, name: str) -> dict[int, float]:
-    records = runlog.read(out / "run.jsonl")
+    records = journal.read(out / "run.jsonl")
     return {int(r["step"]): float(r[name]) for r in records if name in r}
 
 

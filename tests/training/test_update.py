@@ -12,9 +12,9 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.nn import functional as F
 
-from training.batching import Batch, make_batch
 from training.config import Recipe, RunConfig
-from training.corpus import EncodedText
+from training.data.batches import Batch, make_batch
+from training.data.corpus import EncodedText
 from training.data.sentences import Sentences
 from training.devices import ProcessInfo
 from training.schedule import learning_rate

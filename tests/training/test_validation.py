@@ -10,8 +10,8 @@ import sacrebleu
 import torch
 
 from tests.conftest import Pair
-from training.batching import make_batch
-from training.corpus import EncodedText, ParallelText, encode
+from training.data.batches import make_batch
+from training.data.corpus import EncodedText, ParallelText, encode
 from training.validation import Validation, mean_loss, perplexity, score, translate_all
 from transformer import Tokenizer, Transformer
 from transformer.config import EOS, PAD

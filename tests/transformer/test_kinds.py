@@ -25,7 +25,7 @@ def test_every_kind_names_an_attention_module_in_each_layer(model: Transformer) 
         "from transformer.kinds import KINDS, Kind, attention_name",
         "from transformer.config import BOS, EOS, PAD, TransformerConfig",
         "from transformer.text.tokenizer import SPECIAL, WORD_START",
-        "import training.schedule, training.runlog",
+        "import training.schedule, training.run.journal",
     ],
 )
 def test_what_needs_no_torch_loads_without_it(statement: str) -> None:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from training import runlog
-from training.average import checkpoints
-from training.runlog import LOG, Record
-from training.saving import STATE
-from training.state import STATE_JSON
+from training.run import journal
+from training.run.journal import LOG, Record
+from training.run.saving import STATE, checkpoints
+from training.run.state import STATE_JSON
 from training.trainer import AVERAGED
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, unreadable
@@ -59,7 +58,7 @@ class RunFiles:
             raise CheckpointError(unreadable(error, path)) from error
         except (ValueError, KeyError, TypeError, RecursionError, ConfigError) as error:
             raise CheckpointError(f"{path} is damaged: give an undamaged run.") from error
-        records = runlog.read(folder / LOG)
+        records = journal.read(folder / LOG)
         if not any("loss" in record for record in records):
             raise CheckpointError(f"{folder / LOG} has no loss yet: let the run log one first.")
         return cls(folder, model, recipe, records)
@@ -67,7 +66,7 @@ class RunFiles:
     @property
     def plan(self) -> Record:
         """The schedule that was planned last."""
-        return runlog.plan(self.records)
+        return journal.plan(self.records)
 
     @property
     def averages(self) -> bool:

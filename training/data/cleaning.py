@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from training.corpus import ParallelText
+from training.data.corpus import ParallelText
 from training.data.sentences import Counts
 
 Reasons = NDArray[np.uint8]

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from training.corpus import EncodedText
+from training.data.corpus import EncodedText
 from training.data.sentences import Sentences
 
 SOURCE_PIECES, SOURCE_ENDS = "source.pieces", "source.ends"

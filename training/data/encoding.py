@@ -14,9 +14,9 @@ from typing import BinaryIO
 import numpy as np
 from tqdm import tqdm
 
-from training.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
 from training.data import encoded_files
 from training.data.cleaning import KEPT
+from training.data.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
 from training.data.encoded_files import EncodedFiles
 from training.data.folders import DataFolder
 from training.data.scan import Scan, folder_chunks

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.corpus import ParallelText, read_parallel
+from training.data.corpus import ParallelText, read_parallel
 
 MOST_WEIGHT = 1_000.0
 

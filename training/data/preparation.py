@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from training.corpus import (
+from training.data import prepared
+from training.data.cleaning import Cleaning, counts
+from training.data.corpus import (
     SOURCE,
     TARGET,
     CorpusError,
@@ -27,8 +29,6 @@ from training.corpus import (
     read_validation_text,
     refuse_empty,
 )
-from training.data import prepared
-from training.data.cleaning import Cleaning, counts
 from training.data.encoding import encode_into
 from training.data.folders import DataFolder
 from training.data.lock import locked

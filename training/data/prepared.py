@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from training.config import RunConfig
-from training.corpus import (
+from training.data import encoded_files
+from training.data.corpus import (
     SOURCE,
     TARGET,
     CorpusError,
     ParallelText,
     read_parallel,
 )
-from training.data import encoded_files
 from training.data.encoded_files import mapped_text
 from training.data.folders import DataFolder
 from training.data.training_text import Part, TrainingText

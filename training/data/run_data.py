@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import distributed
 
 from training.config import RunConfig
-from training.corpus import ParallelText, read_validation_text
+from training.data.corpus import ParallelText, read_validation_text
 from training.data.folders import DataFolder, read_training_texts
 from training.data.prepared import open_prepared, prepared_among
 from training.data.training_text import TrainingText, encode_texts

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from training.corpus import SOURCE, TARGET, ParallelText, pair_chunks
 from training.data.cleaning import KEPT, Cleaner, Cleaning, Reasons
+from training.data.corpus import SOURCE, TARGET, ParallelText, pair_chunks
 from training.data.folders import DataFolder
 from training.data.lines import CHUNK, line_chunks
 from training.data.prepared import MOST_BYTES

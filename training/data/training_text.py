@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from training.corpus import EncodedText, ParallelText, encode_chunks, joined, refuse_empty
 from training.data import encoded_files
+from training.data.corpus import EncodedText, ParallelText, encode_chunks, joined, refuse_empty
 from training.data.folders import DataFolder
 from training.data.sentences import Counts
 from transformer.text.tokenizer import Tokenizer

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from training.corpus import CorpusError, ParallelText
+from training.data.corpus import CorpusError, ParallelText
 from training.evaluation.aer_result import Map, Maps, Result
 from training.evaluation.beside import require_place, store
 from training.evaluation.gold_links import Counts, Figures, GoldLinks, Link, Notation, read_gold

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from training.corpus import CorpusError, encode
+from training.data.corpus import CorpusError, encode
 from training.devices import inference_device
 from training.evaluation.comet import Comet
 from training.evaluation.held_out import read_held_out

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from training.corpus import CorpusError, read_files, read_lines
+from training.data.corpus import CorpusError, read_files, read_lines
 from training.evaluation.beside import store, write
 from training.evaluation.corpus_options import corpus_options, load_translator
 from transformer import InputError, Translator

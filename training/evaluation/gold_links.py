@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from training.corpus import CorpusError, ParallelText, read_lines
+from training.data.corpus import CorpusError, ParallelText, read_lines
 
 Link: TypeAlias = tuple[int, int]
 """A word of the source and one of the translation, from 0, as `str.split()` counts."""

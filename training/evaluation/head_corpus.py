@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from training.batching import Batch, TokenBatches, make_batch
-from training.corpus import EncodedText
+from training.data.batches import Batch, TokenBatches, make_batch
+from training.data.corpus import EncodedText
 from training.validation import translate_all
 from transformer.analysis.axes import LabelledWeights
 from transformer.analysis.corpus.corpus_roles import SentenceMeasures, measure_sentence

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from training.corpus import CorpusError, read_lines
+from training.data.corpus import CorpusError, read_lines
 from transformer import Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.corpus_roles import LARGEST_OFFSET, measure_sentence

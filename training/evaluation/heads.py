@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from training.corpus import EncodedText, encode, read_files
+from training.data.corpus import EncodedText, encode, read_files
 from training.evaluation.beside import store, write
 from training.evaluation.corpus_options import corpus_options, load_translator
 from training.evaluation.head_corpus import (

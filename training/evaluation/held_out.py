@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from training.corpus import CorpusError, ParallelText, read_files
+from training.data.corpus import CorpusError, ParallelText, read_files
 
 
 def read_held_out(source_path: Path, target_path: Path) -> ParallelText:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training import runlog
-from training.runlog import RunLogError
+from training.run import journal
+from training.run.journal import RunLogError
 from transformer import ConfigError, TransformerConfig
 from transformer.files.installed import ASSETS
 from viz.app.paper_tables import BASE, BIG, TABLE_3, PaperRow
@@ -48,7 +48,7 @@ def read(folder: Path) -> TrainedRow | str:
     try:
         shape = json.loads((folder / "config.json").read_text("utf-8"))
         config = TransformerConfig.from_dict(shape)
-        records = runlog.read(folder / "run.jsonl")
+        records = journal.read(folder / "run.jsonl")
         measured = [record for record in records if "validation_bleu" in record]
         if not measured:
             return f"{folder.name}/run.jsonl holds no validation yet: reload when it does."

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from training.runlog import Record
+from training.run.journal import Record
 from training.schedule import cooldown_left, learning_rate
 from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
 from viz.figures.colors import CURVE_COLORS, GREY

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.corpus import ParallelText
 from training.data.cleaning import KEPT, REPEATED, TOO_LONG, UNLIKE, Cleaner, Cleaning, counts
+from training.data.corpus import ParallelText
 
 sides = st.text(st.sampled_from("ab  "), max_size=9)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from training.corpus import EncodedText
+from training.data.corpus import EncodedText
 from training.data.encoded_files import NAMES, EncodedFiles, arrays, checksums, mapped_text
 from training.data.sentences import Sentences
 

@@ -14,10 +14,9 @@ import pytest
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
-from training import corpus
-from training.corpus import CorpusError, EncodedText
+from training.data import corpus, preparation
 from training.data import encoding as text_encoding
-from training.data import preparation
+from training.data.corpus import CorpusError, EncodedText
 from training.data.encoded_files import EncodedFiles
 from training.data.lock import locked
 from training.data.preparation import unfinished

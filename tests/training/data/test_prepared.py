@@ -9,7 +9,7 @@ import pytest
 from tests.training.conftest import RECIPE
 from tests.training.preparing import prepared_text
 from training.config import RunConfig
-from training.corpus import CorpusError, read_validation_text
+from training.data.corpus import CorpusError, read_validation_text
 from training.data.folders import DataFolder, read_training_texts
 from training.data.prepared import FILES, MANIFEST, is_prepared, open_prepared, prepared_among
 from training.data.training_text import encode_texts

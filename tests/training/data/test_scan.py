@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import write_pairs
-from training import corpus
-from training.corpus import CorpusError
+from training.data import corpus
 from training.data.cleaning import KEPT, TOO_LONG, Cleaning
+from training.data.corpus import CorpusError
 from training.data.folders import DataFolder
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan
 

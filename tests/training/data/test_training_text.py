@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import sentence_pairs
-from training.batching import TokenBatches
-from training.corpus import CorpusError, EncodedText, ParallelText, encode
+from training.data.batches import TokenBatches
+from training.data.corpus import CorpusError, EncodedText, ParallelText, encode
 from training.data.folders import DataFolder
 from training.data.sentences import Sentences
 from training.data.training_text import Part, TrainingText, encode_texts
@@ -72,7 +72,7 @@ def test_draws_differ_by_epoch_seed_and_part_and_repeat_in_another_process() -> 
     assert here[:25] != [row - 50 for row in here[25:]]
     code = (
         "from training.data.training_text import Part, TrainingText\n"
-        "from training.corpus import EncodedText\n"
+        "from training.data.corpus import EncodedText\n"
         "from training.data.sentences import Sentences\n"
         "text = EncodedText(Sentences(), Sentences())\n"
         "print(TrainingText(text, (Part(50, 0.5), Part(50, 0.5))).rows(1, 0).tolist())"

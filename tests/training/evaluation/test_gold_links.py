@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from training.corpus import CorpusError, ParallelText
+from training.data.corpus import CorpusError, ParallelText
 from training.evaluation.gold_links import Counts, GoldLinks, Notation, read_gold
 
 FROM_ZERO = Notation()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.runlog import Record
+from training.run.journal import Record
 from training.schedule import learning_rate
 from viz.draw.palette import COLOR
 from viz.figures.training import (

@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from training import runlog
+from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
 from viz.app.charts import altair_chart
@@ -112,7 +112,7 @@ def _curves(
 
 
 def _used() -> tuple[list[int], list[float]]:
-    records = [record for record in runlog.read(BUNDLED / "run.jsonl") if "lr" in record]
+    records = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
     return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]
 
 

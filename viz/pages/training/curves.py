@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from training import runlog
-from training.runlog import LOG, Record, RunLogError
+from training.run import journal
+from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
 from viz.app.charts import altair_chart
 from viz.app.explanations import code_line, explain
@@ -145,7 +145,7 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
         if steps:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
-            lines += _schedule(runlog.plan(records))
+            lines += _schedule(journal.plan(records))
         if measured:
             lines.append(
                 f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "

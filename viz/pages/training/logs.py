@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from training.runlog import Log, read_foreign
+from training.run.journal import Log, read_foreign
 from viz.app.memory import memo, state_of_file
 
 MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from training.runlog import MAX_STEP
+from training.run.journal import MAX_STEP
 from transformer import KINDS, AttentionTrace, CheckpointError
 from viz.app.memory import memo, state_of_file
 from viz.pages.training.runs import is_inside

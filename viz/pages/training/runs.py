@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from training import runlog
-from training.runlog import LOG, RunLogError
+from training.run import journal
+from training.run.journal import LOG, RunLogError
 from transformer.files.installed import BUNDLED
 from viz.pages.training import logs
 
@@ -72,7 +72,7 @@ def is_live(folder: Path) -> bool:
     # the log of a run that is done is fresh, too, where the folder has just been copied; the last
     # that it writes is the validation of the last step that it planned
     records = found.records
-    planned = runlog.plan(records).get("steps")
+    planned = journal.plan(records).get("steps")
     return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
-from training import runlog
+from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
 
@@ -76,6 +76,6 @@ def test_the_used_rate_is_that_of_the_bundled_run() -> None:
     from viz.pages.schedule.page import _used
 
     steps, rates = _used()
-    logged = {r["step"]: r["lr"] for r in runlog.read(BUNDLED / "run.jsonl") if "lr" in r}
+    logged = {r["step"]: r["lr"] for r in journal.read(BUNDLED / "run.jsonl") if "lr" in r}
     assert dict(zip(steps, rates, strict=True)) == logged
     assert len(logged) > 50

@@ -14,8 +14,8 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import ROOT, texts
-from training import runlog
 from training.config import RunConfig
+from training.run import journal
 from transformer.files.installed import BUNDLED
 from viz.pages.training import curves
 from viz.pages.training.runs import RUNS_VARIABLE
@@ -55,7 +55,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path / "experiments"))
     folder = tmp_path / "experiments" / "mine"
     folder.mkdir(parents=True)
-    log = runlog.RunLog(folder / "run.jsonl")
+    log = journal.RunLog(folder / "run.jsonl")
     log.write(step=0, parameters=10, d_model=8, warmup=4, lr_factor=1.0, steps=9, cooldown=0)
     for step in (1, 2, 3):
         log.write(step=step, epoch=0, loss=4.0 - step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
@@ -67,18 +67,18 @@ def test_opens_with_the_bundled_run() -> None:
     app = opened()
     assert app.multiselect(key="runs").value == ["bundled"]
     (drawn,) = losses(app).values()
-    logged = runlog.read(BUNDLED / "run.jsonl")
+    logged = journal.read(BUNDLED / "run.jsonl")
     expected = [r[f] for f in ("loss", "validation_loss") for r in logged if f in r]
     assert sorted(drawn) == sorted(expected)
-    planned = runlog.plan(logged)
+    planned = journal.plan(logged)
     assert f"warm-up of {planned['warmup']:,} steps" in app.caption[0].value
 
 
 def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
     card = " ".join((BUNDLED / "MODEL_CARD.md").read_text("utf-8").split())
     recipe = RunConfig.load(ROOT / "training/configs/demo-cpu.toml").recipe
-    records = runlog.read(BUNDLED / "run.jsonl")
-    planned = runlog.plan(records)
+    records = journal.read(BUNDLED / "run.jsonl")
+    planned = journal.plan(records)
     for name in ("steps", "cooldown", "warmup", "lr_factor"):
         assert planned[name] == getattr(recipe, name), name
     assert records[-1]["step"] == recipe.steps
@@ -105,7 +105,7 @@ def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
 def test_the_schedule_is_told_as_the_log_has_it(
     run: Path, plan: dict[str, float], expected: str
 ) -> None:
-    log = runlog.RunLog(run / "run.jsonl", after_step=3)
+    log = journal.RunLog(run / "run.jsonl", after_step=3)
     log.write(step=3, parameters=10, d_model=8, warmup=4, steps=9, **plan)
     assert expected in opened("runs/mine").caption[0].value.split("  \n")
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.app_test import texts
 from tests.viz.draw.message import decode
 from tests.viz.planted_trace import HEADS, LAYERS, planted
-from training import runlog
+from training.run import journal
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
@@ -61,7 +61,7 @@ def run(tmp_path: Path) -> Path:
         _at(step).save(folder / "probes" / f"step-{step:08d}-sentence-1.npz")
         if step > 1:
             _at(step, other=True).save(folder / "probes" / f"step-{step:08d}-sentence-2.npz")
-    log = runlog.RunLog(folder / "run.jsonl")
+    log = journal.RunLog(folder / "run.jsonl")
     for step in (50, 100, 250):
         log.write(step=step, loss=300 / step, lr=0.1, tokens_per_second=9.0, seconds=1.0)
     return folder

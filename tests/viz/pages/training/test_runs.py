@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from training import runlog
+from training.run import journal
 from transformer.files.installed import BUNDLED
 from viz.pages.training.probes import find
 from viz.pages.training.runs import (
@@ -103,7 +103,7 @@ def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
 
 
 def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
-    last = runlog.read(BUNDLED / "run.jsonl")[-1]["step"]
+    last = journal.read(BUNDLED / "run.jsonl")[-1]["step"]
     for kept in find(BUNDLED):
         assert min(kept) == 1
         assert max(kept) == last

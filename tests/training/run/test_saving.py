@@ -11,7 +11,7 @@ import torch
 
 from tests.training.conftest import RECIPE
 from tests.training.runs import command, same_weights, weights
-from training.state import Snapshot
+from training.run.state import Snapshot
 from training.train import main
 from training.update import Updater
 from transformer.checkpoints import checkpoint

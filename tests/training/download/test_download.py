@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.training.bad_server import Server, names, server
-from training import download
-from training.corpus import read_parallel
-from training.sources import SOURCES, Archive, Source
+from training.data.corpus import read_parallel
+from training.download import __main__
+from training.download.sources import SOURCES, Archive, Source
 
 __all__ = ["server"]  # a fixture: used by name
 
@@ -63,7 +63,7 @@ def multi30k(server: Server) -> Server:
 
 def _run(server: Server, name: str, out: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Run the command; what it prints, or the one sentence of its failure."""
-    status = download.main([name, "--out", str(out), "--mirror", server.address])
+    status = __main__.main([name, "--out", str(out), "--mirror", server.address])
     printed = capsys.readouterr()
     if status == 0:
         return printed.out
@@ -161,7 +161,7 @@ def test_text_that_is_there_already_is_not_written_over(
     multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "train.en").write_text("Mine.\n")
-    assert download.main(["tatoeba", "--out", str(tmp_path), "--mirror", multi30k.address]) == 2
+    assert __main__.main(["tatoeba", "--out", str(tmp_path), "--mirror", multi30k.address]) == 2
     assert "holds a train.en already that is not tatoeba" in capsys.readouterr().err
     assert (tmp_path / "train.en").read_text() == "Mine.\n"
 
@@ -209,7 +209,7 @@ def test_wmt14_is_put_together_from_its_archives(
         archives=tuple(Archive(url=archive.url) for archive in real.archives),
         texts=tuple(replace(text, pairs=None) for text in real.texts),
     )
-    monkeypatch.setattr(download, "SOURCES", (small,))
+    monkeypatch.setattr(__main__, "SOURCES", (small,))
     files: dict[str, dict[str, str]] = {}
     for text in real.texts:
         for where, word in ((text.english, "English"), (text.german, "German")):
@@ -280,7 +280,7 @@ def test_a_published_checksum_is_checked(
         sha256=hashlib.sha256(multi30k.files["/multi30k/train.en.gz"]).hexdigest(),
     )
     published = replace(real, archives=(first, *real.archives[1:]))
-    monkeypatch.setattr(download, "SOURCES", (published,))
+    monkeypatch.setattr(__main__, "SOURCES", (published,))
     multi30k.mischief = ["reversed"] * 4
     error = _run(multi30k, "multi30k", tmp_path, capsys)
     assert "train.en.gz does not have the SHA-256 that was published" in error
@@ -301,7 +301,7 @@ def test_no_network_is_one_sentence(
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
-    assert download.main(["multi30k", "--out", str(tmp_path)]) == 2
+    assert __main__.main(["multi30k", "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert "raw.githubusercontent.com" in error
     assert error.endswith(
@@ -331,11 +331,11 @@ def test_a_mirror_must_be_an_address(
 ) -> None:
     for odd, said in ((address, "is no address of a folder"), ("file:///etc", "must begin with")):
         with pytest.raises(SystemExit) as stopped:
-            download.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
+            __main__.main(["multi30k", "--out", str(tmp_path / "x"), "--mirror", odd])
         assert stopped.value.code == 2
         assert said in capsys.readouterr().err
     for fine in ("https://example.org/texts/", "http://127.0.0.1:8000", "http://[::1]:80/a"):
-        assert download._address(fine) == fine.rstrip("/")
+        assert __main__._address(fine) == fine.rstrip("/")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"no checksum\n", b"0" * 2**21])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.runlog import RunLog, RunLogError, parse, plan, read, read_foreign
+from training.run.journal import RunLog, RunLogError, parse, plan, read, read_foreign
 
 
 def test_records_come_back_in_order(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.bpe_dropout import BpeDropout
 from training.config import Recipe
-from training.corpus import CorpusError, EncodedText
+from training.data.corpus import CorpusError, EncodedText
 from training.data.sentences import Counts, Sentences, spans
+from training.data.subword_sampling import BpeDropout
 from training.data.training_text import TrainingText
 from training.devices import ProcessInfo
 from transformer.config import BOS, EOS, PAD

@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 
 from training.config import Recipe, RunConfig
 from training.devices import ProcessInfo
-from training.progress import Progress
+from training.run.progress import Progress
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
 from transformer.files.atomic import backup_path, replace_folder

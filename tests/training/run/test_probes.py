@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from training.probes import PROBES, is_probe_step, save_probes
+from training.run.probes import PROBES, is_probe_step, save_probes
 from transformer import KINDS, AttentionTrace, Tokenizer, Transformer
 from transformer.text.tokenizer import with_end
 from transformer.traces.capture import capture

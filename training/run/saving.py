@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import torch
 from torch import distributed
 
-from training.average import CHECKPOINTS, checkpoints
-from training.background import Background
 from training.devices import ProcessInfo
-from training.progress import Progress
-from training.state import Identity, Snapshot, load_state
+from training.run.progress import Progress
+from training.run.state import Identity, Snapshot, load_state
 from training.update import Updater
 from transformer.checkpoints import checkpoint
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
 
 STATE = "state"
+
+
+CHECKPOINTS = "checkpoints"
+"""The folder of a run that holds its checkpoints."""
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """List the complete checkpoints of a run, oldest first.
+
+    One that was not finished when the run was killed has a longer name.
+    """
+    return sorted((run / CHECKPOINTS).glob("step-" + "[0-9]" * 8))
 
 
 class Saver:
@@ -150,3 +162,29 @@ def _copy_of(model: Transformer) -> Transformer:
 
 def _step(folder: Path) -> int:
     return int(folder.name.removeprefix("step-"))
+
+
+class Background:
+    """Does one job at a time; what goes wrong in it is kept until somebody asks."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="files")
+        self._job: Future[None] | None = None
+
+    def start(self, job: Callable[[], None]) -> None:
+        """Begin a job, after the one before; whoever starts one has asked for its failure."""
+        self._job = self._thread.submit(job)
+
+    def failure(self, *, wait: bool) -> BaseException | None:
+        """What went wrong in the last job, as far as it is done.
+
+        Args:
+            wait: until it is done.
+        """
+        if self._job is None or not (wait or self._job.done()):
+            return None
+        return self._job.exception()
+
+    def close(self) -> None:
+        """Wait for the last job, and end the thread."""
+        self._thread.shutdown(wait=True)

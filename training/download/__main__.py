@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pooch
 import requests
 
-from training.extract import (
+from training.download.extract import (
     DAMAGED,
     PROCESSORS,
     DownloadError,
@@ -23,7 +23,7 @@ from training.extract import (
     removed,
     write_splits,
 )
-from training.sources import SOURCES, Archive, Source
+from training.download.sources import SOURCES, Archive, Source
 from transformer.cli import command
 from transformer.cli.arguments import Parser
 from transformer.errors import unreadable, unwritable

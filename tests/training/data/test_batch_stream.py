@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from training.batching import BatchStream, UpdateBatches
 from training.config import Recipe
-from training.corpus import CorpusError, read_parallel
+from training.data.batches import BatchStream, UpdateBatches
+from training.data.corpus import CorpusError, read_parallel
 from training.data.folders import DataFolder
 from training.data.training_text import TrainingText, encode_texts
 from training.devices import ProcessInfo

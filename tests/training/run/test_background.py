@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from training.background import Background
+from training.run.saving import Background
 
 
 def test_a_job_is_not_waited_for_and_its_failure_is_kept() -> None:

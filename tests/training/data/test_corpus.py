@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.training.conftest import sentence_pairs, write_pairs
-from training import corpus
-from training.corpus import (
+from training.data import corpus
+from training.data.corpus import (
     CorpusError,
     ParallelText,
     encode,

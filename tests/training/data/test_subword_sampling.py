@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.training.conftest import sentence_pairs
-from training import bpe_dropout
-from training.bpe_dropout import BpeDropout, draws
-from training.corpus import CorpusError, EncodedText, ParallelText, encode
+from training.data import subword_sampling
+from training.data.corpus import CorpusError, EncodedText, ParallelText, encode
 from training.data.sentences import Sentences
+from training.data.subword_sampling import BpeDropout, draws
 from training.data.training_text import Part, TrainingText
 from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
@@ -88,7 +88,7 @@ def cut_one_by_one(tokenizer: Tokenizer, lines: list[str], dropout: float) -> li
         for place, word in enumerate(words):
             stream = draws(draws(key, number), place)
 
-            def skips(n: int, stream: bpe_dropout.Streams = stream) -> bool:
+            def skips(n: int, stream: subword_sampling.Streams = stream) -> bool:
                 return float(draws(stream, n)[0]) / 2**64 < dropout
 
             pieces = list(word)
@@ -150,8 +150,8 @@ def test_the_cut_follows_from_seed_and_number_of_the_line_alone(
     for other in ((2, 0, 0), (1, 1, 0), (1, 0, 1)):
         again = sampled(tokenizer, lines, 0.3, other)
         assert sum(a == b for a, b in zip(cut, again, strict=True)) < 20
-    monkeypatch.setattr(bpe_dropout, "LINES_AT_ONCE", 7)
-    monkeypatch.setattr(bpe_dropout, "CHARACTERS_AT_ONCE", 9)
+    monkeypatch.setattr(subword_sampling, "LINES_AT_ONCE", 7)
+    monkeypatch.setattr(subword_sampling, "CHARACTERS_AT_ONCE", 9)
     assert sampled(tokenizer, lines, 0.3) == cut
     sampler = BpeDropout(tokenizer, 0.3)
     alone = Sentences(tokenizer.encode_all(lines[:1]))
@@ -169,7 +169,7 @@ def test_any_process_cuts_the_same(tokenizer: Tokenizer, tmp_path: Path) -> None
 import sys
 from pathlib import Path
 import numpy as np
-from training.bpe_dropout import BpeDropout
+from training.data.subword_sampling import BpeDropout
 from training.data.sentences import Sentences
 from transformer.text.tokenizer import Tokenizer
 folder = Path(sys.argv[1])
@@ -230,7 +230,7 @@ def test_a_text_is_cut_alike_some_lines_at_a_time_and_leaves_no_file(
     text = TrainingText(plain, (Part(130), Part(len(plain) - 130)))
     dropout = BpeDropout(tokenizer, 0.2)
     whole = dropout.sample_text(text, (1, 0), 21)
-    monkeypatch.setattr(bpe_dropout, "LINES_AT_ONCE", 7)
+    monkeypatch.setattr(subword_sampling, "LINES_AT_ONCE", 7)
     parts = dropout.sample_text(text, (1, 0), 21)
     assert parts.fingerprint == whole.fingerprint
     assert parts.parts == whole.parts

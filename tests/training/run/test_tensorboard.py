@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.transformer.reference import is_one_sentence
-from training.runlog import Record
-from training.tensorboard import TensorBoard
+from training.run.journal import Record, TensorBoard
 from transformer import ConfigError
 
 EVENTS: Any = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")

@@ -19,8 +19,8 @@ from xml.sax.saxutils import unescape
 
 import pooch
 
-from training.corpus import SOURCE, TARGET
-from training.sources import Source, Text
+from training.data.corpus import SOURCE, TARGET
+from training.download.sources import Source, Text
 from transformer.errors import HeadlightError
 
 HELD_OUT_SEED = 1

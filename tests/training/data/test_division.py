@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from training.batching import Division, cut, empty_batch
 from training.config import Recipe
+from training.data.batches import Division, cut, empty_batch
 from training.update import SummedLoss
 from transformer.config import TransformerConfig
 from transformer.model import Transformer

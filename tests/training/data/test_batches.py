@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from training.batching import TokenBatches, make_batch
-from training.corpus import EncodedText
+from training.data.batches import TokenBatches, make_batch
+from training.data.corpus import EncodedText
 from training.data.sentences import Sentences
 from transformer.config import BOS, EOS, PAD
 

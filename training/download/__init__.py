@@ -1,0 +1,1 @@
+"""Download of the public training texts."""

@@ -27,7 +27,7 @@ from transformer.config import BOS, EOS, PAD, UNK
 from transformer.errors import ConfigError
 from transformer.text.tokenizer import Tokenizer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = ParallelText(*(list(side) for side in zip(*sentence_pairs(300), strict=True)))
 SEED = (1, 0, 0)
 # what normalisation changes, what is unknown, and characters that mean something to SentencePiece

@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from viz.app import address, first_page, garbage, models, navigation, sentence_bar
+from viz.app.cache import garbage
+from viz.app.chrome import first_page
+from viz.app.links import address, navigation
+from viz.app.models import menu
+from viz.app.sentence import sentence_bar
 from viz.pages import (
     architecture,
     heads,
@@ -41,7 +45,7 @@ def main() -> None:
     path = page.url_path or "translate"
     address.prepare(path)
     heading = st.container(key="page-name")
-    with models.kept_for_run():
+    with menu.kept_for_run():
         try:
             sentence_bar.show(path)
             navigation.name_page(heading, path, st.session_state[sentence_bar.TEXT])

@@ -18,7 +18,7 @@ from benchmarks.made_trace import made_trace
 from transformer import Translator
 from transformer.analysis.alignment_settings import Row, read_alignment
 from transformer.cli.arguments import whole_number
-from viz.app.model_folders import CHECKPOINT_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import display_tokens
 
 # twenty words each, none of them shown twice, so that no cache answers

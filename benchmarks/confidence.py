@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.machine import describe
 from transformer import Translator
 from transformer.decoding import BEAM_SIZE
-from viz.app.source_box import EXAMPLES
+from viz.app.sentence.source_box import EXAMPLES
 
 CAPTIONS = """A man in a yellow jacket is walking his dog along the beach.
 Two women are sitting at a table and drinking coffee.

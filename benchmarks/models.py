@@ -19,9 +19,8 @@ from benchmarks.marian_folders import write_folder
 from transformer import InputError, Translator
 from transformer.cli.arguments import whole_number
 from transformer.files.installed import ASSETS
-from viz.app.model_cache import size_of_model
-from viz.app.model_folders import BUNDLED_NAME, MODELS_VARIABLE
-from viz.app.models import MEMORY_VARIABLE
+from viz.app.models.menu import BUNDLED_NAME, MEMORY_VARIABLE, MODELS_VARIABLE
+from viz.app.models.model_cache import size_of_model
 from viz.draw.labels import display_tokens
 
 NAME = "opus-mt-74M"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing.context import ForkServerContext
 
-from viz.app.navigation import TITLES
+from viz.app.links.navigation import TITLES
 
 TRAINING = ["training.train", "torch._dynamo", "torch.distributed"]  # Adam imports _dynamo
 SERVING = [
@@ -16,7 +16,7 @@ SERVING = [
     "streamlit.web.server.starlette.starlette_server",
     "altair",
     "transformer.translator",
-    "viz.app.first_page",
+    "viz.app.chrome.first_page",
     *(f"viz.pages.{path}" for path in TITLES),
 ]
 

@@ -76,7 +76,7 @@ def test_it_holds_the_packages_and_their_files_and_nothing_else(wheel):
     assert names == wanted
     for name in (
         "headlight/assets/model/model.safetensors", "headlight/assets/model/MANIFEST.json",
-        "training/configs/demo.toml", "viz/app/style/page.css", "transformer/py.typed",
+        "training/configs/demo.toml", "viz/app/chrome/style/page.css", "transformer/py.typed",
     ):  # fmt: skip
         assert name in names  # an empty checkout would match an empty wheel
 

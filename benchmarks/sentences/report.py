@@ -246,7 +246,7 @@ def _render(name: str, url: dict[str, str]) -> AppTest:
 def _script(name: str) -> None:
     import importlib
 
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
 
     sentence_bar.show(name)
     importlib.import_module(f"viz.pages.{name}").show()

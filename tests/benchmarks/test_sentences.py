@@ -13,7 +13,7 @@ from benchmarks.sentences.facts import Marked
 from benchmarks.sentences.report import agrees, compare
 from benchmarks.sentences.views import View
 from tests.viz.conftest import _packages_are_scanned_once
-from viz.app.model_folders import CHECKPOINT_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 __all__ = ["_packages_are_scanned_once"]  # a fixture of every test here
 

@@ -20,7 +20,7 @@ from tests.browser.servers import APP, served
 from tests.browser.spy import SPY
 from tests.viz.trained_model import trained_folder
 from transformer import Translator
-from viz.app.model_folders import CHECKPOINT_VARIABLE, MODELS_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize

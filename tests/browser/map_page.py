@@ -31,7 +31,7 @@ SCRIPT = """
 import streamlit as st
 from tests.browser.map_page import LABELS, READ, planted
 from transformer.text.languages import OURS
-from viz.app.mounts import mount
+from viz.app.chrome.mounts import mount
 from viz.draw.attention_map import encode_map
 
 st.set_page_config(layout="wide")

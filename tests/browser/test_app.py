@@ -18,7 +18,7 @@ from tests.browser.app_page import (
 )
 from transformer import Translator
 from transformer.analysis.alignment_settings import read_alignment
-from viz.app.source_box import EXAMPLES
+from viz.app.sentence.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ PARTS = every(24, 20)
 SCRIPT = """
 import streamlit as st
 from transformer.analysis.heads.head import Head
-from viz.app.mounts import mount_grid
+from viz.app.chrome.mounts import mount_grid
 from viz.draw.head_grid import encode_grid
 from tests.browser.grid_page import every
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.browser.app_page import PATIENCE, enter, until, url
 from tests.browser.servers import APP, served
-from viz.app.model_folders import CHECKPOINT_VARIABLE
-from viz.app.source_box import EXAMPLES
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.app.sentence.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, WebSocketRoute

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.app_page import SENTENCE, german, until, url
 from transformer import Translator
-from viz.app.source_box import EXAMPLES
+from viz.app.sentence.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, enter
-from viz.app.navigation import TITLES
+from viz.app.links.navigation import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.app_page import PATIENCE, SENTENCE, enter, german, until, url
-from viz.app.source_box import EXAMPLES
+from viz.app.sentence.source_box import EXAMPLES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

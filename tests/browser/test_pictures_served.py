@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 from transformer.text.languages import OURS
 from transformer.trace import Labels
-from viz.app.mounts import mount
+from viz.app.chrome.mounts import mount
 from viz.draw.attention_map import encode_map
 from viz.draw.ribbons import encode_ribbons
 

@@ -21,7 +21,7 @@ from tests.browser.app_page import (
 from tests.browser.servers import APP, served
 from transformer import Translator
 from transformer.analysis.alignment_settings import read_alignment
-from viz.app.model_folders import CHECKPOINT_VARIABLE
+from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

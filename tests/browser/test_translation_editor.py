@@ -29,7 +29,7 @@ import time
 import streamlit as st
 from tests.browser.test_translation_editor import pieces_of
 from transformer.text.languages import OURS
-from viz.app.mounts import mount_editor
+from viz.app.chrome.mounts import mount_editor
 from viz.draw.translation_editor import Edited, Forced, encode_editor
 
 state = st.session_state

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { replaceText } from "../../viz/draw/js/translation_editor/field.js";
 
-const SCRIPT = readFileSync(new URL("../../viz/app/js/history.js", import.meta.url), "utf8");
+const SCRIPT = readFileSync(new URL("../../viz/app/chrome/js/history.js", import.meta.url), "utf8");
 
 class Field {
   value = "Zwei";

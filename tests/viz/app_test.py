@@ -17,7 +17,8 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.checkpoints.domain import Domain
-from viz.app import cached_results, model_folders
+from viz.app.cache import cached_results
+from viz.app.models import menu
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +43,7 @@ def serve(trained_folder: Path) -> Iterator[Callable[..., AppTest]]:
     with pytest.MonkeyPatch.context() as patch:
 
         def open_(page=None, *, checkpoint: Path = trained_folder, **url: str) -> AppTest:
-            patch.setenv(model_folders.CHECKPOINT_VARIABLE, str(checkpoint))
+            patch.setenv(menu.CHECKPOINT_VARIABLE, str(checkpoint))
             if page is None:
                 app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
             else:
@@ -85,7 +86,7 @@ def given_translations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def heads_page() -> None:
     """AppTest cannot walk to a page; this is the way there."""
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import heads
 
     sentence_bar.show("page")

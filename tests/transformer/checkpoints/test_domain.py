@@ -10,7 +10,7 @@ import pytest
 from transformer import CheckpointError, Translator
 from transformer.checkpoints import domain
 from transformer.decoding import Hypothesis
-from viz.app.source_box import EXAMPLES
+from viz.app.sentence.source_box import EXAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from tests.viz.app_test import heads_page, in_url, texts
 from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis.alignment_settings import read_alignment
-from viz.app import cached_results, source_box
+from viz.app.cache import cached_results
+from viz.app.sentence import source_box
 from viz.draw.labels import display_tokens
 
 NO_PICTURE = "Without a translation there is nothing to draw."

@@ -12,9 +12,9 @@ from streamlit.util import calc_hash
 
 from tests.transformer.checkpoints.marian import marian_folder
 from transformer import Translator
-from viz.app.model_folders import CHECKPOINT_VARIABLE
-from viz.app.navigation import TITLES
-from viz.app.role_views import VIEW, WHY
+from viz.app.links.navigation import TITLES
+from viz.app.links.role_views import VIEW, WHY
+from viz.app.models.menu import CHECKPOINT_VARIABLE
 from viz.draw.labels import quoted
 from viz.pages.architecture.drawing import VIEW as ARCHITECTURE_VIEW
 from viz.pages.architecture.page import PARAMETERS

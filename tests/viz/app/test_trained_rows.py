@@ -8,7 +8,7 @@ import pytest
 
 from transformer import TransformerConfig, Translator
 from transformer.files.installed import BUNDLED
-from viz.app.trained_rows import TrainedRow, changes, common_base, paper_row_of, read, read_all
+from viz.app.model_variations import TrainedRow, changes, common_base, paper_row_of, read, read_all
 
 TWIN: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 128, "d_ff": 256, "h": 4}
 

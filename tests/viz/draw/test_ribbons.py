@@ -65,7 +65,7 @@ SCRIPT = """
 import numpy as np
 from tests.viz.draw.test_ribbons import FIRST, LABELS
 from transformer.text.languages import OURS
-from viz.app.mounts import mount
+from viz.app.chrome.mounts import mount
 from viz.draw.ribbons import encode_ribbons
 
 heads = [("L1 H1", FIRST), ("L1 H2", FIRST)]

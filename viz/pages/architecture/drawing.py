@@ -12,12 +12,13 @@ from transformer import AttentionTrace, Transformer, TransformerConfig
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES, Flow, flow
-from viz.app import navigation, sentence_bar
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import HEAD, KIND, pick_layer
-from viz.app.memory import memo_per_trace
-from viz.app.mounts import mount, mount_architecture
-from viz.app.origin import origin_of
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import HEAD, KIND, pick_layer
+from viz.app.chrome.mounts import mount, mount_architecture
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.origin import origin_of
 from viz.draw.architecture import DrawnBox, encode_architecture
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption

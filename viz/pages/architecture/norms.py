@@ -17,14 +17,14 @@ from transformer.analysis.paper.norms import (
     norm_values,
 )
 from transformer.layers import AddAndNorm
-from viz.app import further_sentences, sentence_bar
-from viz.app.cached_results import trace_identity
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import pick_layer
-from viz.app.memory import memo_per_trace
-from viz.app.mounts import mount
-from viz.app.origin import batch_caption
+from viz.app.cache.cached_results import trace_identity
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import pick_layer
+from viz.app.chrome.mounts import mount
+from viz.app.sentence import further_sentences, sentence_bar
+from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
 from viz.draw.tensor_strip import encode_strip

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.fields import choose_one
+from viz.app.chrome.fields import choose_one
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 

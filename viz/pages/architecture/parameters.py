@@ -15,10 +15,10 @@ from transformer.analysis.paper.counting import (
     parameters_of_model,
 )
 from transformer.checkpoints.marian.tokenizer import MarianTokenizer
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.memory import memo
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.sentence import sentence_bar
 from viz.pages.architecture.parameters_chart import millions, parts_chart
 
 PREFIX = "arch_"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from viz.app.paper_tables import BASE, BIG, SHAPE, SYMBOLS, TABLE_3
+from viz.app.model_variations import BASE, BIG, SHAPE, SYMBOLS, TABLE_3
 
 TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
     ("ByteNet", "23.75", "", "", ""),

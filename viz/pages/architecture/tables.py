@@ -6,11 +6,10 @@ import streamlit as st
 
 from transformer.config import TransformerConfig
 from transformer.files.installed import BUNDLED
-from viz.app import trained_rows
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.paper_tables import BASE, TABLE_3, PaperRow, describe_change
-from viz.app.trained_rows import TrainedRow
+from viz.app import model_variations
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.model_variations import BASE, TABLE_3, PaperRow, TrainedRow, describe_change
 from viz.pages.architecture.difference_chart import PANELS, difference_chart
 from viz.pages.architecture.parameters_chart import millions
 from viz.pages.architecture.table_frames import table_2, table_3
@@ -21,8 +20,8 @@ HERE = ("here", "PPL here", "BLEU here", "params here")
 
 def show() -> None:
     """Draw the view."""
-    rows, wrong = trained_rows.read_all()
-    base = trained_rows.common_base(rows)
+    rows, wrong = model_variations.read_all()
+    base = model_variations.common_base(rows)
     placed = {} if base is None else _placed(rows, base)
     picture, beside = st.columns([2, 1], gap="large")
     with picture:
@@ -51,7 +50,7 @@ def _placed(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedR
     """What was trained here by the name of the paper's row that it stands beside."""
     placed: dict[str, list[TrainedRow]] = {}
     for row in rows:
-        if (paper := trained_rows.paper_row_of(row, base)) is not None:
+        if (paper := model_variations.paper_row_of(row, base)) is not None:
             placed.setdefault(paper.name, []).append(row)
     return placed
 
@@ -81,7 +80,7 @@ def _differences(placed: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
 
 def _pair(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
     """Such as `(B) d_k = 16, here 8`: one name for both dots of a row."""
-    (value,) = trained_rows.changes(row, base).values()
+    (value,) = model_variations.changes(row, base).values()
     if paper.change[1] == value:
         return paper.name
     return f"{paper.name}, here {value:g}" if isinstance(value, int | float) else paper.name
@@ -104,7 +103,7 @@ def _third(
         key="arch-table-3",
     )
     for row in rows:
-        if base is not None and trained_rows.paper_row_of(row, base) is not None:
+        if base is not None and model_variations.paper_row_of(row, base) is not None:
             continue
         st.text(
             f"{row.name}, in no row of the paper: perplexity {row.perplexity:.2f}, "
@@ -123,7 +122,7 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 
 
 def _change(row: TrainedRow, base: TrainedRow) -> str:
-    differ = trained_rows.changes(row, base)
+    differ = model_variations.changes(row, base)
     return ", ".join(describe_change(field, value) for field, value in differ.items()) or BASE
 
 
@@ -140,7 +139,7 @@ def _what_here(base: TrainedRow, count: int) -> str:
 
 
 def _bundled() -> None:
-    row = trained_rows.read(BUNDLED)
+    row = model_variations.read(BUNDLED)
     if isinstance(row, str):
         st.text(row)
         return

@@ -20,10 +20,10 @@ from transformer.analysis.paper.complexity import (
 )
 from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, whole_number
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.sentence import sentence_bar
 from viz.pages.architecture.work_chart import growth_chart, lengths
 
 MEASURED = ASSETS / "layers.json"

@@ -8,11 +8,12 @@ import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError
 from transformer.analysis.lenses import AnyLens
-from viz.app import cached_results, sentence_bar, source_box
-from viz.app.fields import text_field
-from viz.app.head_picker import UrlNames
-from viz.app.origin import origin_of
-from viz.app.other_model import pick_other
+from viz.app.cache import cached_results
+from viz.app.chrome.fields import text_field
+from viz.app.chrome.head_picker import UrlNames
+from viz.app.sentence import sentence_bar, source_box
+from viz.app.sentence.origin import origin_of
+from viz.app.sentence.other_model import pick_other
 from viz.draw.caption import Origin, head_caption
 from viz.draw.explorer_options import SecondMap
 from viz.draw.open_head import Heads, heads_of_kind, open_map

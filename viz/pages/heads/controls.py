@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Kind
 from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.lenses import AnyLens
-from viz.app.head_picker import (
+from viz.app.chrome.head_picker import (
     HEAD,
     UrlNames,
     choose,

@@ -19,11 +19,11 @@ from transformer.analysis.lenses.norm_lens import (
 from transformer.analysis.lenses.rollout import rollout
 from transformer.analysis.lenses.value_zeroing import value_zeroing
 from transformer.attention import MultiHeadAttention, attention_scores
-from viz.app import sentence_bar
-from viz.app.cached_results import identity, trace_identity
-from viz.app.explanations import code_line
-from viz.app.memory import memo
-from viz.app.progress import progress_bar
+from viz.app.cache.cached_results import identity, trace_identity
+from viz.app.cache.memory import memo
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.explanations import code_line
+from viz.app.sentence import sentence_bar
 from viz.draw.lens_words import LENS_NAMES, LENSES_BY_NAME, NORMS_BY_NAME
 
 LENS, SECOND_LENS = "lens", "lens2"

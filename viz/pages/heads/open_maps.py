@@ -11,11 +11,11 @@ from transformer import AttentionTrace
 from transformer.analysis.heads.removal import Removal
 from transformer.analysis.heads.removal_text import format_removals
 from transformer.text.languages import Languages
-from viz.app import navigation
-from viz.app.head_picker import in_link
-from viz.app.mounts import mount
-from viz.app.origin import origin_of
-from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.chrome.head_picker import in_link
+from viz.app.chrome.mounts import mount
+from viz.app.links import navigation
+from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.sentence.origin import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.explorer_options import SecondMap

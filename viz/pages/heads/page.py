@@ -11,13 +11,13 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
-from viz.app import sentence_bar
-from viz.app.explanations import explain
-from viz.app.fields import clamp_state
-from viz.app.head_picker import KIND
-from viz.app.memory import memo_per_trace
-from viz.app.mounts import mount_grid
-from viz.app.origin import origin_of
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.explanations import explain
+from viz.app.chrome.fields import clamp_state
+from viz.app.chrome.head_picker import KIND
+from viz.app.chrome.mounts import mount_grid
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.origin import origin_of
 from viz.draw.caption import lens_caption
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.head_grid import GridPart, encode_grid

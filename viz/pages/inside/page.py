@@ -20,13 +20,14 @@ from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, su
 from transformer.analysis.paper.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
-from viz.app import navigation, sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
-from viz.app.memory import memo_per_trace
-from viz.app.mounts import mount_inside
-from viz.app.origin import origin_of
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_head
+from viz.app.chrome.mounts import mount_inside
+from viz.app.links import navigation
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.origin import origin_of
 from viz.draw.caption import head_caption
 from viz.draw.inside_head import encode_inside
 from viz.draw.labels import display_tokens, head_title, row_names

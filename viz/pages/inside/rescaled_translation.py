@@ -8,8 +8,9 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.hooks import Hook
-from viz.app import cached_results, sentence_bar
-from viz.app.candidates import show_candidate
+from viz.app.cache import cached_results
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import show_candidate
 from viz.draw.formatting import format_number
 
 

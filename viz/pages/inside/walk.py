@@ -6,7 +6,7 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.scaling import Scale, factor
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.layers import AddAndNorm, DecoderLayer, EncoderLayer
-from viz.app.explanations import source_line
+from viz.app.chrome.explanations import source_line
 from viz.draw.inside_head import WalkStep
 from viz.draw.mathml import Node, fraction, root, row, sub, sub_sup, sum_over, sup, text_in
 

@@ -14,13 +14,13 @@ from transformer.analysis.paper.masking import MODEL_MASKS, MaskName
 from transformer.attention import attention_scores
 from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
-from viz.app import further_sentences, sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, clamp_state, whole_number
-from viz.app.head_picker import pick_kind
-from viz.app.mounts import mount_masks
-from viz.app.origin import batch_caption
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, clamp_state, whole_number
+from viz.app.chrome.head_picker import pick_kind
+from viz.app.chrome.mounts import mount_masks
+from viz.app.sentence import further_sentences, sentence_bar
+from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, row_names
 from viz.draw.mask_grids import MaskGrid, Row, encode_masks

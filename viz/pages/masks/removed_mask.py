@@ -9,10 +9,10 @@ import streamlit as st
 from transformer import AttentionTrace, Kind, Translator
 from transformer.analysis.batch import TraceBatch
 from transformer.analysis.paper.leaks import Leak, leak
-from viz.app.cached_results import trace_identity
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.memory import memo_per_trace
+from viz.app.cache.cached_results import trace_identity
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import capitalised
 from viz.pages.masks.charts import loss_chart, share_chart

@@ -9,10 +9,10 @@ import streamlit as st
 
 from transformer.analysis.paper import positions
 from transformer.embedding import sinusoidal_positions
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, whole_number
-from viz.app.memory import memo
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
 from viz.draw.formatting import format_number
 from viz.draw.labels import quoted
 from viz.figures.colors import CURVE_COLORS

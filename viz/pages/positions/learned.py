@@ -14,11 +14,10 @@ from transformer.analysis.paper.learned_positions import (
 )
 from transformer.analysis.paper.positions import cosines
 from transformer.embedding import Embedding, sinusoidal_positions
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.memory import memo, state_of_file
-from viz.app.paper_tables import TABLE_3
-from viz.app.trained_rows import ROWS, TrainedRow, read
+from viz.app.cache.memory import memo, state_of_file
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.model_variations import ROWS, TABLE_3, TrainedRow, read
 from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
 from viz.pages.positions.sentence import pick_stack
 

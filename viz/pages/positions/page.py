@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import HeadlightError
-from viz.app.fields import choose_one
+from viz.app.chrome.fields import choose_one
 from viz.pages.positions.formula import curves, encoding, rotation, similarity
 from viz.pages.positions.learned import learned
 from viz.pages.positions.sentence import beyond, sentence, without

@@ -20,12 +20,13 @@ from transformer.analysis.paper.positions import (
     shuffled_order,
 )
 from transformer.embedding import Embedding
-from viz.app import cached_results, sentence_bar
-from viz.app.candidates import MARKS, show_candidate
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, whole_number
-from viz.app.memory import memo_per_trace
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
 from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart

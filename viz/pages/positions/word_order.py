@@ -7,7 +7,8 @@ import streamlit as st
 from transformer import Translator
 from transformer.analysis.paper.positions import Edit
 from transformer.decoding.settings import SearchSettings
-from viz.app import cached_results, search_request, sentence_bar
+from viz.app.cache import cached_results
+from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import quoted
 
 PAIR = ("The dog bites the man.", "The man bites the dog.")

@@ -12,8 +12,8 @@ from transformer.decoding import NEVER_WRITTEN
 from transformer.errors import quoted as typed_text
 from transformer.text.tokenizer import SPECIAL, WORD_START
 from transformer.translation.score import Choice
-from viz.app.markdown import as_markdown
-from viz.app.memory import memo
+from viz.app.cache.memory import memo
+from viz.app.chrome.markdown import as_markdown
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens, quoted
 from viz.pages.roles.written_piece import make_unique

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from viz.app.fields import choose_one
-from viz.app.role_views import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
+from viz.app.chrome.fields import choose_one
+from viz.app.links.role_views import FAITHFUL, LAYERS, ROLES, TAKE_AWAY, VIEW, WHY
 from viz.pages.roles import corpus_roles, faithful, layer_by_layer, removal, why_this_word
 
 VIEWS: dict[str, Callable[[], None]] = {

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from transformer import Translator
 from transformer.analysis.corpus import head_report
 from transformer.analysis.corpus.head_report import HeadReport
-from viz.app.memory import memo, state_of_file
+from viz.app.cache.memory import memo, state_of_file
 
 
 def stored_report(translator: Translator) -> HeadReport | None:

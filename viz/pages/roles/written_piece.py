@@ -11,9 +11,9 @@ import streamlit as st
 from transformer import AttentionTrace, Translator
 from transformer.analysis.logits.alternatives import alternatives
 from transformer.translation.score import Choice
-from viz.app import address
-from viz.app.markdown import as_markdown
-from viz.app.memory import memo_per_trace
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.markdown import as_markdown
+from viz.app.links import address
 from viz.draw.labels import display_tokens
 
 WRITTEN = "written"

@@ -9,9 +9,9 @@ import streamlit as st
 from training.run import journal
 from training.schedule import learning_rate
 from transformer.files.installed import BUNDLED
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, whole_number
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
 from viz.draw.labels import quoted
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 

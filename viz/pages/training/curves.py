@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from training.run import journal
 from training.run.journal import LOG, Record, RunLogError
 from training.schedule import learning_rate
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
 from viz.draw.formatting import counted
 from viz.figures.training import (
     COLORS,

@@ -11,7 +11,7 @@ from transformer import KINDS, AttentionTrace, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
 from transformer.analysis.heads.roles import head_roles
-from viz.app.memory import memo_per_trace
+from viz.app.cache.memory import memo_per_trace
 from viz.draw.formatting import counted, format_number
 from viz.draw.labels import SCREEN_NAMES
 

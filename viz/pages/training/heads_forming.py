@@ -18,10 +18,10 @@ from transformer.analysis.heads.measures import MEASURES
 from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
 from transformer.text.languages import Languages
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
-from viz.app.mounts import mount, mount_grid
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
+from viz.app.chrome.mounts import mount, mount_grid
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from training.run.journal import Log, read_foreign
-from viz.app.memory import memo, state_of_file
+from viz.app.cache.memory import memo, state_of_file
 
 MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000
 """Of a log that the page reads: 2.5 million steps, where each fiftieth is logged."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.fields import choose_one
+from viz.app.chrome.fields import choose_one
 from viz.pages.training.curves import curves
 from viz.pages.training.heads_forming import heads_forming
 

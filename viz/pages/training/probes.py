@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from training.run.journal import MAX_STEP
 from transformer import KINDS, AttentionTrace, CheckpointError
-from viz.app.memory import memo, state_of_file
+from viz.app.cache.memory import memo, state_of_file
 from viz.pages.training.runs import is_inside
 
 Probes: TypeAlias = dict[int, Path]

@@ -8,12 +8,11 @@ import streamlit as st
 
 from transformer import AttentionTrace
 from transformer.translation.score import most_probable_others
-from viz.app.explanations import code_line
-from viz.app.late_clicks import say_late
-from viz.app.mounts import mount_bars
-from viz.app.origin import origin_of
-from viz.app.search_request import is_asked
-from viz.app.sentence_bar import BarTranslation
+from viz.app.chrome.explanations import code_line
+from viz.app.chrome.mounts import mount_bars, say_late
+from viz.app.sentence.origin import origin_of
+from viz.app.sentence.search_request import is_asked
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored

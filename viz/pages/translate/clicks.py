@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from transformer.config import EOS
 from transformer.text.tokenizer import SPECIAL, Tokenizer
-from viz.app import search_request
+from viz.app.sentence import search_request
 
 
 def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer import HeadlightError
-from viz.app import search_request
-from viz.app.late_clicks import say_late
-from viz.app.mounts import mount_editor
-from viz.app.search_request import SearchRequest
-from viz.app.sentence_bar import BarTranslation
+from viz.app.chrome.mounts import mount_editor, say_late
+from viz.app.sentence import search_request
+from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
 from viz.pages.translate.scored import scored

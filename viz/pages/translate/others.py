@@ -6,9 +6,9 @@ import streamlit as st
 
 from transformer.decoding import length_penalty
 from transformer.translation.result import Candidate
-from viz.app.candidates import MARKS, show_candidate
-from viz.app.explanations import code_line
-from viz.app.sentence_bar import BarTranslation
+from viz.app.chrome.explanations import code_line
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.formatting import format_number
 
 

@@ -8,9 +8,9 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.attention import MultiHeadAttention, attention_scores
 from transformer.decoding import BeamSearch
-from viz.app import sentence_bar
-from viz.app.explanations import code_line, explain
-from viz.app.late_clicks import show_late
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.mounts import show_late
+from viz.app.sentence import sentence_bar
 from viz.pages.translate.alternatives import show_alternatives
 from viz.pages.translate.editor import show_editor
 from viz.pages.translate.others import show_others

@@ -8,8 +8,8 @@ import streamlit as st
 
 from transformer import AttentionTrace, Translator
 from transformer.analysis.alignment_settings import read_alignment
-from viz.app.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
-from viz.app.mounts import mount
+from viz.app.chrome.head_picker import UrlNames, pick_head_number_or_mean, pick_layer
+from viz.app.chrome.mounts import mount
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
 from viz.draw.formatting import counted

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from transformer.translation.score import Scored
-from viz.app import cached_results
-from viz.app.sentence_bar import BarTranslation
+from viz.app.cache import cached_results
+from viz.app.sentence.sentence_bar import BarTranslation
 
 
 def scored(bar: BarTranslation) -> Scored:

@@ -6,12 +6,11 @@ import streamlit as st
 
 from transformer import HeadlightError, Translation, Translator
 from transformer.decoding.tree import Reason, SearchTree
-from viz.app import cached_results
-from viz.app.late_clicks import say_late
-from viz.app.mounts import mount_tree
-from viz.app.request_translation import settings_of
-from viz.app.search_request import is_asked
-from viz.app.sentence_bar import BarTranslation
+from viz.app.cache import cached_results
+from viz.app.chrome.mounts import mount_tree, say_late
+from viz.app.sentence.request_translation import settings_of
+from viz.app.sentence.search_request import is_asked
+from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.pages.translate import clicks

@@ -11,14 +11,15 @@ import streamlit as st
 from transformer import HeadlightError, Translation, Translator
 from transformer.analysis.alignment_settings import read_alignment
 from transformer.decoding.settings import SearchSettings
-from viz.app import cached_results, search_request
-from viz.app.candidates import MARKS, show_candidate
-from viz.app.fields import text_field
-from viz.app.late_clicks import say_late
-from viz.app.other_model import pick_other
-from viz.app.request_translation import settings_of
-from viz.app.search_request import SearchRequest
-from viz.app.sentence_bar import BarTranslation, show_notices_of
+from viz.app.cache import cached_results
+from viz.app.chrome.fields import text_field
+from viz.app.chrome.mounts import say_late
+from viz.app.sentence import search_request
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.other_model import pick_other
+from viz.app.sentence.request_translation import settings_of
+from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
 from viz.pages.translate.others import figures
 from viz.pages.translate.piece_map import MapChoice, draw_map

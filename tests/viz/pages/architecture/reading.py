@@ -12,7 +12,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 def architecture_page() -> None:
     """AppTest cannot walk to a page; this is the way there."""
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import architecture
 
     sentence_bar.show("page")

@@ -8,8 +8,8 @@ from transformer import Transformer, TransformerConfig
 from transformer.analysis.paper.counting import parameter_shapes
 from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
-from viz.app.explanations import code_line
-from viz.app.navigation import TITLES
+from viz.app.chrome.explanations import code_line
+from viz.app.links.navigation import TITLES
 from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, boxes_of
 from viz.pages.architecture.norms import NAMES
 

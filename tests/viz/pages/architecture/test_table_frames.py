@@ -1,6 +1,6 @@
 """Tables 2 and 3 have the paper's cells."""
 
-from viz.app.paper_tables import TABLE_3
+from viz.app.model_variations import TABLE_3
 from viz.pages.architecture.table_frames import table_2, table_3
 
 

@@ -15,9 +15,9 @@ from viz.pages.architecture.parameters_chart import millions
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
-    from viz.app import trained_rows
+    from viz.app import model_variations
 
-    monkeypatch.setattr(trained_rows.read_all, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
     app = opened(arch_view=TABLES)
     assert "No row was trained here yet: the tables are the paper's alone." in texts(app)
     third, second = (frame.value for frame in app.dataframe)
@@ -28,7 +28,7 @@ def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_p
 
 
 def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp_path) -> None:
-    from viz.app import trained_rows
+    from viz.app import model_variations
 
     shape: dict[str, Any] = {"vocab_size": 80, "N": 4, "d_model": 16, "d_ff": 24, "h": 2}
     rows = {"sinusoidal": ({}, 9.0, 28.0), "c-N2": ({"N": 2}, 10.8, 25.5)}
@@ -40,7 +40,7 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
         last = {"step": 7, "validation_perplexity": ppl, "validation_bleu": bleu}
         lines = [{"step": 0, "parameters": 123_456}, last]
         (folder / "run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(trained_rows.read_all, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(model_variations.read_all, "__defaults__", (tmp_path,))
     app = opened(arch_view=TABLES)
     frame = app.dataframe[0].value
     here = ["here", "PPL here", "BLEU here", "params here"]

@@ -7,8 +7,9 @@ import pytest
 from tests.viz.app_test import heads_page, texts, unsure
 from transformer import InputError, Translator
 from transformer.text.languages import Languages
-from viz.app import cached_results, models
-from viz.app.source_box import EXAMPLES
+from viz.app.cache import cached_results
+from viz.app.models import menu
+from viz.app.sentence.source_box import EXAMPLES
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -25,7 +26,7 @@ def test_the_second_sentence_at_the_start_is_in_the_language_of_the_model(
     app = serve(heads_page, text=SENTENCE, view="compare", **{"with": "another sentence"})
     assert app.text_input(key="text2").value == EXAMPLES[1]
     french = Languages("French", "Finnish")
-    monkeypatch.setattr(models.load(translator.folder), "languages", french)
+    monkeypatch.setattr(menu.load(translator.folder), "languages", french)
     assert app.run().text_input(key="text2").value == ""
     assert not app.exception
 

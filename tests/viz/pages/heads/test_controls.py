@@ -8,7 +8,7 @@ import pytest
 
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import heads_page, texts
-from viz.app.model_folders import MODELS_VARIABLE
+from viz.app.models.menu import MODELS_VARIABLE
 
 SENTENCE = "The dog sleeps in the garden."
 

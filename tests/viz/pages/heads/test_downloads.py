@@ -10,7 +10,7 @@ from benchmarks.made_trace import made_trace
 from tests.viz.app_test import heads_page, texts
 from transformer import AttentionTrace
 from transformer.text.languages import Languages
-from viz.app import sentence_bar
+from viz.app.sentence import sentence_bar
 from viz.draw.caption import Origin
 from viz.draw.explorer_options import ExplorerOptions, SecondMap
 from viz.draw.open_head import heads_of_kind, open_map
@@ -91,7 +91,7 @@ def test_a_file_is_named_by_head_sentence_and_model() -> None:
 def linking_page() -> None:
     import streamlit as st
 
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages.heads.downloads import _link
 
     sentence_bar.show("page")

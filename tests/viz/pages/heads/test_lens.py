@@ -17,7 +17,7 @@ from transformer.analysis.distance import row_distances
 from transformer.analysis.lenses import NAMES, VARIANTS, AnyLens, LensName, as_rows, lens
 from transformer.analysis.lenses.disagreement import head_distances
 from transformer.analysis.lenses.lensed import lensed
-from viz.app import progress
+from viz.app.cache import progress
 from viz.draw.lens_words import LENS_NAMES, NORMS_BY_NAME
 
 SENTENCE = "The dog sleeps in the garden."

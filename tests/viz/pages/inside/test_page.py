@@ -14,7 +14,7 @@ from tests.viz.draw.message import decode
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.batch import batch_traces
 from transformer.analysis.paper.scaling import rescale, saturation
-from viz.app import cached_results
+from viz.app.cache import cached_results
 from viz.draw.labels import display_tokens
 from viz.pages.inside.charts import MEASURES, factors
 
@@ -22,7 +22,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 
 def inside_page() -> None:
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import inside
 
     sentence_bar.show("page")

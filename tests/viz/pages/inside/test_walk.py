@@ -11,7 +11,7 @@ from transformer import Kind, TransformerConfig
 from transformer.analysis.paper.scaling import Scale
 from transformer.attention import attention_scores
 from transformer.kinds import KINDS
-from viz.app.explanations import source_line
+from viz.app.chrome.explanations import source_line
 from viz.draw.mathml import Node
 from viz.pages.inside.walk import shown_scale, times, walk_steps
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("given_translations")
 
 
 def masks_page() -> None:
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import masks
 
     sentence_bar.show("page")

@@ -12,7 +12,7 @@ BOTH: tuple[Stack, Stack] = ("encoder", "decoder")
 
 def positions_page() -> None:
     """AppTest cannot walk to a page; this is the way there."""
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import positions
 
     sentence_bar.show("page")

@@ -27,7 +27,9 @@ def test_a_url_that_makes_no_sense_opens_the_page_as_ever(opened, wrong: str) ->
     assert "There is no curve" in texts(opened("Curves", pe_dimensions=wrong))[-1]
 
 
-@pytest.mark.parametrize("wrong", ["x", "9999999"])  # tests/viz/app/test_address.py tries others
+@pytest.mark.parametrize(
+    "wrong", ["x", "9999999"]
+)  # tests/viz/app/links/test_address.py tries others
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_choice_that_makes_no_sense_leaves_the_view_alive(opened, view: str, wrong: str) -> None:
     names = ("pe_pos", "pe_k", "pe_moved", "pe_seed", "pe_stack", "pe_part", "pe_drawn")

@@ -20,8 +20,8 @@ from transformer import Translation, Translator
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import Edit
 from transformer.files.installed import BUNDLED
-from viz.app import cached_results
-from viz.app.candidates import mark_changed_words
+from viz.app.cache import cached_results
+from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
 from viz.pages.positions.sentence import STEPS

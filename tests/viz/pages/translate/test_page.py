@@ -19,10 +19,10 @@ from transformer.analysis.alignment import align
 from transformer.analysis.alignment_settings import AlignmentSettings, GoldFigures
 from transformer.decoding import SearchTree
 from transformer.text.languages import OURS, Languages
-from viz.app import cached_results, models
-from viz.app.candidates import mark_changed_words
-from viz.app.late_clicks import LATE
-from viz.app.markdown import as_markdown
+from viz.app.cache import cached_results
+from viz.app.chrome.markdown import as_markdown
+from viz.app.chrome.mounts import LATE
+from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
 from viz.pages.translate.word_picture import NOTHING, how_made
 
@@ -30,7 +30,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 
 def translate_page() -> None:
-    from viz.app import sentence_bar
+    from viz.app.sentence import sentence_bar
     from viz.pages import translate
 
     sentence_bar.show("translate")
@@ -85,7 +85,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
     other = UNMEASURED if settings is SETTINGS else SETTINGS
-    monkeypatch.setattr(models.load(translator.folder), "alignment", other)
+    monkeypatch.setattr(alignment_settings, "read", lambda *_: other)
     _, arrays = drawn(app.run(), "word_links")
     pairs = align(translator, trace, other)
     assert arrays["strengths"] == pytest.approx([pair.strength for pair in pairs], abs=1e-5)
@@ -161,7 +161,7 @@ def clicks(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
     messages: dict[str, dict[str, Any]] = {}
     sent["messages"] = messages
-    monkeypatch.setattr("viz.app.mounts._pictures", lambda: pictures)
+    monkeypatch.setattr("viz.app.chrome.mounts._pictures", lambda: pictures)
     return sent
 
 

@@ -7,8 +7,8 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.heads.head import Head
-from viz.app import navigation
-from viz.app.head_picker import in_link
+from viz.app.chrome.head_picker import in_link
+from viz.app.links import navigation
 from viz.draw.formatting import per_cent
 from viz.draw.labels import head_title
 from viz.pages.roles.corpus_roles.quantities import roles_on

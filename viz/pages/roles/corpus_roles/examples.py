@@ -10,10 +10,10 @@ import streamlit as st
 from transformer import AttentionTrace, InputError, Kind, Translator
 from transformer.analysis.axes import LabelledWeights, by_pieces
 from transformer.analysis.corpus.head_report import Example, HeadFigures
-from viz.app import search_request
-from viz.app.cached_results import identity
-from viz.app.charts import altair_chart
-from viz.app.memory import memo
+from viz.app.cache.cached_results import identity
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import altair_chart
+from viz.app.sentence import search_request
 from viz.draw.formatting import per_cent
 from viz.draw.labels import display_tokens, head_name
 from viz.draw.palette import COLOR

@@ -14,7 +14,7 @@ from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.heads.roles import head_roles, role_scores
 from transformer.kinds import KINDS
-from viz.app.memory import memo_per_trace
+from viz.app.cache.memory import memo_per_trace
 from viz.draw.formatting import format_number, per_cent
 from viz.draw.labels import capitalised
 from viz.pages.roles.corpus_roles.map import Cell

@@ -10,8 +10,8 @@ from transformer import AttentionTrace
 from transformer.analysis.corpus.head_report import HeadReport
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.similar_heads import nearest_by_attention, nearest_by_measures
-from viz.app.head_picker import head_buttons
-from viz.app.memory import memo_per_trace
+from viz.app.cache.memory import memo_per_trace
+from viz.app.chrome.head_picker import head_buttons
 
 SHOWN = 5
 

@@ -14,10 +14,10 @@ from transformer.analysis.heads.importance import gradient_importance, losses_wi
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import open_head, pick_head
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.sentence import sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
 from viz.pages.roles.clicked_head import picked

@@ -19,13 +19,13 @@ from transformer.analysis.corpus.faithfulness_report import COMMAND, Faithfulnes
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.rank_correlation import kendall
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.fields import choose_one, whole_number
-from viz.app.head_picker import pick_kind
-from viz.app.memory import memo_per_trace
-from viz.app.progress import progress_bar
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.head_picker import pick_kind
+from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
 from viz.pages.roles.faithful.sentence import (

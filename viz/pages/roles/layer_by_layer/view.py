@@ -11,12 +11,12 @@ from transformer.analysis.lenses.alti import whole_model
 from transformer.analysis.logits.direct_logits import DirectLogits, direct_logits
 from transformer.analysis.logits.logit_lens import LayerPredictions, layer_predictions
 from transformer.analysis.teacher_forcing import Array
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.markdown import as_markdown
-from viz.app.memory import memo_per_trace
-from viz.app.progress import progress_bar
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.markdown import as_markdown
+from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart

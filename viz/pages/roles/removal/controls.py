@@ -13,10 +13,11 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.heads.head import Head
-from viz.app import cached_results, sentence_bar
-from viz.app.fields import choose_one, text_field
-from viz.app.head_picker import open_head, pick_head
-from viz.app.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.cache import cached_results
+from viz.app.chrome.fields import choose_one, text_field
+from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.sentence import sentence_bar
 from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
 from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 

@@ -9,8 +9,8 @@ from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.decoding.settings import SearchSettings
-from viz.app import cached_results
-from viz.app.memory import memo, state_of_file
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo, state_of_file
 from viz.pages.roles.removal.changes import Change, format_changes, removal_of
 
 

@@ -8,8 +8,8 @@ import streamlit as st
 
 from transformer import CheckpointError, Translator
 from transformer.analysis.corpus.head_report import COMMAND, Curve, HeadReport
-from viz.app.charts import draw_spec, spec_of
-from viz.app.memory import memo
+from viz.app.cache.memory import memo
+from viz.app.chrome.charts import draw_spec, spec_of
 from viz.draw.formatting import format_number
 from viz.pages.roles.removal.changes import Change, format_changes
 from viz.pages.roles.removal.charts import curve_chart

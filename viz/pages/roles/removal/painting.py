@@ -9,8 +9,8 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from viz.app import search_request, sentence_bar
-from viz.app.late_clicks import say_late
+from viz.app.chrome.mounts import say_late
+from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import display_tokens, row_names
 from viz.pages.roles.removal.changes import Change, format_changes, with_row
 from viz.pages.roles.removal.controls import removed_now

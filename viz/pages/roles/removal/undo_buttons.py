@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from viz.app.undo import History
+from viz.app.links.undo import History
 
 _HISTORY = "removal.history"
 

@@ -16,14 +16,13 @@ from transformer.analysis.heads.effect import Effect, patched
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import removed
 from transformer.kinds import KINDS
-from viz.app import search_request, sentence_bar
-from viz.app.candidates import MARKS, show_candidate
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import head_buttons, open_head
-from viz.app.late_clicks import say_late, show_late
-from viz.app.mounts import mount, mount_grid, mount_painted_map
-from viz.app.origin import origin_of
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import head_buttons, open_head
+from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
+from viz.app.sentence import search_request, sentence_bar
+from viz.app.sentence.candidates import MARKS, show_candidate
+from viz.app.sentence.origin import origin_of
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import head_caption
 from viz.draw.formatting import format_number

@@ -14,11 +14,11 @@ from transformer.analysis.logits.contrast import Contrast
 from transformer.analysis.logits.direct_logits import DecoderKind
 from transformer.analysis.teacher_forcing import Array
 from transformer.kinds import KINDS, Kind
-from viz.app import navigation
-from viz.app.charts import altair_chart
-from viz.app.fields import choose_one
-from viz.app.head_picker import head_buttons, in_link, open_head
-from viz.app.markdown import as_markdown
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.fields import choose_one
+from viz.app.chrome.head_picker import head_buttons, in_link, open_head
+from viz.app.chrome.markdown import as_markdown
+from viz.app.links import navigation
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, display_tokens, head_title, quoted
 from viz.pages.roles.clicked_head import picked

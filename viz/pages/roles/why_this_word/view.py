@@ -13,13 +13,13 @@ from transformer import AttentionTrace, HeadlightError, Translator
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
 from transformer.analysis.logits.direct_logits import direct_logits
 from transformer.analysis.teacher_forcing import Array
-from viz.app import sentence_bar
-from viz.app.charts import altair_chart
-from viz.app.explanations import code_line, explain
-from viz.app.head_picker import pick_head
-from viz.app.markdown import as_markdown
-from viz.app.memory import memo_per_trace
-from viz.app.progress import progress_bar
+from viz.app.cache.memory import memo_per_trace
+from viz.app.cache.progress import progress_bar
+from viz.app.chrome.charts import altair_chart
+from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.head_picker import pick_head
+from viz.app.chrome.markdown import as_markdown
+from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import capitalised, display_tokens, quoted
 from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece, text_of

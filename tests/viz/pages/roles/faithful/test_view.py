@@ -28,7 +28,7 @@ from transformer.analysis.corpus.faithfulness import (
 from transformer.analysis.corpus.faithfulness_report import COMMAND, Curves
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.lenses import NAMES
-from viz.app import progress
+from viz.app.cache import progress
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful import sentence as faithful_sentence
 from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, largest

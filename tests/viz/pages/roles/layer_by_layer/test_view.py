@@ -20,7 +20,7 @@ from transformer.analysis.lenses.decomposition import of_each_block
 from transformer.analysis.logits.logit_lens import LayerPredictions
 from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
-from viz.app import cached_results
+from viz.app.cache import cached_results
 from viz.pages.roles.layer_by_layer import view as layers
 from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, shares_of_words
 from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from

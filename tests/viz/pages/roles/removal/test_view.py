@@ -30,11 +30,11 @@ from transformer.analysis.heads.head import Head, all_heads
 from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
-from viz.app import cached_results
-from viz.app.candidates import mark_changed_words
-from viz.app.late_clicks import LATE
-from viz.app.request_translation import settings_of
-from viz.app.search_request import SearchRequest
+from viz.app.cache import cached_results
+from viz.app.chrome.mounts import LATE
+from viz.app.sentence.candidates import mark_changed_words
+from viz.app.sentence.request_translation import settings_of
+from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles.removal import view
 from viz.pages.roles.removal.changes import parse_changes
 from viz.pages.roles.removal.effect import effect_of

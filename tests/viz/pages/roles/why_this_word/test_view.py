@@ -22,7 +22,7 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.config import EOS
 from transformer.decoding import NEVER_WRITTEN
 from transformer.kinds import Kind, attention_name
-from viz.app import cached_results
+from viz.app.cache import cached_results
 from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles.clicked_head import PICKED
 from viz.pages.roles.other_piece import name_of, piece_of

@@ -1,0 +1,174 @@
+"""What was found for a sentence is remembered, and what is too much is refused."""
+
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+
+from transformer import InputError, Translation, Translator
+from transformer.checkpoints.domain import Domain
+from transformer.decoding import Hypothesis
+from transformer.decoding.settings import SearchSettings
+from transformer.text.languages import Languages
+from viz.app.cache import cached_results
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """No test sees what another one cached."""
+    st.cache_resource.clear()
+
+
+def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:
+    asked = []
+    translate = translator.translate
+
+    def count(text: str, *, beam_size: int, **_: object) -> Translation:
+        asked.append((text, beam_size))
+        return translate(text, beam_size=beam_size)
+
+    monkeypatch.setattr(translator, "translate", count)
+    first = cached_results.translate(translator, "The dog sleeps.", 4)
+    assert cached_results.translate(translator, "The dog sleeps.", 4) == first
+    assert asked == [("The dog sleeps.", 4)]
+    cached_results.translate(translator, "The dog sleeps.", 1)  # another beam is another search
+    assert asked == [("The dog sleeps.", 4), ("The dog sleeps.", 1)]
+
+
+def test_another_model_translates_anew(translator: Translator, monkeypatch) -> None:
+    first = cached_results.translate(translator, "The dog sings.", 4)
+    other = replace(first, notices=("another model",))
+    monkeypatch.setattr(translator, "translate", lambda *_, **__: other)
+    assert cached_results.translate(translator, "The dog sings.", 4) == first
+    monkeypatch.setattr(translator, "checksum", "another")
+    assert cached_results.translate(translator, "The dog sings.", 4) == other
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("languages", Languages("English", "Dutch")), ("domain", Domain("x", 0.0))]
+)
+def test_what_no_checksum_has_makes_another_model(
+    translator: Translator, monkeypatch, name: str, value: object
+) -> None:
+    def results() -> list[object]:
+        found = cached_results.translate(translator, "The dog sings.", 4)
+        return [
+            found,
+            cached_results.translate_edited(
+                translator, "The dog sings.", SearchSettings(), {}, "none"
+            ),
+            cached_results.score(translator, "The dog sings.", "Der Hund singt.", 0.6),
+            cached_results.trace(translator, found),
+            cached_results.trace_of_pair(translator, "The dog sings.", "Der Hund singt."),
+        ]
+
+    before = results()
+    assert all(one is same for one, same in zip(before, results(), strict=True))
+    monkeypatch.setattr(translator, name, value)
+    assert not any(one is same for one, same in zip(before, results(), strict=True))
+
+
+def test_a_trace_belongs_to_its_translation(translator: Translator) -> None:
+    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    trace = cached_results.trace(translator, translation)
+    assert trace.target == translation.text
+    assert trace.source_tokens[-1] == "</s>"
+    # the same pieces, as SentencePiece reads both in NFKC
+    for text in ("Der Hund…", "Der Hund..."):
+        given = cached_results.score(translator, "The dog.", text, 0.6).translation
+        assert cached_results.trace(translator, given).target == text
+
+
+def test_too_long_for_a_map_says_how_long(translator: Translator, monkeypatch) -> None:
+    translation = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    source = len(cached_results.trace(translator, translation).source_tokens)
+    target = len(translation.best.pieces)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", max(source, target))
+    cached_results.trace(translator, translation)  # as long as it may be
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws up to"):
+        cached_results.trace(translator, translation)
+    best = replace(translation.best, hypothesis=Hypothesis((7,) * 20, (0.0,) * 20, 0.0))
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 19)
+    with pytest.raises(InputError, match="this translation has 20"):
+        cached_results.trace(translator, replace(translation, candidates=(best,)))
+
+
+def test_a_given_translation_is_drawn_as_far_as_both_sides_can_be(
+    translator: Translator, monkeypatch
+) -> None:
+    texts = "The dog sleeps.", "Der Hund schläft im Garten."
+    source, target = (len(translator.tokenizer.encode(text)) + 1 for text in texts)
+    assert target > source
+    monkeypatch.setattr(cached_results, "MAX_PIECES", target)
+    trace = cached_results.trace_of_pair(translator, *texts)
+    assert (trace.target, trace.cross.shape[2:]) == (texts[1], (target, source))
+    assert cached_results.trace_of_pair(translator, *texts) is trace
+    monkeypatch.setattr(translator, "trace", pytest.fail)  # refused before it is computed
+    monkeypatch.setattr(cached_results, "MAX_PIECES", target - 1)
+    with pytest.raises(InputError, match=rf"The translation has {target} pieces, and the app"):
+        cached_results.trace_of_pair(translator, *texts)
+    monkeypatch.setattr(cached_results, "MAX_PIECES", source - 1)
+    with pytest.raises(InputError, match=rf"The text has {source} pieces, and the app draws"):
+        cached_results.trace_of_pair(translator, *texts)
+
+
+@pytest.mark.parametrize("pieces", [101, 103, 1_101, 16_001])
+def test_what_cannot_be_drawn_is_refused_before_it_is_translated(
+    translator: Translator, monkeypatch, pieces: int
+) -> None:
+    asked = []
+    monkeypatch.setattr(translator, "translate", lambda text, **_: asked.append(text))
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
+    text = ". " * (pieces // 2)
+    assert len(translator.tokenizer.encode(text)) == pieces - 1
+    for translate in (
+        lambda: cached_results.translate(translator, text, 4),
+        lambda: cached_results.translate_edited(translator, text, SearchSettings(), {}, "none"),
+    ):
+        if pieces <= cached_results.MAX_PIECES:
+            translate()
+            continue
+        with pytest.raises(InputError, match=rf"has {pieces:,} pieces, and the app draws up"):
+            translate()
+    assert len(asked) == (2 if pieces <= cached_results.MAX_PIECES else 0)
+
+
+def test_a_text_of_any_length_is_refused_before_it_is_cut(
+    translator: Translator, monkeypatch
+) -> None:
+    monkeypatch.setattr(cached_results, "MAX_PIECES", 102)
+    monkeypatch.setattr(translator.tokenizer, "encode", lambda _: pytest.fail("it is cut"))
+    with pytest.raises(InputError, match=r"has more than 16,384 characters: shorten it"):
+        cached_results.translate(translator, "." * (translator.most_letters + 1), 4)
+
+
+def test_a_search_ends_with_its_budget_and_says_so(translator: Translator, monkeypatch) -> None:
+    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 0.0)
+    found = cached_results.translate(translator, "The dog sleeps in the garden.", 4)
+    assert found.stopped
+    (notice,) = found.notices
+    assert notice.startswith("The search was stopped before its end, after 1 piece:")
+    monkeypatch.setattr(cached_results, "SEARCH_SECONDS", 60.0)
+    assert cached_results.translate(translator, "The dog sleeps in the garden.", 4) is found
+    assert not cached_results.translate(translator, "The dog sings.", 4).stopped
+
+
+def test_a_search_that_nobody_waits_for_ends_and_is_not_remembered(
+    translator: Translator, monkeypatch
+) -> None:
+    class Unwanted(BaseException): ...
+
+    steps = []
+
+    def end() -> None:
+        steps.append(1)
+        if len(steps) == 2:
+            raise Unwanted
+
+    with monkeypatch.context() as left:
+        left.setattr(cached_results, "end_if_unwanted", end)
+        with pytest.raises(Unwanted):
+            cached_results.translate(translator, "The dog sleeps.", 4)
+    assert len(steps) == 2
+    assert cached_results.translate(translator, "The dog sleeps.", 4).text

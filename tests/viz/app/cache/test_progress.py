@@ -1,0 +1,45 @@
+"""The bar of long work goes with the work, however that ends."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from viz.app.cache import progress
+
+
+def work() -> None:
+    import streamlit as st
+
+    from transformer import InputError
+    from viz.app.cache.progress import progress_bar
+
+    seen = st.session_state
+    try:
+        with progress_bar("Working") as report:
+            report(1, 2, *seen["now"])
+            if seen["end"] == "in an error":
+                raise InputError("It cannot be done.")
+            if seen["end"] == "in the middle":
+                st.stop()
+    except InputError as error:
+        st.text(str(error))
+
+
+@pytest.mark.parametrize(
+    ("end", "bars", "said"),
+    [("well", 0, []), ("in an error", 0, ["It cannot be done."]), ("in the middle", 1, [])],
+)
+def test_the_bar_goes_with_the_work(
+    monkeypatch: pytest.MonkeyPatch, end: str, bars: int, said: list[str]
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    app = AppTest.from_function(work)
+    for now in ((), ("the second part",)):
+        app.session_state["end"], app.session_state["now"] = end, now
+        app.run()
+        assert not app.exception
+        assert len(app.get("progress")) == bars
+        for bar in app.get("progress"):
+            assert bar.proto.text == ": ".join(["Working", *now])
+    assert [text.value for text in app.text] == said

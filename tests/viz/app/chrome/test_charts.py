@@ -1,0 +1,44 @@
+"""Charts that are drawn from a remembered specification."""
+
+import json
+from copy import deepcopy
+
+import altair as alt
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+from viz.app.chrome import style
+from viz.app.chrome.charts import spec_of
+
+
+def script() -> None:
+    import streamlit as st
+
+    from viz.app.chrome.charts import draw_spec
+
+    draw_spec(st.session_state["spec"], key="chart", alt="A line.")
+
+
+def test_a_spec_has_the_theme_and_its_data_and_stays_as_it_is() -> None:
+    table = pd.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
+    spec = spec_of(alt.Chart(table).mark_line().encode(x="a:Q", y="b:Q"))
+    before = deepcopy(spec)
+    app = AppTest.from_function(script)
+    app.session_state["spec"] = spec
+    for _ in range(2):
+        app.run()
+        assert not app.exception
+        drawn = app.get("vega_lite_chart")[0].proto
+        axis = json.loads(drawn.spec)["config"]["axis"]
+        assert axis == style.chart_theme()["config"]["axis"]
+        assert axis["labelFlush"] is False
+        assert len(drawn.datasets) == 1
+        assert drawn.alt == "A line."
+    assert spec == before
+
+
+def test_a_large_table_is_drawn_whole() -> None:
+    rows = 5_001  # more than Altair takes by itself
+    spec = spec_of(alt.Chart(pd.DataFrame({"a": range(rows)})).mark_line().encode(x="a:Q"))
+    (table,) = spec["datasets"].values()
+    assert [row["a"] for row in table] == list(range(rows))

@@ -1,0 +1,195 @@
+"""What a browser sends is checked, and what a mount does where its script is not found."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
+
+from transformer.trace import Labels
+from viz.app.chrome import mounts
+from viz.draw.mask_grids import MaskGrid, Row
+
+ROOT = Path(mounts.__file__).parents[3]
+SCRIPT = """
+from tests.viz.app.chrome.test_mounts import LABELS, WEIGHTS
+from transformer.text.languages import OURS
+from viz.app.chrome.mounts import mount
+from viz.draw.attention_map import encode_map
+
+mount("map", encode_map(WEIGHTS, LABELS, "cross", title="L1 H1", languages=OURS))
+"""
+LABELS = Labels(("▁a", "▁b"), ("▁c", "▁d"))
+WEIGHTS = np.full((2, 2), 0.5, dtype=np.float32)
+MAP = {"title": "L1 H1", "queries": ["a", "b"], "keys": ["c", "d"]}  # as the browser names it
+NOTHING = object()  # the browser sends nothing
+
+
+def test_a_picture_is_mounted_by_address_and_its_data_are_bytes():
+    app = AppTest.from_string(SCRIPT).run()
+    assert not app.exception
+    assert not app.error
+    (mounted,) = app.get("bidi_component")
+    assert mounted.proto.js_source_path.startswith("headlight-")
+    assert not mounted.proto.js_content
+    assert mounted.proto.bytes
+
+
+def test_without_an_install_the_page_says_in_a_sentence_what_to_do(monkeypatch):
+    installed = importlib.metadata.distributions
+    monkeypatch.setattr(
+        importlib.metadata,
+        "distributions",
+        lambda: [one for one in installed() if one.name != "headlight"],
+    )
+    scan = inspect.unwrap(manifest_scanner.scan_component_manifests)  # anew
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
+    mounts._pictures.cache_clear()
+    app = AppTest.from_string(SCRIPT).run()
+    mounts._pictures.cache_clear()
+    assert [error.value for error in app.error] == [mounts.NOT_INSTALLED]
+    assert not app.exception
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch):
+    """Mount a component, then let the browser send something; the mount's own callback hears it."""
+
+    def send(draw: Any, value: object) -> None:
+        mounted: dict[str, Any] = {}
+        monkeypatch.setattr(mounts, "_pictures", lambda: lambda **options: mounted.update(options))
+        draw()
+        state = {mounted["key"]: {} if value is NOTHING else {"picked": value}}
+        monkeypatch.setattr(st, "session_state", state)
+        mounted["on_picked_change"]()
+
+    return send
+
+
+@pytest.mark.parametrize(
+    "value",
+    [NOTHING, None, True, False, -1, 3, 10**30, 1.0, float("nan"), "1", "</script>", [1], {}],
+)
+def test_what_is_no_step_of_the_walk_is_ignored(sent, value: object) -> None:
+    heard: list[int] = []
+    sent(lambda: inside_head(heard), value)
+    assert heard == []
+
+
+def test_a_step_of_the_walk_is_heard(sent) -> None:
+    heard: list[int] = []
+    for step in (0, 2):
+        sent(lambda: inside_head(heard), step)
+    assert heard == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        NOTHING,
+        [],
+        [0, 1],
+        "01",
+        [[0]],
+        [[0, 2]],
+        [[2, 0]],
+        [[-1, 0]],
+        [[0, 1.0]],
+        [[True, 0]],
+        [[0, 0], [1, 0]],
+        [[0, 0], "01"],
+        [[0, 0]] * 3,
+    ],
+)
+def test_painted_squares_are_of_one_row_of_the_map_or_nothing(sent, value: object) -> None:
+    heard: list[list[tuple[int, int]]] = []
+    sent(lambda: painted_map(heard), value if value is NOTHING else MAP | {"squares": value})
+    assert heard == []
+    sent(lambda: painted_map(heard), MAP | {"squares": [[1, 0], [1, 1]]})
+    assert heard == [[(1, 0), (1, 1)]]
+
+
+@pytest.mark.parametrize("other", [{"title": "L1 H2"}, {"queries": ["a", "x"]}, {"keys": ["c"]}])
+def test_squares_that_were_pressed_on_another_map_are_not_painted(sent, other) -> None:
+    heard: list[list[tuple[int, int]]] = []
+    for value in (MAP | other | {"squares": [[0, 0]]}, [[0, 0]]):
+        sent(lambda: painted_map(heard), value)
+    assert heard == []
+
+
+def painted_map(heard: list[list[tuple[int, int]]]) -> None:
+    mounts.mount_painted_map("map", b"", "L1 H1", LABELS, heard.append)
+
+
+def inside_head(heard: list[int]) -> None:
+    mounts.mount_inside("inside", b"", 3, heard.append)
+
+
+def test_no_other_module_calls_the_components_of_streamlit():
+    for path in (ROOT / "viz").rglob("*.py"):
+        if path != Path(mounts.__file__):
+            names = [
+                node.attr
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Attribute)
+            ]
+            assert "v2" not in names, path
+
+
+def test_what_is_drawn_without_a_screen_imports_no_streamlit():
+    names = ["attention_map", "ribbons", "head_grid", "inside_head", "tensor_strip"]
+    modules = ", ".join(
+        f"viz.draw.{name}" for name in [*names, "mask_grids", "architecture", "word_links"]
+    )
+    code = f"import sys, {modules}; sys.exit('streamlit' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [NOTHING, None, 1, "00", [0], [0, 2], [1, 0], [-1, 0], [0, -1], [0, True], [0, 1.0], [0, 0, 0]],
+)
+def test_what_is_no_row_of_the_batch_is_ignored(sent, value: object) -> None:
+    heard: list[Row] = []
+    sent(lambda: mask_grids(heard), value)
+    assert heard == []
+
+
+def test_a_row_of_the_batch_is_heard(sent) -> None:
+    heard: list[Row] = []
+    sent(lambda: mask_grids(heard), [0, 1])
+    assert heard == [(0, 1)]
+
+
+def mask_grids(heard: list[Row]) -> None:
+    grids = [MaskGrid("Sentence 1", np.full((2, 2), "seen"), LABELS)]
+    mounts.mount_masks("masks", b"", grids, heard.append)
+
+
+@pytest.mark.parametrize(
+    "value", [NOTHING, None, 0, "", "encoder.sum ", "decoder.sum", ["encoder.sum"], {}]
+)
+def test_what_is_no_box_of_the_drawing_is_ignored(sent, value: object) -> None:
+    heard: list[str] = []
+    sent(lambda: architecture(heard), value)
+    assert heard == []
+
+
+def test_a_box_of_the_drawing_is_heard(sent) -> None:
+    heard: list[str] = []
+    sent(lambda: architecture(heard), "encoder.sum")
+    assert heard == ["encoder.sum"]
+
+
+def architecture(heard: list[str]) -> None:
+    mounts.mount_architecture("model", b"", ["encoder.sum"], heard.append)

@@ -1,0 +1,213 @@
+"""What a page reads from the address: no number that none is, and what other pages have chosen."""
+
+from __future__ import annotations
+
+import ast
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from tests.viz.app_test import in_url, texts
+from viz.app.links.address import FREE_TEXTS, MAX_CHARACTERS, clean
+from viz.app.links.navigation import TITLES
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+from viz.app.sentence import sentence_bar
+
+APP = Path(__file__).parents[4] / "app.py"
+SENTENCE = "The dog sleeps in the garden."
+
+
+@pytest.fixture
+def visit(trained_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Open a page of the app, or walk to it from another one, at a query as a browser sends it."""
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(trained_folder))
+
+    def walk(page: str, app: AppTest | None = None, **url: str) -> AppTest:
+        app = app or AppTest.from_file(str(APP), default_timeout=60)
+        # AppTest walks to files alone; a page of ours is known by its path
+        app._page_hash = calc_hash(page)
+        for name, value in url.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return walk
+
+
+def head(app: AppTest) -> tuple[str | None, ...]:
+    kind = app.session_state["kind"]
+    return kind, app.selectbox(key="layer").value, app.selectbox(key="head").value
+
+
+def test_a_number_that_none_is_is_taken_out_wherever_it_stands() -> None:
+    asked = {
+        "steps": ["Infinity"],
+        "arch_N": ["-1e999", "NaN", "9" * 400],
+        "layers": ["1", "inf", "2"],
+        "runs": ["x" * 300, "~nosuchuser"],
+        "text": ["Infinity"],
+        "others": [""],
+    }
+    assert clean(asked) == {
+        "layers": ["1", "2"],
+        "runs": ["x" * 300, "~nosuchuser"],
+        "text": ["Infinity"],
+        "others": [""],
+    }
+
+
+def test_every_field_in_which_anything_is_typed_has_its_name_among_the_free_texts() -> None:
+    root, found = APP.parent, set()
+    for path in sorted((root / "viz").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(call, ast.Call):
+                continue
+            given = {one.arg: one.value for one in call.keywords}
+            asked = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            typed = asked in ("text_input", "text_area") or "accept_new_options" in given
+            if asked == "text_field" or (typed and "bind" in given):
+                key = given["key"]
+                if path.name == "fields.py":  # of whoever calls it
+                    continue
+                module = import_module(".".join(path.relative_to(root).with_suffix("").parts))
+                found.add(
+                    getattr(module, key.id) if isinstance(key, ast.Name) else ast.literal_eval(key)
+                )
+    assert {"text", "removed", "pairs", "donor", "versus_prefix"} <= found <= FREE_TEXTS
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "name"),
+    [
+        ("masks", {}, "mask-sentence"),
+        ("masks", {}, "mask-row"),
+        ("schedule", {}, "steps"),
+        ("architecture", {"arch_view": "parameters"}, "arch_N"),
+        ("architecture", {"arch_view": "work and memory"}, "arch_n"),
+    ],
+)
+def test_such_a_number_opens_the_page_as_ever(visit, page: str, view: dict[str, str], name) -> None:
+    app = visit(page, **view, **{name: "Infinity"})
+    ever = visit(page, **view).number_input(key=name).value
+    assert app.number_input(key=name).value == ever
+    assert in_url(app, name) is None
+
+
+@pytest.mark.parametrize(
+    ("page", "view", "name"),
+    [
+        ("heads", {"view": "compare", "with": "another sentence"}, "text2"),
+        ("roles", {"roles_view": "Take away", "removed_how": "patched z"}, "donor"),
+        ("translate", {"versus": "another prefix"}, "versus_prefix"),
+        ("translate", {}, "forbid"),
+        ("masks", {}, "more"),
+    ],
+)
+def test_no_text_makes_the_address_too_long(visit, page: str, view: dict[str, str], name) -> None:
+    app = visit(page, text=SENTENCE, **view, **{name: "a " * 9_000})
+    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
+    assert field.proto.max_chars == len(field.value) == MAX_CHARACTERS
+    # nothing is cut in silence
+    said = [text for text in texts(app) if f"cut to {MAX_CHARACTERS} characters" in text]
+    assert len(said) == 1
+    assert said[0] in texts(app.run())
+    (field,) = [one for one in (*app.text_input, *app.text_area) if one.key == name]
+    field.set_value("a")
+    del app.query_params[name]  # as the browser does
+    app.run()
+    assert said[0] not in texts(app)
+
+
+@pytest.mark.parametrize("runs", ["x" * 300, "~nosuchuser", "~root", "/proc/1/root"])
+def test_runs_that_there_are_not_get_one_answer(visit, runs: str) -> None:
+    app = visit("training", training_view="Heads forming", forming_run=runs)
+    (said,) = [text.value for text in app.text if runs[:40] in text.value.replace("\u2068", "")]
+    assert "is no run of this server" in said
+
+
+def test_the_head_of_a_link_goes_from_page_to_page(visit) -> None:
+    app = visit("heads", text=SENTENCE, kind="decoder", layer="1", head="2")
+    assert head(app) == ("decoder", "1", "2")
+    visit("inside", app)  # nothing has been clicked between
+    assert head(app) == ("decoder", "1", "2")
+    visit("architecture", app)
+    assert app.selectbox(key="arch_layer").value == "1"
+    app.selectbox(key="arch_layer").set_value("2").run()
+    visit("translate", app)
+    assert in_url(app, "layer") is None  # what this page has no use for is not in its address
+    visit("heads", app)
+    assert head(app) == ("decoder", "2", "2")
+    visit("masks", app)
+    assert app.session_state["kind"] == "decoder"
+
+
+def test_the_sentence_goes_along_before_the_browser_has_heard_of_it(visit) -> None:
+    app = visit("heads", text=SENTENCE)
+    app.query_params.clear()
+    visit("masks", app)
+    assert in_url(app, "text") == SENTENCE
+
+
+def test_it_goes_along_where_the_next_run_ended_the_first_of_a_page(
+    visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit("heads", text=SENTENCE)
+    app.query_params.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(sentence_bar, "show", lambda _: st.stop())
+        visit("masks", app)
+    assert in_url(app, "text") is None
+    visit("masks", app)
+    assert in_url(app, "text") == SENTENCE
+
+
+def test_a_link_says_more_than_what_was_chosen(visit) -> None:
+    app = visit("inside", text=SENTENCE, kind="decoder", layer="1", head="2")
+    # a browser sends what the link says after what the page left has in the address
+    app.query_params["kind"] = ["decoder", "cross"]
+    app.query_params["head"] = ["2", "4"]
+    visit("heads", app)
+    assert head(app) == ("cross", "1", "4")
+    assert app.query_params["head"] == "4"
+
+
+def test_a_page_is_found_as_it_was_left(visit) -> None:
+    link = {"arch_box": "What the decoder reads", "arch_layer": "2"}
+    app = visit("architecture", text=SENTENCE, **link)
+    visit("schedule", app)
+    assert set(app.query_params) == {"text"}
+    visit("architecture", app)
+    assert app.selectbox(key="arch_box").value == link["arch_box"]
+    assert in_url(app, "arch_box") == link["arch_box"]
+
+
+@pytest.mark.parametrize("page", TITLES)
+def test_without_a_checkpoint_every_page_is_alive(visit, monkeypatch, page: str) -> None:
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "no/such/_*x*_")
+    app = visit(page)  # where nothing is raised
+    assert "There is no checkpoint folder no/such/_*x*_." in texts(app)
+
+
+def test_a_link_that_was_made_earlier_still_says_what_was_edited(visit) -> None:
+    hand = "Der Hund schläft."
+    app = visit("translate", text=SENTENCE, german=hand)
+    assert texts(app)[1] == hand
+    assert (in_url(app, "edited"), in_url(app, "german")) == (hand, None)
+    newer = visit("translate", text=SENTENCE, german=hand, edited="Der Hund")
+    assert texts(newer)[1] == "Der Hund"
+
+
+def test_a_run_names_the_address_that_it_shows(visit) -> None:
+    app = visit("masks", text=SENTENCE, kind="encoder", **{"mask-row": "Infinity"})
+    named = [html.proto.body for html in app.get("html") if "data-address" in html.proto.body]
+    query = urlencode({"text": SENTENCE, "kind": "encoder"})
+    assert [body.split(" data-at")[0] for body in named] == [
+        f'<i data-address="/masks?{escape(query)}" data-restored="False"'
+    ]

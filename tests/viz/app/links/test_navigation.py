@@ -1,0 +1,83 @@
+"""Each path that a link can name is a page of the app, under the same title."""
+
+import importlib
+import runpy
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from viz.app.links.navigation import TITLES
+
+APP = Path(__file__).parents[4] / "app.py"
+
+
+def test_the_app_has_a_page_for_each_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered: list[dict[str, object]] = []
+
+    def navigation(pages: list[dict[str, object]], **_: object) -> None:
+        registered.extend(pages)
+        raise StopIteration  # what follows draws a page
+
+    monkeypatch.setattr(st, "Page", lambda show, **settings: {"show": show, **settings})
+    monkeypatch.setattr(st, "navigation", navigation)
+    with pytest.raises(StopIteration):
+        runpy.run_path(str(APP), run_name="__main__")
+    assert [page["url_path"] for page in registered if page["default"]] == ["translate"]
+    assert {page["url_path"]: page["title"] for page in registered} == TITLES
+    for page in registered:
+        package = importlib.import_module(f"viz.pages.{page['url_path']}")
+        assert page["show"] is package.show
+
+
+def test_a_link_leads_to_the_path_and_says_why() -> None:
+    def page() -> None:
+        from viz.app.links import navigation
+
+        navigation.link("masks", "who may see whom", {"kind": "cross"})
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    (link,) = app.get("page_link")
+    assert link.proto.label == "Masks: who may see whom"
+    assert link.proto.page == "masks"
+    assert link.proto.query_string == "kind=cross"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title", "heading"),
+    [
+        ("A  dog.", "Heads · A dog. · Headlight", "<h1>Heads<span> · A dog.</span></h1>"),
+        ("", "Heads · Headlight", "<h1>Heads</h1>"),
+        (
+            "<b>&amp;</b>",
+            "Heads · <b>&amp;</b> · Headlight",
+            "<h1>Heads<span> · &lt;b&gt;&amp;amp;&lt;/b&gt;</span></h1>",
+        ),
+    ],
+)
+def test_title_and_heading_name_page_and_sentence(
+    sentence: str, title: str, heading: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    app = AppTest.from_function(_named, args=(sentence,)).run()
+    assert not app.exception
+    assert said == [title]
+    assert app.get("html")[0].proto.body == heading
+
+
+def test_a_long_sentence_is_cut_in_the_title_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "set_page_config", lambda page_title: said.append(page_title))
+    AppTest.from_function(_named, args=("x" * 1000,)).run()
+    assert said == [f"Heads · {'x' * 59}… · Headlight"]
+
+
+def _named(sentence: str) -> None:
+    import streamlit as st
+
+    from viz.app.links import navigation
+
+    navigation.name_page(st.container(), "heads", sentence)

@@ -1,0 +1,357 @@
+"""The menu of models in the sentence bar: what is chosen translates, in its own languages."""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from weakref import ref
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.app_test import in_url, texts
+from transformer import CheckpointError, Translator
+from transformer.errors import one_line
+from viz.app.models import menu
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, offered_models
+from viz.app.sentence import source_box
+from viz.draw.labels import quoted
+
+SENTENCE = "The old cat sleeps."
+TEXT, MODEL, LANGUAGE = "text", "model", "language"
+
+
+def languages(folder: Path, source: str, target: str) -> Path:
+    path = folder / "tokenizer_config.json"
+    stated = json.loads(path.read_text()) | {"source_lang": source, "target_lang": target}
+    path.write_text(json.dumps(stated))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models: English to French, French to Finnish, English to several, damaged."""
+    folder = tmp_path_factory.mktemp("models")
+    languages(marian_folder.write(folder / "en-fr", seed=1), "eng", "fra")
+    languages(marian_folder.write(folder / "fr-fi", seed=2, separate=True), "fra", "fin")
+    codes = (">>fra<<", ">>spa<<", ">>qqq<<")
+    languages(marian_folder.write(folder / "en-many", seed=3, codes=codes), "eng", "roa")
+    (folder / "damaged").mkdir()
+    (folder / "damaged" / "MANIFEST.json").write_text("{")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A copy of them, which the server offers."""
+    monkeypatch.setenv(MODELS_VARIABLE, str(shutil.copytree(made, tmp_path / "models")))
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def open_(serve: Callable[..., AppTest], folder: Path) -> Callable[..., AppTest]:
+    """The app, whose first model is the small trained one."""
+    return lambda **url: serve(**url)
+
+
+def box(app: AppTest):
+    return app.text_area(key=TEXT)
+
+
+def choose(app: AppTest, name: str) -> AppTest:
+    return app.selectbox(key=MODEL).select(name).run()
+
+
+def line(app: AppTest) -> tuple[str, str]:
+    """What stands before the translation, and the translation."""
+    label, text, *_ = texts(app)
+    return label, text
+
+
+def missing(name: str, shown: str) -> str:
+    return f"There is no model {quoted(name)} on this server: shown is {quoted(shown)}."
+
+
+def has_examples(app: AppTest) -> bool:
+    return any(one.proto.label == "Examples" for one in app.get("menu_button"))
+
+
+def test_the_menu_has_every_model_and_the_chosen_one_translates(
+    open_: Callable[..., AppTest], folder: Path
+) -> None:
+    app = open_(text=SENTENCE)
+    menu = app.selectbox(key=MODEL)
+    assert menu.options[1:] == ["bundled", "damaged", "en-fr", "en-many", "fr-fi"]
+    assert (menu.value, in_url(app, MODEL)) == (menu.options[0], None)
+    choose(app, "en-fr")
+    theirs = Translator.load(folder / "en-fr").translate(SENTENCE)
+    assert line(app) == ("French", theirs.text)
+    linked = open_(text=SENTENCE, model="en-fr")
+    assert line(linked) == ("French", theirs.text)
+
+
+def test_the_bar_is_in_the_languages_of_the_model(open_: Callable[..., AppTest]) -> None:
+    app = open_()
+    assert (box(app).label, box(app).placeholder) == ("English", "Type an English sentence")
+    assert has_examples(app)
+    choose(app, "fr-fi")
+    assert (box(app).label, box(app).placeholder) == ("French", "Type a French sentence")
+    # nobody typed the English example
+    assert (box(app).value, has_examples(app)) == ("", False)
+    assert line(app) == ("Finnish", "The text is empty: type a French sentence.")
+    box(app).set_value("Le chat dort.").run()
+    assert line(app)[0] == "Finnish"
+    # what somebody typed stays
+    choose(app, "en-fr")
+    assert box(app).value == "Le chat dort."
+    box(app).set_value("").run()
+    choose(app, "fr-fi")
+    choose(app, "en-fr")
+    assert box(app).value == source_box.EXAMPLES[0]
+
+
+def test_a_damaged_model_says_so_and_the_bar_lives(open_: Callable[..., AppTest]) -> None:
+    app = open_(text=SENTENCE)
+    choose(app, "damaged")
+    label, said = line(app)
+    assert label == "German"  # as before
+    assert said.endswith("MANIFEST.json is not a manifest of ours: copy the folder again.")
+    assert box(app).value == SENTENCE
+    choose(app, "en-fr")
+    assert line(app)[0] == "French"
+
+
+def test_a_link_to_a_model_that_is_not_here_says_so_and_shows_the_first(
+    open_: Callable[..., AppTest],
+) -> None:
+    for name in ("nowhere", "1e999", "../en-fr", "<b>x</b>"):
+        app = open_(text=SENTENCE, model=name)
+        first = app.selectbox(key=MODEL).options[0]
+        assert app.selectbox(key=MODEL).value == first
+        said = missing(name, first)
+        assert said in texts(app)
+        assert said in texts(app.run())  # until something else is asked
+        box(app).set_value("The old cat.").run()
+        assert said not in texts(app)
+
+
+def test_one_that_leaves_is_left_and_one_that_comes_is_there(
+    open_: Callable[..., AppTest], folder: Path, made: Path
+) -> None:
+    app = open_(text=SENTENCE, model="en-fr")
+    shutil.rmtree(folder / "en-fr")
+    app.run()
+    assert any(said.startswith("There is no model “\u2068en-fr\u2069”") for said in texts(app))
+    assert line(app)[0] == "German"
+    assert in_url(app, MODEL) is None
+    shutil.copytree(made / "en-fr", folder / "late")
+    choose(app.run(), "late")
+    assert line(app)[0] == "French"
+
+
+def test_without_a_choice_there_is_no_menu(
+    serve: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(MODELS_VARIABLE, raising=False)
+    app = serve(checkpoint="", text=SENTENCE, model="en-fr")
+    assert not [menu for menu in app.selectbox if menu.key == MODEL]
+    assert (
+        "There is no model “\u2068en-fr\u2069” on this server: shown is “\u2068bundled\u2069”."
+        in texts(app)
+    )
+
+
+def test_what_belonged_to_the_model_before_is_released_and_undo_brings_both_back(
+    open_: Callable[..., AppTest], translator: Translator
+) -> None:
+    piece = translator.tokenizer.pieces(translator.translate("My brother eats.").text)[0].text
+    app = open_(text=SENTENCE, prefix=piece)
+    steered, first = line(app), app.selectbox(key=MODEL).value
+    assert steered[1] != translator.translate(SENTENCE).text
+    choose(app, "en-fr")
+    assert in_url(app, "prefix") is None
+    (said,) = [said for said in texts(app) if "belonged to the model before" in said]
+    assert said.startswith("The prefix ")
+    app.slider(key="alpha").set_value(1.0).run()
+    assert said not in texts(app)
+    app.button(key="undo").click().run()
+    app.button(key="undo").click().run()
+    assert (line(app), app.selectbox(key=MODEL).value) == (steered, first)
+    assert in_url(app, "prefix") == piece
+    app.button(key="redo").click().run()
+    assert (line(app)[0], app.selectbox(key=MODEL).value) == ("French", "en-fr")
+    assert in_url(app, "prefix") is None
+
+
+def test_the_language_menu_and_the_typed_code_are_one(open_: Callable[..., AppTest]) -> None:
+    app = open_(text=SENTENCE, model="en-many")
+    menu = app.selectbox(key=LANGUAGE)
+    assert menu.options == ["French (fra)", "qqq", "Spanish (spa)"]
+    assert (menu.value, line(app)[0]) == (None, "Target")
+    assert any("was not told which one" in said for said in texts(app))
+    menu.select("spa").run()
+    assert (box(app).value, in_url(app, TEXT)) == (f">>spa<< {SENTENCE}",) * 2
+    assert line(app)[0] == "Spanish"
+    assert not any("was not told which one" in said for said in texts(app))
+    box(app).set_value(f" >>fra<<  {SENTENCE}").run()
+    assert (app.selectbox(key=LANGUAGE).value, line(app)[0]) == ("fra", "French")
+    app.selectbox(key=LANGUAGE).select("qqq").run()
+    assert (box(app).value, line(app)[0]) == (f">>qqq<< {SENTENCE}", "qqq")
+    # a code that the model does not have
+    box(app).set_value(f">>deu<< {SENTENCE}").run()
+    assert app.selectbox(key=LANGUAGE).value is None
+    assert line(app)[0] == "Target"
+    assert "does not write the language “deu”" in line(app)[1]
+    app.selectbox(key=LANGUAGE).select("fra").run()
+    assert (box(app).value, line(app)[0]) == (f">>fra<< {SENTENCE}", "French")
+    choose(app, "en-fr")
+    assert not [menu for menu in app.selectbox if menu.key == LANGUAGE]
+
+
+def test_two_models_translate_side_by_side_and_the_other_can_be_taken(
+    open_: Callable[..., AppTest], folder: Path
+) -> None:
+    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model="en-many")
+    menu = app.selectbox(key="versus_model")
+    # none that reads French
+    assert set(menu.options) >= {"bundled", "damaged", "en-many"}
+    assert not {"fr-fi", "en-fr"} & set(menu.options)
+    asked = f">>fra<< {SENTENCE}"  # what the one in the bar writes
+    theirs = Translator.load(folder / "en-many").translate(asked)
+    shown = [html.proto.body for html in app.get("html")]
+    assert any("en-many" in one and "The other decoding" in one for one in shown)
+    assert any("Log p compares two models only" in caption.value for caption in app.caption)
+    app.checkbox(key="versus_maps").check().run()
+    assert not app.exception
+    app.button(key="versus-take").click().run()
+    assert (box(app).value, in_url(app, MODEL)) == (asked, "en-many")
+    assert line(app) == ("French", theirs.text)
+    app.button(key="undo").click().run()
+    assert (box(app).value, in_url(app, MODEL)) == (SENTENCE, "en-fr")
+    app.selectbox(key="versus_model").select("damaged").run()
+    assert any("MANIFEST.json is not a manifest" in said for said in texts(app))
+
+
+def test_what_is_taken_of_another_language_is_what_was_shown_without_the_forbidden_words(
+    open_: Callable[..., AppTest],
+) -> None:
+    theirs = Translator.load().translate(SENTENCE).text
+    compared = {"versus": "another model", "versus_model": "bundled"}
+    app = open_(text=SENTENCE, model="en-fr", forbid=theirs.split()[0], **compared)
+    app.button(key="versus-take").click().run()
+    assert line(app) == ("German", theirs)
+    assert in_url(app, "forbid") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("gone", "There is no model “\u2068gone\u2069” on this server: shown is "),
+        ("fr-fi", "The model “\u2068fr-fi\u2069” reads another language: shown is "),
+        ("en-fr", "The model “\u2068en-fr\u2069” translates in the bar already: shown is "),
+    ],
+)
+def test_a_link_to_a_second_model_that_is_not_there_says_so(
+    open_: Callable[..., AppTest], name: str, why: str
+) -> None:
+    app = open_(text=SENTENCE, model="en-fr", versus="another model", versus_model=name)
+    menu = app.selectbox(key="versus_model")
+    said = f"{why}“\u2068{menu.value}\u2069”."
+    assert said in texts(app)
+    app.slider(key="alpha").set_value(1.0).run()
+    assert said in texts(app)  # it is still not there
+    menu.select("en-many").run()
+    assert not any(why in one for one in texts(app))
+
+
+def test_a_server_of_one_language_says_that_there_is_nothing_to_compare_with(
+    open_: Callable[..., AppTest],
+) -> None:
+    app = open_(text="Le chat", model="fr-fi", versus="another model")
+    assert not [menu for menu in app.selectbox if menu.key == "versus_model"]
+    said = "This server has no other model that reads French. Name a folder of models in"
+    assert any(one.startswith(said) for one in texts(app))
+
+
+def test_everybody_gets_the_same_model_and_an_open_tab_keeps_none(
+    open_: Callable[..., AppTest], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(menu.MEMORY_VARIABLE, "1")
+    people = [open_(text=SENTENCE, model=name) for name in ("en-fr", "fr-fi")]
+    assert all(line(person)[1] for person in people)
+    cache = menu._cache()
+    assert cache.limit == 2**20
+    assert not any(entry.users for entry in cache._entries.values())
+    assert cache.size <= cache.limit
+    for person in people:
+        assert person.session_state["sentence_bar.current"] is None
+
+
+def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], folder: Path) -> None:
+    app = open_(text=SENTENCE, model="en-fr", edited="a b")
+    app.button(key="go-on")  # is there
+    model = ref(menu.load(folder / "en-fr"))
+    st.cache_resource.clear()  # all that is left are the clicks that the tab waits for
+    gc.collect()
+    assert model() is None
+
+
+@pytest.fixture
+def forget() -> None:
+    st.cache_resource.clear()
+
+
+@pytest.mark.usefixtures("forget")
+def test_a_folder_is_loaded_once(folder: Path) -> None:
+    with ThreadPoolExecutor(4) as people:
+        found = list(people.map(lambda _: menu.load(folder / "en-fr"), range(8)))
+    assert len(set(map(id, found))) == 1
+    with pytest.raises(CheckpointError, match=r"There is no checkpoint folder|is missing"):
+        menu.load(folder / "nowhere")
+
+
+@pytest.mark.usefixtures("forget")
+def test_a_model_of_a_run_stays_until_its_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(menu, "MIB", 1)  # no two of them fit
+    with menu.kept_for_run():
+        first = menu.load(folder / "en-fr")
+        menu.load(folder / "en-many")
+        assert menu.load(folder / "en-fr") is first
+        assert len(menu._cache()._entries) == 2
+    assert len(menu._cache()._entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "mib"),
+    [("", 2_048), ("300", 300), ("0", 2_048), ("-1", 2_048), ("1.5", 2_048), ("9" * 20, 2_048)],
+)
+def test_the_bound_is_one_variable(monkeypatch: pytest.MonkeyPatch, said: str, mib: int) -> None:
+    monkeypatch.setenv(menu.MEMORY_VARIABLE, said)
+    wrong = menu.limit_problem()
+    assert menu._limit() == (mib, wrong)
+    assert bool(wrong) == (said not in ("", "300"))
+    assert wrong == one_line(wrong)
+
+
+def test_the_loading_says_how_far_it_is(folder: Path) -> None:
+    said: list[tuple[int, int]] = []
+    menu._read(folder / "en-fr", lambda done, of: said.append((done, of)))
+    assert said
+    assert all(0 <= done < of for done, of in said)
+
+
+def test_the_variable_names_the_one_that_translates(
+    monkeypatch: pytest.MonkeyPatch, checkpoint_folder: Path
+) -> None:
+    monkeypatch.delenv(MODELS_VARIABLE, raising=False)
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(checkpoint_folder))
+    first = offered_models()
+    assert menu.load(first.folders[first.default]).folder == checkpoint_folder

@@ -1,0 +1,118 @@
+"""Which folders are offered as models, and under which names."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.transformer.checkpoints.marian import marian_folder
+from transformer.files.installed import BUNDLED
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR, offered_models
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of models, empty."""
+    monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
+    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def names() -> list[str]:
+    return list(offered_models().folders)
+
+
+def test_models_of_both_layouts_are_offered_and_what_is_none_is_not(
+    folder: Path, checkpoint_folder: Path
+) -> None:
+    shutil.copytree(checkpoint_folder, folder / "Ours")
+    marian_folder.write(folder / "opus-mt-en-fr")
+    for damaged, file in (
+        ("damaged-ours", "MANIFEST.json"),
+        ("damaged-weights", "model.safetensors"),
+        ("damaged-marian", "vocab.json"),
+    ):
+        (folder / damaged).mkdir()
+        (folder / damaged / file).write_text("none")
+    (folder / "bert").mkdir()
+    (folder / "bert" / "config.json").write_text('{"model_type": "bert"}')
+    # what is none
+    (folder / "empty").mkdir()
+    (folder / "settings").mkdir()
+    (folder / "settings" / "config.json").write_text('{"port": 1}')
+    (folder / "notes.txt").write_text("a file")
+    marian_folder.write(folder / ".hidden")
+    # names of all kinds
+    (folder / "circle").symlink_to("circle")
+    (folder / "nowhere").symlink_to(folder / "that is not there")
+    (folder / "link").symlink_to(folder / "Ours")
+    assert names() == [
+        "bundled",
+        *("bert", "damaged-marian", "damaged-ours", "damaged-weights"),
+        *("link", "opus-mt-en-fr", "Ours"),
+    ]
+    assert offered_models().default == "bundled"
+    assert offered_models().problem == ""
+
+
+def test_a_folder_that_appears_or_leaves_is_seen_at_once(folder: Path) -> None:
+    assert names() == ["bundled"]
+    marian_folder.write(folder / "late")
+    assert names() == ["bundled", "late"]
+    shutil.rmtree(folder / "late")
+    assert names() == ["bundled"]
+
+
+def test_a_name_that_cannot_be_shown_is_written_so_that_it_can(folder: Path) -> None:
+    strange = [folder / "a\nb", Path(f"{folder}/caf\udce9")]
+    for one in strange:
+        try:
+            one.mkdir()
+        except OSError:
+            pytest.skip("this file system has no such names")
+        (one / "MANIFEST.json").touch()
+    assert names()[1:] == ["a\\nb", "caf\\udce9"]
+    assert list(offered_models().folders.values())[1:] == strange
+    assert all(name.encode() for name in names())
+
+
+def test_the_first_one_named_translates_and_the_bundled_one_is_always_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marian_folder.write(folder / "mine")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{folder / 'gone'}{SEPARATOR} {folder / 'mine'} ")
+    assert names() == ["gone", "mine", "bundled"]  # each of them once
+    assert offered_models().default == "gone"
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(BUNDLED))
+    assert names() == ["bundled", "mine"]
+
+
+def test_two_of_one_name_are_told_apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("model", "bundled"):
+        marian_folder.write(folder / name)
+    first, second = Path("/a/model"), Path("/b/model")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, f"{first}{SEPARATOR}{second}")
+    assert offered_models().folders == {
+        "/a/model": first,
+        "/b/model": second,
+        "bundled": BUNDLED,
+        str(folder / "bundled"): folder / "bundled",
+        str(folder / "model"): folder / "model",
+    }
+
+
+def test_a_folder_of_models_that_cannot_be_read_is_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, why in (
+        (folder / "none", "No such file or directory"),
+        (__file__, "Not a directory"),
+        ("a" * 5_000, "File name too long"),
+    ):
+        monkeypatch.setenv(MODELS_VARIABLE, str(path))
+        assert names() == ["bundled"]
+        said = offered_models().problem
+        assert said.startswith(f"{MODELS_VARIABLE}: ")
+        assert said.endswith(f" cannot be read: {why}.")

@@ -1,0 +1,62 @@
+"""Further sentences of a batch: each line one, and a word on those that are left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.app_test import in_url, texts
+from transformer import Translator
+from transformer.text.languages import OURS, Languages
+from viz.app.models import menu
+
+FIRST = "The dog sleeps."
+
+
+def page() -> None:
+    import streamlit as st
+
+    from viz.app.sentence import further_sentences, sentence_bar
+
+    sentence_bar.show("page")
+    st.session_state["sources"] = [trace.source for trace in further_sentences.traces()]
+
+
+def test_the_sentence_of_the_bar_comes_first_and_empty_lines_are_none(serve) -> None:
+    app = serve(page, text=FIRST, more="Her horse waits.\n \nThe baker sings.")
+    assert app.session_state["sources"] == [FIRST, "Her horse waits.", "The baker sings."]
+
+
+def test_a_line_that_cannot_be_translated_is_named_and_left_out(serve) -> None:
+    app = serve(page, text=FIRST, more=f"Her horse waits.\n{'catcatcat' * 60}\nThe baker sings.")
+    assert app.session_state["sources"] == [FIRST, "Her horse waits.", "The baker sings."]
+    assert any(text.startswith("Line 2: The text has") for text in texts(app))
+
+
+def test_more_lines_than_a_picture_holds_are_left_out_with_a_word(serve) -> None:
+    app = serve(page, text=FIRST, more="\n".join(["Her horse waits."] * 3 + ["", "A dog."]))
+    assert len(app.session_state["sources"]) == 4
+    said = "The batch takes 3 further sentences: line 5 and later are left out."
+    assert said in texts(app)
+
+
+def test_without_a_translation_there_is_no_batch(serve) -> None:
+    app = serve(page, text=" ", more="Her horse waits.")
+    assert app.session_state["sources"] == []
+    assert "Without a translation there is nothing to draw." in texts(app)
+
+
+def test_the_sentences_at_the_start_are_in_the_language_of_the_model(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = serve(page, text=FIRST)
+    at_first = app.text_area(key="more").value
+    assert at_first
+    shown = menu.load(translator.folder)
+    for languages, expected in ((Languages("French", "Finnish"), ""), (OURS, at_first)):
+        monkeypatch.setattr(shown, "languages", languages)
+        app.run()
+        assert app.text_area(key="more").value == expected
+        assert in_url(app, "more") is None  # as a link without it opens it
+    app.text_area(key="more").set_value("Her horse waits.").run()
+    monkeypatch.setattr(shown, "languages", Languages("French", "Finnish"))
+    assert app.run().text_area(key="more").value == "Her horse waits."

@@ -1,0 +1,43 @@
+"""A request that cannot be met as a whole is met as far as it can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from transformer import Translator
+from transformer.decoding.settings import SearchSettings
+from viz.app.sentence.request_translation import settings_of, translate_request
+from viz.app.sentence.search_request import SearchRequest
+
+SENTENCE = "The dog sleeps in the garden."
+WORD = "Hund"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "forbid", "went_on"),
+    [
+        (None, "Hund-", "with all words allowed"),
+        ("▁Nilpferd", "Hund", "without the prefix"),
+        ("▁Nilpferd", "Hund-", "without the prefix and with all words allowed"),
+    ],
+)
+def test_what_is_wrong_goes_and_what_is_sound_stays(
+    translator: Translator, prefix: str | None, forbid: str, went_on: str
+) -> None:
+    own = translator.translate(SENTENCE)
+    request = SearchRequest(SENTENCE, prefix=prefix or own.best.pieces[0].text, forbid=forbid)
+    _, used, said = translate_request(translator, request)
+    assert used == request._replace(
+        prefix="" if "prefix" in went_on else request.prefix,
+        forbid="" if "words" in went_on else request.forbid,
+    )
+    assert said.endswith(f". The search went on {went_on}.")
+    for wrong in filter(None, (prefix, forbid if "-" in forbid else None)):
+        assert said.count(f"“{wrong}”") == 1
+
+
+def test_a_request_becomes_the_settings_of_the_search() -> None:
+    request = SearchRequest("", 2, 1.3, "▁Der ▁Hund", "Herr, Frau  , ja,")
+    assert settings_of(request) == SearchSettings(
+        beam_size=2, alpha=1.3, prefix=("▁Der", "▁Hund"), forbidden=("Herr", "Frau", ",", "ja")
+    )

@@ -1,0 +1,235 @@
+"""The request to the search: in the link, in the bar, released, undone, refused."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_test import go_back, in_url, texts
+from transformer import Translator
+from transformer.text.words import ForbiddenWords
+from viz.app.sentence import search_request
+from viz.app.sentence.source_box import EXAMPLES
+
+SENTENCE = "The dog sleeps in the garden."
+
+
+def bar() -> None:
+    import streamlit as st
+
+    from viz.app.links import address
+    from viz.app.sentence import search_request, sentence_bar
+
+    visited = st.session_state.get("visited")
+    st.session_state[address.PAGE_CHANGED] = visited is not None
+    sentence_bar.show(visited or "heads")
+    st.button("undo", on_click=search_request.undo)
+    st.button("redo", on_click=search_request.redo)
+
+
+def german(app: AppTest) -> str:
+    return texts(app)[1]
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+
+
+@pytest.fixture
+def prefix(translator: Translator) -> list[str]:
+    """Pieces that the model does not begin with by itself."""
+    pieces = translator.tokenizer.pieces(translator.translate("My brother eats.").text)[:2]
+    return [piece.text for piece in pieces]
+
+
+def test_a_link_steers_the_search_and_the_bar_says_so(
+    serve, translator: Translator, prefix: list[str]
+) -> None:
+    own = translator.translate(SENTENCE).text
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="2", alpha="1.3")
+    wanted = translator.translate(SENTENCE, beam_size=2, alpha=1.3, prefix=prefix)
+    assert german(app) == wanted.text != own
+    figures = texts(app)[2]
+    assert f"begins with “\u2068{search_request.as_text(prefix)}\u2069”" in figures
+    assert f"log p −{-wanted.log_prob:.2f}" in figures
+    press(app, "Release")
+    assert german(app) == translator.translate(SENTENCE, beam_size=2, alpha=1.3).text
+    assert in_url(app, "prefix") is None
+    assert (in_url(app, "beam"), in_url(app, "alpha")) == ("2", "1.3")
+
+
+def test_a_forbidden_word_is_not_written(serve, translator: Translator) -> None:
+    word = translator.translate(SENTENCE).text.split()[1]
+    app = serve(bar, text=SENTENCE, forbid=f"{word}, Nilpferd")
+    assert german(app) == translator.translate(SENTENCE, forbidden=[word, "Nilpferd"]).text
+    assert word not in german(app).split()
+
+
+def test_a_german_edited_by_hand_is_the_translation(serve, translator: Translator) -> None:
+    hand = "Der Hund schläft."
+    app = serve(bar, text=SENTENCE, edited=hand)
+    assert german(app) == hand
+    known = translator.score(SENTENCE, hand)
+    assert texts(app)[2] == (
+        f"edited by hand · log p −{-known.log_prob:.2f} · {len(known.pieces)} pieces"
+    )
+    app.session_state["visited"] = "masks"
+    app.query_params.clear()  # the browser has not heard of it yet
+    app.run()
+    assert (german(app), in_url(app, "edited")) == (hand, hand)
+
+
+def test_another_english_sentence_releases_what_belonged_to_the_last_and_undo_brings_it_back(
+    serve, translator: Translator, prefix: list[str]
+) -> None:
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), forbid="Nilpferd")
+    steered = german(app)
+    app.text_area(key="text").set_value("The cat").run()
+    app.text_area(key="text").set_value("The cat sings.").run()  # one step with the letters before
+    assert german(app) == translator.translate("The cat sings.").text
+    assert in_url(app, "prefix") is None
+    assert in_url(app, "forbid") == "Nilpferd"  # a setting of the search
+    said = (
+        f"The prefix “\u2068{search_request.as_text(prefix)}\u2069” belonged to the sentence before"
+    )
+    assert any(line.startswith(said) for line in texts(app))
+    press(app, "undo")
+    assert german(app) == steered
+    assert (in_url(app, "text"), in_url(app, "prefix")) == (SENTENCE, " ".join(prefix))
+    assert not any(line.startswith(said) for line in texts(app))
+    press(app, "redo")
+    assert german(app) == translator.translate("The cat sings.").text
+    assert in_url(app, "prefix") is None
+
+
+def test_back_brings_a_sentence_with_its_prefix_and_is_undone_by_itself(
+    serve, prefix: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = {"text": SENTENCE, "prefix": " ".join(prefix)}
+    app = serve(bar, **url)
+    steered = german(app)
+    app.text_area(key="text").set_value("The cat sings.").run()
+    go_back(app, monkeypatch, **url)
+    assert (app.text_area(key="text").value, german(app)) == (SENTENCE, steered)
+    assert not any("belonged to the sentence before" in line for line in texts(app))
+    press(app, "undo")
+    assert in_url(app, "text") == "The cat sings."
+
+
+@pytest.mark.parametrize("failing", ["dog " * 2_001, " "])
+def test_what_is_released_is_said_where_the_next_sentence_cannot_be_translated(
+    serve, prefix: list[str], failing: str
+) -> None:
+    app = serve(bar, text=SENTENCE, prefix=" ".join(prefix), beam="3")
+    app.text_area(key="text").set_value(failing).run()
+    said = german(app)
+    assert said.count(" belonged to the sentence before; Undo on the Translate page brings") == 1
+    assert "There is no beam" not in said  # that was another request
+    press(app, "undo")
+    assert in_url(app, "prefix") == " ".join(prefix)
+
+
+def test_what_is_wrong_with_a_link_is_said_where_its_sentence_cannot_be_translated(serve) -> None:
+    assert "There is no beam of" in german(serve(bar, text=" ", beam="3"))
+
+
+@pytest.mark.parametrize("field", ["text", "edited"])
+def test_back_from_what_is_too_long_for_a_link_brings_what_was_there(
+    serve, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    url = {"text": SENTENCE, "edited": "Der Hund schläft."}
+    app = serve(bar, **url)
+    if field == "text":
+        app.text_area(key="text").set_value("dog " * 2_001).run()
+    else:
+        app.text_input(key="edited").set_value("Hund " * 2_001).run()
+    assert any("too long for a link" in line for line in texts(app))
+    go_back(app, monkeypatch, **url)
+    assert (app.text_area(key="text").value, german(app)) == tuple(url.values())
+    assert not any("too long for a link" in line for line in texts(app))
+
+
+@pytest.mark.parametrize("field", ["text", "edited"])
+def test_back_keeps_what_is_too_long_for_the_link_of_its_entry(
+    serve, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    app = serve(bar, text=SENTENCE, edited="Der Hund schläft.")
+    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    box.set_value("Hund " * 2_001).run()
+    go_back(app, monkeypatch, kind="decoder")  # of an entry that lies after the text
+    (box,) = [one for one in (*app.text_area, *app.text_input) if one.key == field]
+    assert box.value == "Hund " * 2_001
+    assert any("too long for a link" in line for line in texts(app))
+
+
+def test_an_example_is_a_step_of_its_own(serve) -> None:
+    app = serve(bar, text=SENTENCE)
+    app.text_area(key="text").set_value("The cat sings.").run()
+    states = app._tree.get_widget_states()
+    (menu,) = app.get("menu_button")
+    states.widgets.add(id=menu.proto.id).string_trigger_value.data = EXAMPLES[1]
+    app._run(states)
+    app.text_area(key="text").set_value(EXAMPLES[1][:-1]).run()
+    for text in (EXAMPLES[1], "The cat sings.", SENTENCE):
+        press(app, "undo")
+        assert in_url(app, "text") == text
+
+
+def test_what_is_too_long_to_be_read_is_not_kept_to_be_undone(serve, translator) -> None:
+    app = serve(bar, text=SENTENCE)
+    for number in range(2):
+        app.text_area(key="text").set_value(str(number) * (translator.most_letters + 1)).run()
+        assert any("has more than 16,384 characters" in line for line in texts(app))
+    history = app.session_state["search_request.history"]
+    assert (history.now.text, history.before) == (SENTENCE, [])
+    press(app, "undo")
+    assert german(app) == translator.translate(SENTENCE).text
+
+
+LONG = " ".join(["Hund"] * 2_000)
+WORD = "Hund"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"prefix": "▁Nilpferd"}, "“▁Nilpferd” is no piece of this model's vocabulary"),
+        ({"prefix": "{first} </s>"}, "The forced prefix ends the sentence"),
+        ({"prefix": "{first} <unk>"}, "leave it out of the forced prefix"),
+        ({"prefix": "{first} ▁<b>x"}, "“▁<b>x” is no piece of this model's vocabulary"),
+        ({"prefix": "{long}"}, "are 2,001 pieces, but the translation may have at most"),
+        ({"prefix": "{words}", "forbid": "{word}"}, f"contains “{WORD}”, which is forbidden"),
+        ({"edited": "Der 漢 Hund"}, "The model cannot write “漢”"),
+        ({"edited": " "}, "The translation is empty: type a German sentence."),
+        ({"edited": LONG}, "The translation has"),
+    ],
+)
+def test_what_cannot_be_done_gets_one_sentence_and_the_rest_goes_on(
+    serve, translator: Translator, asked: dict[str, str], says: str
+) -> None:
+    own = translator.translate(SENTENCE)
+    first = own.best.pieces[0].text
+    words = [piece.text for piece in translator.tokenizer.pieces(f"Der {WORD} schläft")]
+    given = {"first": first, "long": " ".join([first] * 2_000), "words": " ".join(words)}
+    given["word"] = WORD
+    app = serve(bar, text=SENTENCE, **{name: v.format(**given) for name, v in asked.items()})
+    (said,) = [line for line in texts(app)[2:] if says in line]
+    assert said.endswith(".")
+    forbidden = [WORD] if "forbid" in asked else []
+    assert german(app) == translator.translate(SENTENCE, forbidden=forbidden).text
+    # it stands until something else is asked
+    assert said in texts(app.run())
+    app.text_area(key="text").set_value("The cat sings.").run()
+    assert said not in texts(app)
+
+
+def test_where_every_word_is_forbidden_the_search_goes_on_without(
+    serve, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForbiddenWords, "completes", lambda *_: True)
+    app = serve(bar, text=SENTENCE, forbid="Hund")
+    assert german(app) == translator.translate(SENTENCE).text
+    assert texts(app)[3] == (
+        "Every continuation is forbidden: forbid fewer words. "
+        "The search went on with all words allowed."
+    )

@@ -1,0 +1,1 @@
+"""Results that the server keeps, their bounds, and work that can be cancelled."""

@@ -1,0 +1,191 @@
+"""What a model finds for a sentence, computed once for everybody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from transformer import AttentionTrace, InputError, Translation, Translator
+from transformer.decoding.settings import SearchSettings
+from transformer.hooks import Hook
+from transformer.translation.result import Partial
+from transformer.translation.score import Scored
+from viz.app.cache.cancellation import end_if_unwanted
+from viz.app.cache.memory import memo
+
+MAX_PIECES = 512
+"""Longest side of a map that is drawn: beyond it the weights of all heads are too much to send."""
+
+SEARCH_SECONDS = 8.0
+"""Processor time that a search may take: far beyond what a paragraph needs, so that it ends only
+what would keep others waiting, such as hundreds of pieces of nonsense with a wide beam."""
+
+
+class SearchBudget:
+    """Whether a search has used the processor time that it may; asked after each of its steps."""
+
+    def __init__(self) -> None:
+        # of this thread, in which torch computes: who else is served meanwhile does not count
+        self._end = time.thread_time() + SEARCH_SECONDS
+
+    def __call__(self) -> bool:
+        end_if_unwanted()
+        return time.thread_time() > self._end
+
+
+def identity(translator: Translator) -> Hashable:
+    """What stands for a model in the key of a cached result.
+
+    The checksum of a MarianMT folder has neither its name, which says the languages, nor
+    `domain.json`, which gives translations their notices.
+    """
+    return translator.checksum, translator.languages, translator.domain
+
+
+def trace_identity(trace: AttentionTrace) -> Hashable:
+    """What stands for a trace in the key of a cached result, beside the identity of its model.
+
+    The same words can be written in other pieces.
+    """
+    pieces = tuple(piece.id for piece in (*trace.source_pieces, *trace.target_pieces))
+    return trace.source, trace.target, pieces
+
+
+def translate(translator: Translator, text: str, beam_size: int) -> Translation:
+    """Cached: the translation with the paper's settings; as `search`.
+
+    Raises:
+        InputError: if the text cannot be translated as it is, or is too long for a map.
+    """
+    return search(translator, text, SearchSettings(beam_size=beam_size))
+
+
+def search(
+    translator: Translator,
+    text: str,
+    settings: SearchSettings,
+    on_part: Callable[[Partial], None] | None = None,
+) -> Translation:
+    """Cached: the translation; a search ends with its budget, or when nobody waits for it.
+
+    Args:
+        settings: of the search, which keeps its tree in any case.
+        on_part: takes what is found after each step; never called for what is cached.
+
+    Raises:
+        InputError: if the text cannot be translated as it is or under these settings, or is too
+            long for a map.
+    """
+    settings = replace(settings, tree=True)
+
+    def compute() -> Translation:
+        if on_part is None:
+            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
+        for part in translator.stream(text, **settings.arguments, should_stop=SearchBudget()):
+            if part.translation is not None:
+                return part.translation
+            on_part(part)
+        raise AssertionError("the last part has the translation")
+
+    _refuse_what_cannot_be_drawn(translator, text)
+    return memo(("translation", identity(translator), text, settings), compute)
+
+
+ALTERNATIVES = 4
+"""Other pieces that are known at each place of a translation."""
+
+
+def score(translator: Translator, text: str, target: str | tuple[str, ...], alpha: float) -> Scored:
+    """Cached: how probable the model finds each piece of a given translation, and what else.
+
+    Args:
+        target: as text, or its pieces.
+        alpha: α of the length penalty in its score.
+
+    Raises:
+        InputError: if the model cannot have written it, or a side is too long for a map.
+    """
+    _refuse_what_cannot_be_drawn(translator, text)
+    return memo(
+        ("scored", identity(translator), text, target, alpha),
+        lambda: translator.score(text, target, alternatives=ALTERNATIVES, alpha=alpha),
+    )
+
+
+def translate_edited(
+    translator: Translator,
+    text: str,
+    settings: SearchSettings,
+    edits: Mapping[str, Hook],
+    name: str,
+) -> Translation:
+    """Cached by a name: the translation while hooks change the model, for this call alone.
+
+    Args:
+        settings: of the search.
+        edits: hooks by the name of their point.
+        name: of the edits; the same name always means the same edits.
+
+    Raises:
+        InputError: if the text cannot be translated as it is or under these settings.
+    """
+
+    def compute() -> Translation:
+        with translator.model.hooks(edits):
+            return translator.translate(text, **settings.arguments, should_stop=SearchBudget())
+
+    _refuse_what_cannot_be_drawn(translator, text)
+    return memo(("edited translation", identity(translator), text, settings, name), compute)
+
+
+def trace(translator: Translator, translation: Translation) -> AttentionTrace:
+    """Cached: what every head looked at, from one forward pass.
+
+    Raises:
+        InputError: if a side is too long for a map.
+    """
+    _refuse_what_cannot_be_drawn(translator, translation.source)
+    tokens = translation.best.hypothesis.tokens
+    if len(tokens) > MAX_PIECES:
+        raise InputError(
+            f"The maps are drawn for up to {MAX_PIECES} pieces a side, and this translation has "
+            f"{len(tokens):,}: shorten the sentence to see them."
+        )
+    # two texts can have the same pieces, and the trace has both
+    texts = translation.source, translation.text
+    return memo(
+        ("trace", identity(translator), texts, tuple(tokens)),
+        lambda: translator.trace_of(translation),
+    )
+
+
+def trace_of_pair(translator: Translator, text: str, target: str) -> AttentionTrace:
+    """Cached: what every head looked at while a given translation was written.
+
+    Raises:
+        InputError: if a text is empty, or too long for the model or a map.
+    """
+    _refuse_what_cannot_be_drawn(translator, text)
+    _refuse_what_cannot_be_drawn(translator, target, "translation")
+    return memo(
+        ("trace of a pair", identity(translator), text, target),
+        lambda: translator.trace(text, target=target),
+    )
+
+
+def _refuse_what_cannot_be_drawn(
+    translator: Translator, text: str, name: Literal["text", "translation"] = "text"
+) -> None:
+    if len(text) > translator.most_letters or translator.model.config.max_length <= MAX_PIECES:
+        return  # the translator itself refuses what is longer
+    tokenizer = translator.tokenizer if name == "text" else translator.target_tokenizer
+    # what else is wrong with it, such as a broken character, the translator says
+    readable = text.encode(errors="replace").decode()
+    pieces = len(tokenizer.encode(" ".join(readable.split()))) + 1
+    if pieces > MAX_PIECES:
+        raise InputError(
+            f"The {name} has {pieces:,} pieces, and the app draws up to {MAX_PIECES} a side: "
+            f"shorten it."
+        )

@@ -1,0 +1,152 @@
+"""What the server remembers between the runs of a page's script: one cache, bounded in bytes.
+
+It is shared by everybody: what was computed for a sentence serves whoever looks at it next. Models
+are not in it; whoever starts the server names their folders.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar, cast
+from weakref import ref
+
+import numpy as np
+import streamlit as st
+from cachetools import LRUCache
+
+from transformer import AttentionTrace
+from viz.app.cache.cancellation import end_if_unwanted
+
+T = TypeVar("T")
+
+LIMIT = 512 * 2**20
+"""Bytes of all that is remembered; a trace of 512 × 512 pieces has 25 MB for each layer of eight
+heads, one of 20 × 20 has 0.04 MB."""
+
+
+PATIENCE = 0.2
+"""Seconds until a run that waits for another's result asks whether it is still wanted itself."""
+
+
+class ByteCache:
+    """The last results by their keys, as many as fit into a number of bytes.
+
+    Safe to use from many threads; a result that several ask for at once is computed once.
+
+    Args:
+        limit: in bytes. A result that alone is larger is computed each time.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._entries: LRUCache[Hashable, tuple[Any, int]] = LRUCache(limit, lambda entry: entry[1])
+        self._lock = Lock()
+        self._computing: dict[Hashable, Lock] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes that are in use."""
+        return int(self._entries.currsize)
+
+    @property
+    def limit(self) -> int:
+        """Bytes that may be in use."""
+        return int(self._entries.maxsize)
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The result that is remembered under a key, or else `compute()`.
+
+        What `compute` raises is not remembered.
+        """
+        with self._lock:
+            if key in self._entries:
+                return cast(T, self._entries[key][0])
+            computing = self._computing.setdefault(key, Lock())
+        while not computing.acquire(timeout=PATIENCE):
+            end_if_unwanted()
+        try:
+            with self._lock:
+                if key in self._entries:  # another thread was first
+                    return cast(T, self._entries[key][0])
+            return self._compute(key, compute)
+        finally:
+            computing.release()
+
+    def _compute(self, key: Hashable, compute: Callable[[], T]) -> T:
+        try:
+            value = compute()
+            entry = value, size_of((key, value))
+            with self._lock:
+                if entry[1] <= self.limit:
+                    self._entries[key] = entry
+        finally:
+            with self._lock:
+                self._computing.pop(key, None)
+        return value
+
+
+def size_of(value: object) -> int:
+    """Bytes of a value with all that it holds; an array counts with the whole that it is cut from.
+
+    Traces that are only referred to by a key are not held, and so not counted.
+    """
+    return _size_of(value, set())
+
+
+def _size_of(value: object, counted: set[int]) -> int:
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    if id(value) in counted:
+        return 0
+    counted.add(id(value))
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    size = sys.getsizeof(value)
+    if isinstance(value, str | bytes | int | float):
+        return size
+    if isinstance(value, Mapping):
+        parts = [*value.keys(), *value.values()]
+    elif isinstance(value, tuple | list | AbstractSet):
+        parts = list(value)
+    else:
+        parts = [getattr(value, "__dict__", None)]
+    return size + sum(_size_of(part, counted) for part in parts if part is not None)
+
+
+@st.cache_resource(show_spinner=False)
+def shared_cache() -> ByteCache:
+    """The one cache of this server."""
+    return ByteCache(LIMIT)
+
+
+def memo(key: Hashable, compute: Callable[[], T]) -> T:
+    """The same as `compute()`, remembered for everybody.
+
+    Args:
+        key: names the result and all that it depends on; a file by its `state_of_file` too.
+        compute: gives what nobody changes afterwards.
+    """
+    return shared_cache().get(key, compute)
+
+
+def memo_per_trace(trace: AttentionTrace, name: Hashable, compute: Callable[[], T]) -> T:
+    """The same as `compute()`, remembered for everybody who looks at this trace.
+
+    Args:
+        trace: on which the result depends; it is not kept alive for it.
+        name: of the result, with all else that it depends on.
+        compute: gives what nobody changes afterwards.
+    """
+    return memo((ref(trace), name), compute)
+
+
+def state_of_file(path: Path) -> tuple[int, int] | None:
+    """What changes when a file is written anew; None where it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

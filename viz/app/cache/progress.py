@@ -1,0 +1,43 @@
+"""A bar for work that takes longer than a reader waits without asking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import streamlit as st
+
+from viz.app.cache.cancellation import end_if_unwanted
+
+PATIENCE = 0.5
+"""Seconds before the bar is drawn: one that flashes by tells nobody anything."""
+
+
+class Report(Protocol):
+    """Takes how far the work is, of how much, and what it does now, if the bar is to say so."""
+
+    def __call__(self, done: int, of: int, now: str = "", /) -> None: ...
+
+
+@contextmanager
+def progress_bar(text: str) -> Iterator[Report]:
+    """What the work calls as it goes on; it ends there when nobody waits for it any more.
+
+    Args:
+        text: beside the bar, of our own making.
+    """
+    container, began = st.empty(), time.monotonic()
+
+    def report(done: int, of: int, now: str = "", /) -> None:
+        end_if_unwanted()
+        if time.monotonic() - began > PATIENCE:
+            container.progress(done / of, f"{text}: {now}" if now else text)
+
+    try:
+        yield report
+    except Exception:  # not Streamlit's, which is none: a run that it ends draws nothing more
+        container.empty()
+        raise
+    container.empty()

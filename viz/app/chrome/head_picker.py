@@ -1,0 +1,155 @@
+"""Kind, layer and head as small menus whose choice stands in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer import Kind, Translator
+from transformer.analysis.heads.head import Head
+from viz.app.chrome.fields import choose_one
+from viz.draw.labels import KINDS_BY_NAME, SCREEN_NAMES, head_title
+
+KIND = "kind"
+"""Name in the URL of the kind of attention, on every page that asks for one."""
+MEAN = "mean"
+
+
+class UrlNames(NamedTuple):
+    """What a choice is called in the URL; pages that share the names share the choice."""
+
+    layer: str
+    head: str
+
+
+HEAD = UrlNames("layer", "head")
+"""One head, wherever one is looked at."""
+
+
+def pick_kind(*, default: str = "cross", disabled: bool = False) -> Kind:
+    """Draw the choice among the three kinds of attention.
+
+    Args:
+        default: shown where the URL names none; as the screen calls it.
+        disabled: whether it is shown and cannot be changed.
+    """
+    name = choose_one("Attention", KINDS_BY_NAME, KIND, default=default, disabled=disabled)
+    return KINDS_BY_NAME[name]
+
+
+def pick_layer(name: str, layers: int, *, default: int = 0) -> int:
+    """Draw the menu of a layer.
+
+    Args:
+        name: in the URL.
+        layers: how many there are.
+        default: chosen at first, and where the URL names none.
+
+    Returns:
+        The layer, from 0, as `default`; the screen and the URL count from 1.
+    """
+    return _number(_menu("Layer", name, _names(layers), default))
+
+
+def pick_layer_or_mean(name: str, layers: int, *, default: int) -> int | None:
+    """Draw the menu of a layer with the mean over all layers, which is None; as `pick_layer`."""
+    return _number_or_mean(_menu("Layer", name, [MEAN, *_names(layers)], default))
+
+
+def pick_head_number_or_mean(name: str, heads: int, *, default: int | None = 0) -> int | None:
+    """Draw the menu of the heads of a layer with their mean, which is None; as `pick_layer`."""
+    return _number_or_mean(_menu("Head", name, [MEAN, *_names(heads)], default))
+
+
+def pick_layer_and_head(names: UrlNames, layers: int, heads: int) -> tuple[int, int]:
+    """Draw the menus of layer and head, from 0; at first the first head of the last layer.
+
+    Args:
+        names: under which the choice is kept.
+        layers: how many layers there are.
+        heads: how many heads each layer has.
+    """
+    layer = pick_layer(names.layer, layers, default=layers - 1)
+    return layer, _number(_menu("Head", names.head, _names(heads), 0))
+
+
+def pick_head(translator: Translator) -> Head:
+    """Draw the menus of one head: kind, layer and number."""
+    config = translator.model.config
+    return Head(pick_kind(), *pick_layer_and_head(HEAD, config.N, config.h))
+
+
+def open_head(head: Head, names: UrlNames = HEAD) -> None:
+    """Let the menus of a head, and that of its kind, follow a click."""
+    st.session_state[KIND] = SCREEN_NAMES[head.kind]
+    choose(names, head.layer, head.head)
+
+
+def head_buttons(key: str, heads: Iterable[tuple[Head, str]]) -> None:
+    """Draw a row of buttons, each of which opens a head.
+
+    Args:
+        key: with which those of the buttons begin.
+        heads: each with the figure behind its name.
+    """
+    with st.container(horizontal=True, gap="small"):
+        for head, figure in heads:
+            st.button(
+                f"{head_title(*head)} {figure}",
+                key=f"{key}-{head.kind}-{head.layer}-{head.head}",
+                on_click=open_head,
+                args=(head,),
+            )
+
+
+def choose(names: UrlNames, layer: int, head: int) -> None:
+    """Set the menus to a head that was chosen elsewhere, before they are drawn again."""
+    st.session_state[names.layer], st.session_state[names.head] = _name(layer), _name(head)
+
+
+def in_link(kind: Kind, layer: int, head: int) -> dict[str, str]:
+    """One head as a link to another page names it; layer and head count from 0."""
+    return {KIND: SCREEN_NAMES[kind], HEAD.layer: _name(layer), HEAD.head: _name(head)}
+
+
+def _menu(label: str, name: str, options: list[str], default: int | None) -> str:
+    first = _name(default)
+    _keep_in_link(name, options, first)
+    return st.selectbox(
+        label,
+        options,
+        index=options.index(first),
+        key=name,
+        bind="query-params",
+        width=128 if MEAN in options else 116,
+    )
+
+
+def _keep_in_link(name: str, options: list[str], first: str) -> None:
+    """Where the model before had another first choice, put what stays chosen into the address.
+
+    Args:
+        first: that of this model, which the address leaves out.
+    """
+    state, before = st.session_state, f"head_picker.first.{name}"
+    if state.get(before, first) != first and state.get(name) in options:
+        state[name] = state[name]  # setting it puts it there, or takes it out
+    state[before] = first
+
+
+def _names(count: int) -> list[str]:
+    return [_name(index) for index in range(count)]
+
+
+def _name(index: int | None) -> str:
+    return MEAN if index is None else str(index + 1)
+
+
+def _number(name: str) -> int:
+    return int(name) - 1
+
+
+def _number_or_mean(name: str) -> int | None:
+    return None if name == MEAN else _number(name)

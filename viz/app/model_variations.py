@@ -1,0 +1,208 @@
+"""Table 3 as the paper prints it: what each row changes, and what that costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.run import journal
+from training.run.journal import RunLogError
+from transformer import ConfigError, TransformerConfig
+from transformer.files.installed import ASSETS
+
+SHAPE = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "epsilon_ls")
+"""The columns of Table 3 that make up a model."""
+BASE, BIG = "base", "big"
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One row of Table 3.
+
+    Args:
+        letter: of its group, or `base` or `big`.
+        shape: what is printed in the row; what is not is as in the base row.
+        perplexity: per piece, on newstest2013.
+        bleu: on newstest2013.
+        millions: of parameters, where the paper prints them.
+        steps: thousands, where the paper prints them.
+        learned: row (E), with learned positions instead of sinusoids.
+    """
+
+    letter: str
+    shape: Mapping[str, float]
+    perplexity: float
+    bleu: float
+    millions: int | None = None
+    steps: int | None = None
+    learned: bool = False
+
+    @property
+    def change(self) -> tuple[str, float | str]:
+        """The field that the row is about, and its value; d_k and d_v follow h and d_model."""
+        if self.learned:
+            return "positions", "learned"
+        return next(iter(self.shape.items()))
+
+    @property
+    def name(self) -> str:
+        """Such as `(C) N = 2`."""
+        if self.letter in (BASE, BIG):
+            return self.letter
+        return f"({self.letter}) {describe_change(*self.change)}"
+
+
+_BASE_SHAPE = {
+    "N": 6, "d_model": 512, "d_ff": 2048, "h": 8, "d_k": 64, "d_v": 64, "P_drop": 0.1,
+    "epsilon_ls": 0.1,
+}  # fmt: skip
+TABLE_3: tuple[PaperRow, ...] = (
+    PaperRow(BASE, _BASE_SHAPE, 4.92, 25.8, 65, 100),
+    PaperRow("A", {"h": 1, "d_k": 512, "d_v": 512}, 5.29, 24.9),
+    PaperRow("A", {"h": 4, "d_k": 128, "d_v": 128}, 5.00, 25.5),
+    PaperRow("A", {"h": 16, "d_k": 32, "d_v": 32}, 4.91, 25.8),
+    PaperRow("A", {"h": 32, "d_k": 16, "d_v": 16}, 5.01, 25.4),
+    PaperRow("B", {"d_k": 16}, 5.16, 25.1, 58),
+    PaperRow("B", {"d_k": 32}, 5.01, 25.4, 60),
+    PaperRow("C", {"N": 2}, 6.11, 23.7, 36),
+    PaperRow("C", {"N": 4}, 5.19, 25.3, 50),
+    PaperRow("C", {"N": 8}, 4.88, 25.5, 80),
+    PaperRow("C", {"d_model": 256, "d_k": 32, "d_v": 32}, 5.75, 24.5, 28),
+    PaperRow("C", {"d_model": 1024, "d_k": 128, "d_v": 128}, 4.66, 26.0, 168),
+    PaperRow("C", {"d_ff": 1024}, 5.12, 25.4, 53),
+    PaperRow("C", {"d_ff": 4096}, 4.75, 26.2, 90),
+    PaperRow("D", {"P_drop": 0.0}, 5.77, 24.6),
+    PaperRow("D", {"P_drop": 0.2}, 4.95, 25.5),
+    PaperRow("D", {"epsilon_ls": 0.0}, 4.67, 25.3),
+    PaperRow("D", {"epsilon_ls": 0.2}, 5.47, 25.7),
+    PaperRow("E", {}, 4.92, 25.7, learned=True),
+    PaperRow(
+        BIG, {"N": 6, "d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}, 4.33, 26.4, 213, 300
+    ),
+)
+"""Table 3, in the order of the paper."""
+
+SYMBOLS = {"epsilon_ls": "ε_ls"}
+
+
+def describe_change(field: str, value: float | str) -> str:
+    """A change of one field in words, such as `N = 2` or `learned positions`."""
+    if field == "positions":
+        return f"{value} positions"
+    return f"{SYMBOLS.get(field, field)} = {value:g}" if isinstance(value, int | float) else value
+
+
+ROWS = ASSETS / "rows"
+"""A folder for each row, with `config.json` and `run.jsonl`."""
+
+NAMES_OF_BASE = (BASE, "sinusoidal")
+# what a row of Table 3 is about; the vocabulary and the longest sentence are no part of it, and d_v
+# changes nowhere by itself
+COMPARED_FIELDS = ("N", "d_model", "d_ff", "h", "d_k", "P_drop", "epsilon_ls", "positions")
+
+
+@dataclass(frozen=True)
+class TrainedRow:
+    """One model that was trained here.
+
+    Args:
+        name: of its folder.
+        config: its shape.
+        parameters: that it learns; 0 where its log does not say.
+        steps: that it was trained for.
+        perplexity: per piece of the validation text, at the last validation.
+        bleu: of greedy translations of it.
+    """
+
+    name: str
+    config: TransformerConfig
+    parameters: int
+    steps: int
+    perplexity: float
+    bleu: float
+
+
+def read(folder: Path) -> TrainedRow | str:
+    """Read one folder, or say in one sentence what is wrong with it."""
+    try:
+        shape = json.loads((folder / "config.json").read_text("utf-8"))
+        config = TransformerConfig.from_dict(shape)
+        records = journal.read(folder / "run.jsonl")
+        measured = [record for record in records if "validation_bleu" in record]
+        if not measured:
+            return f"{folder.name}/run.jsonl holds no validation yet: reload when it does."
+        return TrainedRow(
+            name=folder.name,
+            config=config,
+            parameters=int(records[0].get("parameters", 0)),
+            steps=int(measured[-1]["step"]),
+            perplexity=float(measured[-1]["validation_perplexity"]),
+            bleu=float(measured[-1]["validation_bleu"]),
+        )
+    except ConfigError as error:
+        return f"{folder.name}/config.json: {error}"
+    except (OSError, RunLogError, ValueError, KeyError, TypeError, AttributeError):
+        return (
+            f"{folder.name} has no config.json and run.jsonl that can be read: train it again with "
+            "training.train."
+        )
+
+
+def read_all(folder: Path = ROWS) -> tuple[list[TrainedRow], list[str]]:
+    """All rows that were trained, and a sentence on each folder that is none."""
+    folders = sorted(path for path in folder.glob("*") if path.is_dir())
+    found = [read(path) for path in folders]
+    return (
+        [row for row in found if isinstance(row, TrainedRow)],
+        [row for row in found if isinstance(row, str)],
+    )
+
+
+def changes(row: TrainedRow, base: TrainedRow) -> dict[str, float | str]:
+    """What differs between two rows, with the values that the first has."""
+    differ = {
+        name: getattr(row.config, name)
+        for name in COMPARED_FIELDS
+        if getattr(row.config, name) != getattr(base.config, name)
+    }
+    if "h" in differ or "d_model" in differ:
+        differ.pop("d_k", None)  # d_model / h: it follows
+    return differ
+
+
+def common_base(rows: Sequence[TrainedRow]) -> TrainedRow | None:
+    """The row from which the others differ least: the one that each of them changes.
+
+    Where two are as near, as with two rows in all, the one that is called so.
+    """
+
+    def far(one: TrainedRow) -> tuple[int, bool]:
+        return sum(len(changes(row, one)) for row in rows), one.name not in NAMES_OF_BASE
+
+    return min(rows, key=far, default=None)
+
+
+def paper_row_of(row: TrainedRow, base: TrainedRow) -> PaperRow | None:
+    """The paper's row that makes the same change; None where the paper has none.
+
+    Only rows that change the base in the same direction count: of them that of the same value, such
+    as one head, or else that of the nearest share of the base, such as half the layers.
+    """
+    differ = changes(row, base)
+    if not differ:
+        return TABLE_3[0]
+    if len(differ) > 1:
+        return None
+    ((what, value),) = differ.items()
+    candidates = [one for one in TABLE_3 if one.letter not in (BASE, BIG) and one.change[0] == what]
+    of_base = getattr(base.config, what)
+    if isinstance(value, str) or not of_base:  # there is no share of it
+        return next((one for one in candidates if one.change[1] == value), None)
+    share = value / float(of_base)
+    shares = [(float(one.change[1]) / TABLE_3[0].shape[what], one) for one in candidates]
+    same_direction = [(abs(of - share), one) for of, one in shares if (of < 1) == (share < 1)]
+    # the same value first, then the nearest
+    ranked = sorted(same_direction, key=lambda pair: (pair[1].change[1] != value, pair[0]))
+    return ranked[0][1] if ranked else None

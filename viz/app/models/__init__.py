@@ -1,0 +1,1 @@
+"""The models of the server: their folders, those in memory, the menu."""

@@ -1,0 +1,235 @@
+"""The menu of models, and the one that is chosen there, in memory while a run needs it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+import torch
+
+from transformer import CheckpointError, Translator
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.teacher_forcing import Progress
+from transformer.checkpoints import marian
+from transformer.checkpoints.checkpoint import CONFIG, MANIFEST, WEIGHTS
+from transformer.checkpoints.marian.languages import read_languages
+from transformer.checkpoints.marian.stored import MOST_BYTES, PICKLED, weights_path
+from transformer.checkpoints.marian.vocabulary import SOURCE_SPM, VOCABULARY
+from transformer.errors import one_line, unreadable
+from transformer.files.installed import BUNDLED
+from transformer.files.reading import MIB, opened
+from transformer.text.languages import OURS
+from viz.app.cache.progress import progress_bar
+from viz.app.links import address
+from viz.app.models.model_cache import ModelCache, state_of_folder
+from viz.draw.labels import quoted
+
+MODEL = "model"
+"""Name in the URL."""
+
+MEMORY_VARIABLE = "HEADLIGHT_MODELS_MIB"
+"""Environment variable that says how much memory models may take, in MiB."""
+
+DEFAULT_MIB = 2_048
+"""Three models of 74 M parameters: such a one takes about 570 MiB."""
+
+_CHUNK = 4 * MIB
+LONGEST_NUMBER = 12  # digits
+
+_run: ContextVar[ExitStack | None] = ContextVar("models of this run", default=None)
+
+
+@contextmanager
+def kept_for_run() -> Iterator[None]:
+    """The models that are loaded in the block stay in memory until it ends; a context manager."""
+    with ExitStack() as stack:
+        token = _run.set(stack)
+        try:
+            yield
+        finally:
+            _run.reset(token)
+
+
+def load(folder: Path) -> Translator:
+    """The model of a folder, for everybody the same; a bar says how far it is loaded.
+
+    Raises:
+        CheckpointError: naming the file and what is wrong with it.
+    """
+    # two threads on one sentence wait for each other; the cores are better used by two people
+    torch.set_num_threads(1)
+    with ExitStack() as alone:
+        return (_run.get() or alone).enter_context(_cache().use(folder, _bar))
+
+
+def problem(offered: OfferedModels) -> str:
+    """A sentence on a model that is asked for and not there, or ""; before the menu is drawn."""
+    state = st.session_state
+    missing = next(
+        (one for one in (address.raw_value(MODEL), state.get(MODEL)) if one not in offered.folders),
+        None,
+    )
+    if MODEL in state and state[MODEL] not in offered.folders:
+        state[MODEL] = offered.default
+    if not missing:
+        return ""
+    return (
+        f"There is no model {quoted(one_line(missing))} on this server: shown is "
+        f"{quoted(offered.default)}."
+    )
+
+
+def choose(offered: OfferedModels) -> str:
+    """Draw the menu, where there is a choice; the name of the model that is chosen."""
+    names = list(offered.folders)
+    if len(names) == 1:
+        return offered.default
+    return st.selectbox("Model", names, key=MODEL, bind="query-params", width=290)
+
+
+def reads_same_language(first: Translator, folder: Path) -> bool:
+    """Whether the model of a folder may read what another one reads, as far as can be told."""
+    ours, theirs = first.languages.source, _source_language(str(folder), state_of_folder(folder))
+    return not (ours and theirs) or ours == theirs
+
+
+@lru_cache(maxsize=10_000)
+def _source_language(folder: str, _state: Hashable) -> str:
+    """The language that the model of a folder reads, without loading it; "" if it is unknown."""
+    path = Path(folder)
+    try:
+        known = read_languages(path, (), sha256()) if marian.is_marian(path) else OURS
+    except CheckpointError:
+        return ""  # which says so when it is chosen
+    return known.source
+
+
+@st.cache_resource(show_spinner=False)
+def _cache() -> ModelCache:
+    """The models of this server."""
+    return ModelCache(_limit()[0] * MIB, _read)
+
+
+def limit_problem() -> str:
+    """A sentence on a bound that is none, or ""."""
+    return _limit()[1]
+
+
+def _limit() -> tuple[int, str]:
+    """How much memory models may take, in MiB, and what is wrong with what is said of it."""
+    said = os.environ.get(MEMORY_VARIABLE, "").strip()
+    if not said:
+        return DEFAULT_MIB, ""
+    if said.isdecimal() and len(said) < LONGEST_NUMBER and int(said):
+        return int(said), ""
+    return DEFAULT_MIB, one_line(
+        f"{MEMORY_VARIABLE} is {quoted(said)}, which is no whole number of MiB: models take up to "
+        f"{DEFAULT_MIB:,}."
+    )
+
+
+def _bar() -> AbstractContextManager[Progress]:
+    return progress_bar("Loading the model")
+
+
+def _read(folder: Path, progress: Progress) -> Translator:
+    """Read a folder; most of the time passes with the file of its weights, where it is cold."""
+    torch.set_num_threads(1)  # of this thread
+    with suppress(OSError), opened(weights_path(folder), MOST_BYTES) as (file, size):
+        # the system keeps what was read, so that the second time takes a few hundredths of a second
+        for done in range(0, size, _CHUNK):
+            progress(done, size + size // 4)  # the rest is for what follows
+            file.read(_CHUNK)
+    translator = Translator.load(folder)
+    read_alignment(translator)  # damaged settings are refused here, not on a page
+    return translator
+
+
+CHECKPOINT_VARIABLE = "HEADLIGHT_CHECKPOINT"
+"""Environment variable that names another checkpoint folder than the bundled one.
+
+It may name several, as PATH does: the first one translates unless another is chosen.
+"""
+MODELS_VARIABLE = "HEADLIGHT_MODELS"
+"""Environment variable that names a folder of model folders, ours and those of MarianMT."""
+
+SEPARATOR = os.pathsep
+BUNDLED_NAME = "bundled"
+_OF_MODELS = (WEIGHTS, VOCABULARY, MANIFEST, SOURCE_SPM, PICKLED)
+"""Files that only a model has; a `config.json` has to say that it is one of the hub's."""
+
+
+@dataclass(frozen=True)
+class OfferedModels:
+    """What can be chosen now.
+
+    Args:
+        folders: by name; the first one translates unless another is chosen.
+        problem: a sentence on a folder of models that cannot be read, or "".
+    """
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def default(self) -> str:
+        """The name of the first one."""
+        return next(iter(self.folders))
+
+
+def offered_models() -> OfferedModels:
+    """The folders of both variables and the bundled one, as they are at this moment."""
+    named = [
+        Path(path.strip()).expanduser()
+        for path in os.environ.get(CHECKPOINT_VARIABLE, "").split(SEPARATOR)
+        if path.strip()
+    ]
+    found, problem = _models_in(os.environ.get(MODELS_VARIABLE, "").strip())
+    return OfferedModels(_by_name([*named, BUNDLED, *found]), problem)
+
+
+def _models_in(folder: str) -> tuple[list[Path], str]:
+    """The model folders in a folder, and what is wrong with it."""
+    if not folder:
+        return [], ""
+    path = Path(folder).expanduser()
+    try:
+        with os.scandir(path) as entries:
+            found = [entry.path for entry in entries if not entry.name.startswith(".")]
+    except (OSError, ValueError) as error:
+        why = error if isinstance(error, OSError) else OSError(f"{error}")
+        return [], one_line(f"{MODELS_VARIABLE}: {unreadable(why, path)}")
+    return [Path(one) for one in sorted(filter(_is_model, found), key=str.casefold)], ""
+
+
+def _is_model(folder: str) -> bool:
+    """Whether a folder is meant to be a model; a damaged one is, and says so when it is chosen."""
+    # os.path answers where pathlib raises: links in a circle, what may not be read; and thousands
+    # of entries are looked at in each run
+    if any(os.path.exists(f"{folder}/{name}") for name in _OF_MODELS):  # noqa: PTH110
+        return True
+    return os.path.exists(f"{folder}/{CONFIG}") and marian.is_marian(Path(folder))  # noqa: PTH110
+
+
+def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
+    """Folders by their last parts, by the whole where two are alike; each of them once."""
+    once = {os.path.abspath(folder): folder for folder in folders}  # noqa: PTH100
+    counts = Counter(one_line(folder.name) for folder in once.values())
+    counts[BUNDLED_NAME] += 1  # which no other has
+    named = {}
+    for folder in once.values():
+        name = one_line(folder.name)
+        if folder == BUNDLED:
+            name = BUNDLED_NAME
+        elif counts[name] > 1:
+            name = one_line(str(folder))
+        named[name] = folder
+    return named

@@ -1,0 +1,1 @@
+"""The sentence bar: source, translation, and the request to the search."""

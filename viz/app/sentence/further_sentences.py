@@ -1,0 +1,62 @@
+"""Further sentences beside the one in the bar, where a page needs several: a batch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import AttentionTrace, HeadlightError
+from viz.app.cache import cached_results
+from viz.app.links import address
+from viz.app.links.address import MAX_CHARACTERS
+from viz.app.sentence import sentence_bar, source_box
+
+MORE = "more"
+"""Name in the URL; the pages that need a batch share it."""
+
+MAX_SENTENCES = 3
+"""Sentences beside the one in the bar: what can be told apart in one picture."""
+
+_FIRST = "The old man is sleeping.\nA dog barks."
+"""Sentences to begin with, for a model that reads English."""
+
+
+def traces() -> list[AttentionTrace]:
+    """Draw the box of further sentences; the traces of all, the bar's own first.
+
+    Empty after the page has said why there is no picture. A line that cannot be translated is
+    named on the page and left out.
+    """
+    languages = sentence_bar.languages()
+    typed = st.text_area(
+        "Further sentences of the batch, one on each line",
+        source_box.follow_language(MORE, languages, _FIRST),
+        key=MORE,
+        bind="query-params",
+        height=90,
+        max_chars=MAX_CHARACTERS,
+        placeholder=f"Type {languages.sentence('source')} on each line",
+    )
+    address.say_if_cut(MORE, typed or "")
+    if (bar := sentence_bar.traced()) is None:
+        return []
+    lines = [
+        (number, line)
+        for number, line in enumerate((typed or "").splitlines(), start=1)
+        if line.strip()
+    ]
+    if len(lines) > MAX_SENTENCES:
+        late = lines[MAX_SENTENCES][0]
+        st.text(
+            f"The batch takes {MAX_SENTENCES} further sentences: "
+            f"line {late} and later are left out."
+        )
+    all_traces = [bar.trace]
+    for number, line in lines[:MAX_SENTENCES]:
+        try:
+            translation = cached_results.translate(
+                bar.translator, line, st.session_state[sentence_bar.BEAM]
+            )
+            all_traces.append(cached_results.trace(bar.translator, translation))
+        except HeadlightError as error:
+            st.text(f"Line {number}: {error}")
+    return all_traces

@@ -1,0 +1,90 @@
+"""Another model beside the one in the bar: the menu, and the same sentence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.errors import one_line
+from transformer.text.languages import Languages, name_of, without_code
+from viz.app.links import address
+from viz.app.models import menu
+from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, SEPARATOR
+from viz.app.sentence.sentence_bar import BarTranslation
+from viz.draw.labels import quoted
+
+
+class OtherModel(NamedTuple):
+    """A model with which the bar's is compared.
+
+    Args:
+        name: in the menu.
+        text: the bar's, as this model is to read it.
+        same_target: whether both translate it into one language, as far as they say.
+    """
+
+    name: str
+    translator: Translator
+    text: str
+    same_target: bool
+
+
+def pick_other(bar: BarTranslation, key: str) -> OtherModel | None:
+    """Draw the menu of the other models that read the same language; None if there are none.
+
+    Args:
+        key: in the URL, too.
+
+    Raises:
+        CheckpointError: if the one that is chosen cannot be loaded.
+    """
+    ours = bar.translator
+    folders = {
+        name: folder
+        for name, folder in menu.offered_models().folders.items()
+        if name != bar.requested.model and menu.reads_same_language(ours, folder)
+    }
+    linked = address.raw_value(key)
+    if not folders:
+        st.text(
+            f"This server has no other model that reads {ours.languages.source or 'this language'}"
+            f". Name a folder of models in {MODELS_VARIABLE}, or several models in "
+            f"{CHECKPOINT_VARIABLE}, with {SEPARATOR} between them."
+        )
+        return None
+    name = st.selectbox("Other model", list(folders), key=key, bind="query-params", width=320)
+    if said := _problem(key, linked, name, list(folders), bar.requested.model):
+        st.text(said)
+    translator = menu.load(folders[name])
+    text = text_for(translator.languages, bar.used.text, ours.languages)
+    targets = (
+        ours.languages.target_of(bar.used.text),
+        translator.languages.target_of(text),
+    )
+    return OtherModel(name, translator, text, targets[0] == targets[1])
+
+
+def _problem(key: str, linked: str | None, shown: str, names: Sequence[str], in_bar: str) -> str:
+    """A sentence on a model in the link that cannot be compared, until another one is chosen."""
+    state, said_of = st.session_state, f"other_model.{key}"
+    if linked is not None and linked not in names:
+        if linked == in_bar:
+            why = f"The model {quoted(linked)} translates in the bar already"
+        elif linked in menu.offered_models().folders:
+            why = f"The model {quoted(linked)} reads another language"
+        else:
+            why = f"There is no model {quoted(one_line(linked))} on this server"
+        state[said_of] = shown, f"{why}: shown is {quoted(shown)}."
+    of, said = state.get(said_of, ("", ""))
+    return said if of == shown else ""
+
+
+def text_for(theirs: Languages, text: str, ours: Languages) -> str:
+    """A text that is written for one model, for another: with its code of the language, or none."""
+    plain = without_code(text) if ours.code_of(text) is not None else text
+    target = ours.target_of(text)
+    code = next((code for code in theirs.codes if (name_of(code) or code) == target), None)
+    return plain if code is None else theirs.asking_for(code, plain)

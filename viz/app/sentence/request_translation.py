@@ -1,0 +1,96 @@
+"""The translation that a request asks for: found under its settings, or written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from transformer import InputError, Translation, Translator
+from transformer.decoding.settings import SearchSettings
+from transformer.translation.result import Partial
+from viz.app.cache import cached_results
+from viz.app.sentence.search_request import SearchRequest
+
+
+def translate_request(
+    translator: Translator, request: SearchRequest, on_part: Callable[[Partial], None] | None = None
+) -> tuple[Translation, SearchRequest, str]:
+    """Translate what is requested, as far as it can be done.
+
+    Args:
+        on_part: as `cached_results.search` takes it.
+
+    Returns:
+        The translation, what it was found with, and a sentence that says what was left out, or "".
+
+    Raises:
+        HeadlightError: if the text cannot be translated at all.
+    """
+    errors: list[InputError] = []
+    for attempt in _relaxed_requests(request):
+        try:
+            found = _translate(translator, attempt, on_part)
+        except InputError as refused:
+            errors.append(refused)
+        else:
+            if not errors:
+                return found, attempt, ""
+            # the same is found wrong again where something else was left out first
+            wrong = " ".join(dict.fromkeys(map(str, errors)))
+            return found, attempt, f"{wrong} {_instead(request, attempt)}"
+    raise errors[-1]  # there is at least one attempt
+
+
+def _instead(request: SearchRequest, used: SearchRequest) -> str:
+    """What is shown where not all that was requested could be done."""
+    gone = (request.prefix != used.prefix, request.forbid != used.forbid)
+    if not any(gone):
+        return "Shown is what the model writes."
+    went_on = ("without the prefix", "with all words allowed")
+    said = " and ".join(how for how, is_gone in zip(went_on, gone, strict=True) if is_gone)
+    return f"The search went on {said}."
+
+
+def settings_of(request: SearchRequest) -> SearchSettings:
+    """The settings of the search.
+
+    Raises:
+        InputError: if a number is out of its range.
+    """
+    return SearchSettings(
+        beam_size=request.beam_size,
+        alpha=request.alpha,
+        prefix=request.pieces,
+        forbidden=request.forbidden,
+    )
+
+
+def _translate(
+    translator: Translator, request: SearchRequest, on_part: Callable[[Partial], None] | None
+) -> Translation:
+    if request.edited:
+        return _given(translator, request)
+    return cached_results.search(translator, request.text, settings_of(request), on_part)
+
+
+def _given(translator: Translator, request: SearchRequest) -> Translation:
+    """What a person wrote; that the model is unsure of it is no news, the editor shows where."""
+    given = cached_results.score(
+        translator, request.text, request.edited, request.alpha
+    ).translation
+    unsure = translator.domain and translator.domain.notice(given.best.hypothesis)
+    return replace(given, notices=tuple(said for said in given.notices if said != unsure))
+
+
+def _relaxed_requests(request: SearchRequest) -> Iterator[SearchRequest]:
+    """The request, then without what may be wrong with it; the text alone at last."""
+    yield request
+    if request.edited:
+        request = request._replace(edited="")
+        yield request
+    if request.prefix:
+        yield request._replace(prefix="")
+    if request.forbid:
+        yield request._replace(forbid="")
+    if request.prefix and request.forbid:
+        yield request._replace(prefix="", forbid="")

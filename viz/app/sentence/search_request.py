@@ -1,0 +1,332 @@
+"""The request to the search: one state, which stands in the address and can be undone.
+
+The text, beam size and α of the length penalty (§6.1), a prefix that is forced, words that are
+forbidden, and a translation that was edited by hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer.decoding import ALPHA as PAPERS_ALPHA
+from transformer.decoding import BEAM_SIZE
+from transformer.text.tokenizer import WORD_START
+from viz.app.links import address
+from viz.app.links.address import MAX_CHARACTERS
+from viz.app.links.undo import PAUSE, History
+from viz.app.models.menu import MODEL
+from viz.draw.labels import quoted
+
+TEXT, BEAM, ALPHA, PREFIX, FORBID = "text", "beam", "alpha", "prefix", "forbid"
+EDITED = "edited"
+NAMES = (TEXT, BEAM, ALPHA, PREFIX, FORBID, EDITED, MODEL)
+"""Of the fields of `SearchRequest` in the URL, in their order."""
+
+BEAMS = (1, 2, 4, 8)
+ALPHAS = (0.0, 2.0)
+"""The smallest and the largest; 0 is no penalty, and at 1 the score is about log p per piece."""
+
+_QUOTE = 40  # characters of a prefix, or of a value in a link, that are quoted
+
+_SEEN, _RELEASED = "search_request.seen", "search_request.released"
+_HISTORY, _WRONG = "search_request.history", "search_request.wrong"
+_CHOSEN = "search_request.chosen"
+
+
+class SearchRequest(NamedTuple):
+    """What a person asks of the search.
+
+    Args:
+        text: to be translated, as it was typed.
+        beam_size: hypotheses that the search follows.
+        alpha: α of the length penalty.
+        prefix: the pieces with which the translation begins, separated by blanks.
+        forbid: words that the translation must not contain, as they were typed.
+        edited: the translation as a person wrote it, a blank where all of it was deleted; ""
+            for the model's own.
+        model: the name of the one that translates.
+    """
+
+    text: str
+    beam_size: int = BEAM_SIZE
+    alpha: float = PAPERS_ALPHA
+    prefix: str = ""
+    forbid: str = ""
+    edited: str = ""
+    model: str = ""
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The pieces of the prefix."""
+        return tuple(self.prefix.split())
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """The forbidden words; a comma may stand between two."""
+        return tuple(dict.fromkeys(word.rstrip(",") or word for word in self.forbid.split()))
+
+    @property
+    def steers(self) -> str:
+        """What makes this another translation than the model's own, in a few words; or ""."""
+        if self.edited:
+            return "edited by hand"
+        if self.prefix:
+            return f"begins with {self.quoted_prefix}"
+        return ""
+
+    @property
+    def quoted_prefix(self) -> str:
+        """The prefix as a person reads it, in a few letters."""
+        return quoted(shorten(as_text(self.pieces)))
+
+
+def as_text(pieces: Sequence[str]) -> str:
+    """Pieces as a person reads them."""
+    return "".join(pieces).replace(WORD_START, " ").strip()
+
+
+def shorten(text: str) -> str:
+    """A text with its end left out where it is too long to be quoted."""
+    return text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1].rstrip()}…"
+
+
+def put_text(text: str) -> None:
+    """Let the next run translate a text that was chosen: undone by itself, unlike letters."""
+    st.session_state[TEXT], st.session_state[_CHOSEN] = text, True
+
+
+def force(pieces: Sequence[str]) -> None:
+    """Let the next run begin its translation with these pieces."""
+    st.session_state[PREFIX], st.session_state[EDITED] = " ".join(pieces), ""
+
+
+def edit(translation: str) -> None:
+    """Let the next run take this for the translation."""
+    # "" is the model's own, and would fill the field again under who has just emptied it
+    st.session_state[PREFIX], st.session_state[EDITED] = "", translation or " "
+
+
+def release() -> None:
+    """Let the next run find the translation by itself; the settings of the search stay."""
+    st.session_state[PREFIX] = st.session_state[EDITED] = ""
+
+
+def set_request(request: SearchRequest) -> None:
+    """Let the next run make this request."""
+    st.session_state.update(zip(NAMES, request, strict=True))
+    st.session_state[_SEEN] = request  # nothing of it belongs to what was there before
+    for said in (_RELEASED, _WRONG):
+        st.session_state.pop(said, None)
+
+
+def undo() -> None:
+    """Let the next run make the request before."""
+    found = history()
+    if (request := found.now if _is_unnoted() else found.undo()) is not None:
+        set_request(request)
+
+
+def redo() -> None:
+    """Let the next run make the request that was undone last."""
+    if (request := history().redo()) is not None:
+        set_request(request)
+
+
+def can_undo() -> bool:
+    """Whether there is something to go back to."""
+    return bool(history().before) or _is_unnoted()
+
+
+def _is_unnoted() -> bool:
+    """Whether the request of this run was too long for the history."""
+    now = history().now
+    return now is not None and now != st.session_state.get(_SEEN)
+
+
+def history() -> History[SearchRequest]:
+    """The history of this reader."""
+    found: History[SearchRequest] = st.session_state.setdefault(_HISTORY, History())
+    return found
+
+
+def is_asked(request: SearchRequest) -> bool:
+    """Whether the text and the model of a request are still those in the bar.
+
+    While the next sentence is searched, what is on the page was made for the one before.
+    """
+    return has_model(request) and st.session_state.get(TEXT) == request.text
+
+
+def has_model(request: SearchRequest) -> bool:
+    """Whether the model of a request is still that in the bar."""
+    model: str = st.session_state.get(MODEL, request.model)
+    return model == request.model
+
+
+def release_outdated() -> None:
+    """Release what belongs to another sentence or model than there is now.
+
+    After the menu of models, before the other fields.
+    """
+    state = st.session_state
+    seen: SearchRequest | None = state.get(_SEEN)
+    if seen is None:
+        return
+    if address.is_restored():
+        # brings a sentence with what belongs to it; the fields do not have it yet
+        state.pop(_RELEASED, None)
+        return
+    if is_asked(seen):
+        return
+    said, at = state.pop(_RELEASED, ("", 0.0))
+    now = time.monotonic()
+    if now - at < PAUSE:  # what is said of the first letter is still to be read after the last
+        state[_RELEASED] = said, now
+    same = state.get(PREFIX, "") == seen.prefix and state.get(EDITED, "") == seen.edited
+    if same and seen.steers:
+        release()
+        what = (
+            "The translation edited by hand" if seen.edited else f"The prefix {seen.quoted_prefix}"
+        )
+        to = "sentence" if has_model(seen) else "model"
+        said = f"{what} belonged to the {to} before; Undo on the Translate page brings it back."
+        state[_RELEASED] = said, now
+
+
+def note(request: SearchRequest, most_letters: int, wrong: str = "") -> None:
+    """Note the request of this run.
+
+    Args:
+        most_letters: of a text that is kept to be undone; nobody can use a longer one.
+        wrong: what is wrong with the link, which stands until another request.
+    """
+    state = st.session_state
+    seen: SearchRequest | None = state.get(_SEEN)
+    typed = _typed(request, seen)
+    if seen is not None and request != seen and is_asked(seen):
+        state.pop(_RELEASED, None)  # else it is said of this sentence and model
+    if wrong or request != seen:
+        state[_WRONG] = wrong
+    if max(len(request.text), len(request.edited)) <= most_letters:
+        history().see(request, time.monotonic(), typed)
+    state[_SEEN] = request
+
+
+def _typed(request: SearchRequest, seen: SearchRequest | None) -> str:
+    """The field in which a request was typed; "" where it was chosen, or came by Back.
+
+    Args:
+        seen: the one before it.
+    """
+    chosen = st.session_state.pop(_CHOSEN, False)
+    if seen is None or chosen or address.is_restored() or request.model != seen.model:
+        return ""
+    if request.text != seen.text:
+        return TEXT
+    return EDITED if request.edited and request.edited != seen.edited else ""
+
+
+def notices() -> list[str]:
+    """Plain sentences on what became of the request."""
+    said = [st.session_state.get(_WRONG, ""), st.session_state.get(_RELEASED, ("",))[0]]
+    return [sentence for sentence in said if sentence]
+
+
+_NUMBERS: dict[str, Callable[[str], object]] = {BEAM: int, ALPHA: float}
+"""How what is no text is read."""
+
+
+def carry(linked: Mapping[str, str]) -> None:
+    """Carry everything to another page, however early the click on it.
+
+    The browser carries it in the address, but only once the bar of the first page has reached it.
+
+    Args:
+        linked: what the link that opened the session named.
+    """
+    for name in NAMES:
+        if name in st.query_params:
+            continue
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]  # puts it into the address as well
+        elif name in linked and not problem_of(name, linked[name]):
+            value = _NUMBERS.get(name, str)(linked[name])
+            st.session_state[name], st.query_params[name] = value, str(value)
+
+
+def problem_of(name: str, value: str) -> str:
+    """What is wrong with a value in a link, as a sentence; or ""."""
+    if name == BEAM and value not in map(str, BEAMS):
+        beams = f"{', '.join(map(str, BEAMS[:-1]))} or {BEAMS[-1]}"
+        return f"There is no beam of {quoted(shorten(value))}: it is {beams}, and here {BEAM_SIZE}."
+    if name == ALPHA and not _is_alpha(value):
+        least, most = ALPHAS
+        return (
+            f"{quoted(shorten(value))} is no α of the length penalty: it is a number from "
+            f"{least:g} to {most:g}, and here {PAPERS_ALPHA:g}."
+        )
+    return ""
+
+
+def problems_of_link() -> list[str]:
+    """What is wrong with the address; before the fields are drawn, which ignore it."""
+    raw = {name: address.raw_value(name) for name in NAMES}
+    problems = [problem_of(name, value) for name, value in raw.items() if value is not None]
+    if address.is_cut(FORBID):
+        problems.append(
+            f"The link has more forbidden words than fit: they were cut to "
+            f"{address.MAX_CHARACTERS} characters."
+        )
+    return [problem for problem in problems if problem]
+
+
+def _is_alpha(value: str) -> bool:
+    try:
+        return ALPHAS[0] <= float(value) <= ALPHAS[1]  # which nan is not
+    except ValueError:
+        return False
+
+
+def draw_settings() -> tuple[float, str]:
+    """Draw α and the forbidden words, behind one button."""
+    with st.popover("Search", key="search-settings"):
+        alpha = st.slider(
+            "Length penalty α",
+            *ALPHAS,
+            PAPERS_ALPHA,
+            0.1,
+            key=ALPHA,
+            bind="query-params",
+            help="A hypothesis is ranked by log p / ((5 + pieces) / 6)^α (§6.1): the larger α, "
+            "the longer the translation; 0 is no penalty.",
+        )
+        forbid = st.text_input(
+            "Forbidden words",
+            key=FORBID,
+            bind="query-params",
+            max_chars=MAX_CHARACTERS,
+            live="250ms",
+            autocomplete="off",
+            placeholder="none; several with blanks between",
+            help="No translation contains these words as they are written; upper case counts. "
+            "A longer word that begins with one is another word.",
+        )
+    return alpha, forbid or ""
+
+
+def draw_hidden(in_link: bool) -> tuple[str, str]:
+    """The prefix and the translation edited by hand, which a click on a picture or the editor sets.
+
+    Args:
+        in_link: whether the texts fit into the address.
+    """
+    with st.container(key="steering-fields"):  # which the style sheet takes away
+        prefix = st.text_input("Forced prefix, in pieces", key=PREFIX, bind="query-params")
+        edited = st.text_input(
+            "Translation edited by hand", key=EDITED, bind="query-params" if in_link else None
+        )
+    return prefix or "", edited or ""

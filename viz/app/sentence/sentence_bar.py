@@ -1,0 +1,269 @@
+"""The two lines that stay on every page: the sentence and its translation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote_plus
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import AttentionTrace, HeadlightError, Translation, Translator
+from transformer.decoding import BEAM_SIZE
+from transformer.decoding.settings import SearchSettings
+from transformer.text.languages import OURS, Languages
+from viz.app.cache import cached_results
+from viz.app.links import address
+from viz.app.models import menu
+from viz.app.sentence import (
+    request_translation,
+    search_request,
+    source_box,
+)
+from viz.app.sentence.search_request import SearchRequest
+from viz.app.sentence.translation_line import TranslationLine
+
+TEXT, BEAM = search_request.TEXT, search_request.BEAM
+"""Names in the URL."""
+
+MAX_LINK_CHARACTERS = 8_000
+"""Characters of the sentences in a URL; a server refuses a request line of more than 16 kB."""
+
+_LINKED = "sentence_bar.linked"
+_CURRENT = "sentence_bar.current"
+_IN_LINK = "sentence_bar.in_link"
+_BEFORE = "sentence_bar.before"
+_LANGUAGES = "sentence_bar.languages"
+
+EDITOR_PAGE = "translate"
+"""The page where the translation is edited: it has the notices below, so that nothing moves the
+line in which somebody types."""
+
+
+class BarTranslation(NamedTuple):
+    """The translation in the bar, and what it was found with.
+
+    Args:
+        requested: what was to be found.
+        used: the same without what could not be done.
+        notices: plain sentences on what a reader should know.
+    """
+
+    translator: Translator
+    translation: Translation
+    requested: SearchRequest
+    used: SearchRequest
+    notices: tuple[str, ...]
+
+
+class BarSentence(NamedTuple):
+    """The sentence in the bar as most pictures take it.
+
+    Args:
+        translator: that made the translation.
+        translation: of the sentence.
+        trace: of the translation.
+    """
+
+    translator: Translator
+    translation: Translation
+    trace: AttentionTrace
+
+
+class _Loaded(NamedTuple):
+    """The model of the bar, or why there is none.
+
+    Args:
+        languages: of the last one, where there is none.
+    """
+
+    translator: Translator | None
+    languages: Languages
+    problem: str
+
+
+def show(page: str) -> None:
+    """Draw the bar, translate what stands in it, and store the result for the page below.
+
+    Args:
+        page: path of the page below.
+    """
+    # what the session began with: a click can end its first run before the fields have taken it
+    linked = st.session_state.setdefault(_LINKED, st.query_params.to_dict())
+    if st.session_state.get(address.PAGE_CHANGED):
+        search_request.carry(linked)
+        st.session_state[address.PAGE_CHANGED] = False
+    # what the last run found must not be drawn for a text that now fails
+    st.session_state[_CURRENT] = None
+    offered = menu.offered_models()
+    wrong = " ".join(filter(None, [*search_request.problems_of_link(), menu.problem(offered)]))
+    with st.container(key="sentence-bar", gap="small"):
+        inputs = st.container(
+            key="inputs", horizontal=True, vertical_alignment="bottom", gap="small"
+        )
+        loading = st.container(key="loading")
+        with inputs:
+            sentence = st.container()
+            name = menu.choose(offered)
+        loaded = _load(offered.folders[name], loading)
+        search_request.release_outdated()
+        with inputs:
+            request = _inputs(sentence, loaded.languages, name)
+        translator = loaded.translator
+        search_request.note(
+            request, translator.most_letters if translator else MAX_LINK_CHARACTERS, wrong
+        )
+        # a block that came before the fields would be drawn anew for a run that ends with the next
+        # letter, and its line be empty for a moment
+        with st.container(key="answer", gap=None):
+            _answer(loaded, request, offered.problem)
+            if page != EDITOR_PAGE:
+                show_notices()
+        if not in_link():
+            with st.container(key="no-link"):
+                st.text("The text is too long for a link: reloading the page loses it.")
+
+
+def let_go() -> None:
+    """Let the model go when a run has ended: a tab that is only open keeps none in memory."""
+    st.session_state[_CURRENT] = None
+
+
+def in_link() -> bool:
+    """Whether the address has the sentence; one that is too long for it is left out."""
+    return bool(st.session_state.get(_IN_LINK, True))
+
+
+def languages() -> Languages:
+    """Those of the model in the bar, or of the last one where it could not be loaded."""
+    found: Languages = st.session_state.get(_LANGUAGES, OURS)
+    return found
+
+
+def current() -> BarTranslation | None:
+    """The translation of this run, or None where the bar has said why there is none."""
+    result: BarTranslation | None = st.session_state.get(_CURRENT)
+    return result
+
+
+def drawn_from() -> BarTranslation:
+    """The translation of this run, for what is drawn only where there is one."""
+    result = current()
+    assert result is not None  # else the page has said so and draws nothing
+    return result
+
+
+def traced() -> BarSentence | None:
+    """The sentence of this run with its trace; None after saying on the page why there is none."""
+    if (bar := current()) is None:
+        say_no_translation()
+        return None
+    try:
+        trace = cached_results.trace(bar.translator, bar.translation)
+    except HeadlightError as error:
+        st.text(str(error))
+        return None
+    return BarSentence(bar.translator, bar.translation, trace)
+
+
+def say_no_translation() -> None:
+    """Say on the page that there is nothing to draw."""
+    st.text("Without a translation there is nothing to draw.")
+
+
+def show_notices() -> None:
+    """Say what a reader should know of this run's translation."""
+    if (bar := current()) is not None and bar.notices:
+        with st.container(key="notices", gap=None):
+            for notice in bar.notices:
+                st.text(notice)
+
+
+def show_notices_of(other: Translation) -> None:
+    """Say what a reader should know of another translation of the sentence, and not of the bar's.
+
+    Args:
+        other: found in another way.
+    """
+    for notice in other.notices:
+        if notice not in drawn_from().notices:
+            st.text(notice)
+
+
+def settings() -> SearchSettings:
+    """The settings of this run's search, under which it can be compared with another one."""
+    bar = current()
+    return SearchSettings() if bar is None else request_translation.settings_of(bar.used)
+
+
+def _load(folder: Path, container: DeltaGenerator) -> _Loaded:
+    with container:
+        try:
+            translator = menu.load(folder)
+        except HeadlightError as error:
+            # the box stays as it is, so that nothing that was typed is lost
+            return _Loaded(None, languages(), str(error))
+    st.session_state[_LANGUAGES] = translator.languages
+    return _Loaded(translator, translator.languages, "")
+
+
+def _inputs(sentence: DeltaGenerator, languages: Languages, model: str) -> SearchRequest:
+    # sentences that would make the URL too long for a reload stay out of it
+    restored = address.is_restored()
+    text, edited = _text(TEXT, restored), _text(search_request.EDITED, restored)
+    typed_texts = f"{text or ''}{edited or ''}"
+    fits = len(quote_plus(typed_texts, errors="replace")) <= MAX_LINK_CHARACTERS
+    if fits and not in_link() and not restored:
+        st.session_state[TEXT] = text  # short again: setting it puts it back into the URL
+    st.session_state[_IN_LINK] = fits
+    with sentence, st.container(key=source_box.container_key(languages)):
+        typed = source_box.show(languages, in_link=fits)
+    beam_size = st.selectbox(
+        "Beam",
+        search_request.BEAMS,
+        index=search_request.BEAMS.index(BEAM_SIZE),
+        key=BEAM,
+        bind="query-params",
+        width=120,
+    )
+    alpha, forbid = search_request.draw_settings()
+    prefix, edited = search_request.draw_hidden(fits)
+    return SearchRequest(typed, beam_size, alpha, prefix, forbid, edited, model)
+
+
+def _text(name: str, restored: bool) -> str | None:
+    """What a box has; on Back what the URL has, which leaves out a text that is too long."""
+    kept: str | None = st.session_state.get(name)
+    if not restored:
+        return kept
+    return st.query_params.get(name, None if in_link() else kept)
+
+
+def _answer(loaded: _Loaded, request: SearchRequest, problem_of_models: str) -> None:
+    """The line below: a translation, or the one sentence that says why there is none."""
+    # the end of the last translation stays in sight until the new one is found
+    label = source_box.label(loaded.languages, "target", request.text)
+    line = TranslationLine(st.session_state.pop(_BEFORE, ""), label, loaded.languages.source)
+    if loaded.translator is None:
+        line.say(" ".join([loaded.problem, *search_request.notices()]))
+        return
+    try:
+        # comes after half a second; what stood here stays until then (by style/)
+        with st.spinner("Translating…"):
+            translation, used, problem = request_translation.translate_request(
+                loaded.translator, request, line.write_part
+            )
+    except HeadlightError as error:
+        line.say(" ".join([str(error), *search_request.notices()]))
+        return
+    of_server = (problem_of_models, menu.limit_problem())
+    notices = (
+        *filter(None, [problem, *search_request.notices(), *of_server]),
+        *translation.notices,
+    )
+    st.session_state[_CURRENT] = BarTranslation(
+        loaded.translator, translation, request, used, notices
+    )
+    st.session_state[_BEFORE] = translation.text
+    line.write(translation, used)

@@ -1,0 +1,127 @@
+"""The box of the source sentence, in the language that the model reads."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import InputError
+from transformer.text.languages import Languages, Side, name_of, without_code
+from viz.app.links import address
+from viz.app.sentence.search_request import TEXT, put_text
+
+EXAMPLES = (
+    "Two black dogs are running through the snow.",
+    "A woman in a red coat is reading a newspaper on a bench.",
+    "The children are playing football because the sun is shining.",
+    "The man who lost his keys is waiting in front of the house.",
+    "I did not know that she had bought the old book yesterday.",
+    "A young man with a blue helmet is riding his bicycle down the street "
+    "while two girls are watching him.",
+)
+"""Of the menu beside the box, for a model that reads English; the first is there at the start."""
+
+ENGLISH = "English"
+"""What a model reads that is given these examples."""
+
+LANGUAGE = "language"
+"""Key of the menu of target languages; the code that is chosen stands in the text."""
+
+LONGEST_LABEL = 8
+"""Letters of a language's name that fit beside the box where it has its usual place."""
+
+
+def label(languages: Languages, side: Side, text: str = "") -> str:
+    """What stands before a line of the bar.
+
+    Args:
+        text: of the source, which may say into which language it is translated.
+    """
+    try:
+        name = languages.name(side) if side == "source" else languages.target_of(text)
+    except InputError:  # which the line itself says
+        name = languages.name(side)
+    return name.capitalize() if name == side else name  # a code without a name stays as it is
+
+
+def container_key(languages: Languages) -> str:
+    """Of the container of the box: the style sheet makes room for the names of languages."""
+    codes = [name_of(code) or code for code in languages.codes]
+    names = [languages.name("source"), languages.name("target"), *codes]
+    return "source-box" if max(map(len, names)) <= LONGEST_LABEL else "source-box-wide"
+
+
+def show(languages: Languages, *, in_link: bool) -> str:
+    """Draw the box, the menu of target languages where there are several, and that of examples.
+
+    Args:
+        in_link: whether the text fits into the address.
+
+    Returns:
+        The text as it was typed.
+    """
+    typed = st.text_area(
+        label(languages, "source"),
+        follow_language(TEXT, languages, *EXAMPLES),
+        key=TEXT,
+        height="content",
+        bind="query-params" if in_link else None,
+        placeholder=f"Type {languages.sentence('source')}",
+    )
+    if languages.codes:
+        _language_menu(languages, typed or "")
+    if languages.source == ENGLISH:
+        st.menu_button("Examples", EXAMPLES, key="example", on_click=_take_example)
+    return typed or ""
+
+
+def follow_language(key: str, languages: Languages, *english: str) -> str:
+    """Where nobody typed anything, what stands in a field follows the language of the model.
+
+    Before the field is drawn; the address then has what its reader sees.
+
+    Args:
+        key: of the field, which is its name in the URL.
+        english: what may stand there untyped for a model that reads English, the first at first;
+            for any other it is empty.
+
+    Returns:
+        What stands there at first for this model.
+    """
+    default = english[0] if languages.source == ENGLISH else ""
+    state = st.session_state
+    known = f"source_box.language.{key}"
+    before = state.get(known, languages.source)
+    state[known] = languages.source
+    if before == languages.source or address.is_restored():
+        return default
+    if state.get(key) in (*english, ""):
+        state[key] = default
+    return default
+
+
+def _language_menu(languages: Languages, text: str) -> None:
+    try:
+        st.session_state[LANGUAGE] = languages.code_of(text)
+    except InputError:  # a code that the model does not have; the line below says so
+        st.session_state[LANGUAGE] = None
+    names = {code: name_of(code) for code in languages.codes}
+    st.selectbox(
+        "Into",
+        sorted(names, key=lambda code: (names[code] or code).casefold()),
+        None,
+        format_func=lambda code: f"{names[code]} ({code})" if names[code] else code,
+        key=LANGUAGE,
+        placeholder="choose",
+        width=200,
+        on_change=_ask_for_language,
+        args=(languages,),
+    )
+
+
+def _ask_for_language(languages: Languages) -> None:
+    code, text = st.session_state[LANGUAGE], without_code(st.session_state[TEXT] or "")
+    put_text(text if code is None else languages.asking_for(code, text))
+
+
+def _take_example() -> None:
+    put_text(st.session_state["example"])

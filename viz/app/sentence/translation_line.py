@@ -1,0 +1,105 @@
+"""The line of the translation in the sentence bar, which grows while the search runs."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Translation
+from transformer.text.languages import code_of_name
+from transformer.translation.result import Partial
+from viz.app.sentence import search_request
+from viz.app.sentence.search_request import SearchRequest
+from viz.draw.formatting import counted, format_number
+
+CALM, STEP = 0.15, 0.05
+"""Seconds of a search before the first words are written, and between one writing and the next:
+what is found by then comes at once, without a flicker."""
+
+
+class TranslationLine:
+    """One line that is written over and over in the same place.
+
+    Args:
+        before: the last translation.
+        label: what stands before it: the language.
+        source: English name of the language that is read, "" where it is not known.
+    """
+
+    def __init__(self, before: str, label: str, source: str) -> None:
+        self._before, self._label, self._source = before, label, source
+        self._next = time.monotonic() + CALM
+        self._places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator] | None = None
+
+    def write_part(self, part: Partial) -> None:
+        """What is found so far; the end of the last translation stays behind it, pale."""
+        if not part.tentative or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + STEP
+        rest = " ".join(self._before.split()[len(part.tentative.split()) :])
+        kinds = {
+            "settled": part.text,
+            "tentative": part.tentative.removeprefix(part.text),
+            "outdated": f" {rest}" if rest else "…",
+        }
+        html = (
+            f'<span class="headlight-{kind}">{escape(text)}</span>' for kind, text in kinds.items()
+        )
+        self._write("".join(html), "searching", is_html=True)
+
+    def write(self, translation: Translation, used: SearchRequest) -> None:
+        """What is found, with its figures."""
+        figures = [
+            *filter(None, [used.steers]),
+            f"log p {format_number(translation.log_prob)}",
+            counted(len(translation.best.pieces), "piece"),
+            *([] if used.edited else [f"{translation.seconds * 1000:.0f} ms"]),
+        ]
+        text = translation.text or "(The model ended the sentence before its first word.)"
+        row = self._write(text, " · ".join(figures))
+        if used.steers:
+            row.button(
+                "Release",
+                key="release",
+                type="tertiary",
+                help="Back to the translation that the model finds by itself",
+                on_click=search_request.release,
+            )
+
+    def say(self, problem: str) -> None:
+        """Why there is no translation."""
+        row = self._row()
+        row.container(key="problem").text(problem)
+
+    def _write(self, text: str, figures: str, *, is_html: bool = False) -> DeltaGenerator:
+        """Write both texts, and return the row that they stand in."""
+        if self._places is None:
+            row = self._row()
+            translation = row.container(key="translation")
+            written = translation.html(text) if is_html else translation.text(text)
+            beside = row.container(key="figures", width="content").text(figures)
+            self._places = row, written, beside
+            return row
+        row, written, beside = self._places
+        # the elements that are there change; new ones would flicker
+        if is_html:
+            written.html(text)
+        else:
+            written.text(text)
+        beside.text(figures)
+        return row
+
+    def _row(self) -> DeltaGenerator:
+        # st.text, never Markdown: what a person types is shown as it is
+        row = st.container(key="translation-line", horizontal=True, gap="small")
+        label = row.container(key="translation-label", width="content", gap=None)
+        label.text(self._label)
+        source, target = code_of_name(self._source), code_of_name(self._label)
+        # for js/languages.js
+        label.html(
+            f'<span hidden data-source-language="{source}" data-target-language="{target}"></span>'
+        )
+        return row

@@ -22,7 +22,7 @@ MAXIMUM = 10**9
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How to train; the defaults are the paper's values (§5).
+    """Training settings; the defaults are the paper's values (§5).
 
     Args:
         steps: updates of the weights.
@@ -171,11 +171,11 @@ class RunConfig:
         return cls(model=presets[name](**model), recipe=Recipe(**recipe))
 
     def to_dict(self) -> dict[str, Any]:
-        """The two tables as plain values."""
+        """Return both tables as plain values."""
         return {"model": self.model.to_dict(), "training": dataclasses.asdict(self.recipe)}
 
 
 def config_file(name: str) -> Path:
-    """The configuration that a command names: of this path, or of this name in `CONFIGS`."""
+    """Find the configuration of a command: a path, or a name in `CONFIGS`."""
     path, bundled = Path(name), CONFIGS / name
     return bundled if bundled.is_file() and not path.exists() else path

@@ -35,7 +35,7 @@ class ProcessInfo:
 
     @property
     def is_main_process(self) -> bool:
-        """Whether this process, rank 0, writes files and prints."""
+        """True in the process of rank 0, which writes files and logs."""
         return self.rank == 0
 
     @property
@@ -54,12 +54,12 @@ class ProcessInfo:
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether reading a tensor's value waits for everything that is queued on the device."""
+        """True if reading a tensor's value waits for all work queued on the device."""
         return self.device.type == "cuda"
 
     @property
     def has_native_bf16(self) -> bool:
-        """Whether the device computes in bfloat16 itself.
+        """True if the device computes in bfloat16 natively.
 
         Without it bfloat16 is emulated: on a CPU with AVX2 alone, a step of the demo model was
         measured to take a hundred seconds.
@@ -94,7 +94,7 @@ def set_up_distributed() -> ProcessInfo:
 
 
 def inference_device() -> torch.device:
-    """Where a trained model is measured or translates: the first GPU, if there is one.
+    """Return the device for evaluation and translation: the first GPU, if there is one.
 
     Attention there is kept off cuDNN, as in training.
     """
@@ -124,7 +124,7 @@ def _gpu_of_process() -> torch.device:
 
 
 def _cpu_has_bf16(cpuinfo: Path = CPUINFO) -> bool:
-    """Whether the processor has bfloat16 instructions; assumed where the system does not say."""
+    """Return whether the processor has bfloat16 instructions; assumed where this is unknown."""
     try:
         text = cpuinfo.read_text("utf-8")
     except OSError:

@@ -47,7 +47,7 @@ def initialise_from(given: Transformer, model: Transformer) -> None:
 
 
 def _source_name(name: str, times: int) -> str:
-    """The name of the weight that a weight of the deeper model is copied from."""
+    """Return the name of the source weight of a weight of the deeper model."""
     return re.sub(r"layers\.(\d+)", lambda at: f"layers.{int(at[1]) // times}", name)
 
 
@@ -60,7 +60,9 @@ def _neutralise_copies(layers: list[nn.Module]) -> None:
                 for weight in module.parameters():
                     weight.zero_()
     # in the order of computation, as many in each layer
-    norms = [one for layer in layers for one in layer.modules() if isinstance(one, nn.LayerNorm)]
+    norms = [
+        module for layer in layers for module in layer.modules() if isinstance(module, nn.LayerNorm)
+    ]
     last_of_first_layer = len(norms) // len(layers) - 1
     for norm in norms[last_of_first_layer:-1]:
         norm.weight.fill_(1)

@@ -18,7 +18,7 @@ LOGITS = 2**24
 
 
 def with_bias(decoded: Tensor, projection: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Decoder output and projection for the losses, the bias as a column that 1 is multiplied with.
+    """Append the bias to the projection as a column, and a 1 to the decoder output.
 
     Args:
         decoded: `[..., d_model]`.
@@ -68,7 +68,7 @@ def label_smoothed_loss(
 
 
 def positions_at_once(projection: Tensor) -> int:
-    """The size of a chunk for a projection, `[vocab_size, d_model]`, and its device."""
+    """Choose the chunk size for a projection, `[vocab_size, d_model]`, on its device."""
     if projection.device.type != "cpu":
         return CHUNK_ON_GPU
     return max(1, min(CHUNK, LOGITS // len(projection)))
@@ -184,7 +184,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def _compute_dtype(x: Tensor) -> torch.dtype:
-    """The type of the matrix products: autocast's where it is on, else that of x."""
+    """Return the type of the matrix products: autocast's where it is on, else that of x."""
     device = x.device.type
     if torch.is_autocast_enabled(device):
         return torch.get_autocast_dtype(device)

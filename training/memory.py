@@ -1,4 +1,4 @@
-"""What to do when the memory of a GPU does not hold a micro-batch."""
+"""Advice for a GPU whose memory does not hold a micro-batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from training.update import Updater
 
 
 def advice(updater: Updater, batches: Sequence[Batch], step: int) -> str:
-    """What to do when the batches of a step did not fit into the memory of the device."""
+    """Advise on a setting that fits the memory of the device."""
     full = f"The memory of the GPU is full at step {step:,}: "
     if fitting := tokens_that_fit(updater, batches):
         return (
@@ -22,7 +22,7 @@ def advice(updater: Updater, batches: Sequence[Batch], step: int) -> str:
 
 
 def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
-    """How many padded tokens a micro-batch can have, by halving the largest of these.
+    """Find the largest micro-batch that fits, in padded tokens, by halving the largest batch.
 
     Args:
         batches: those of an update that did not fit.
@@ -42,7 +42,7 @@ def tokens_that_fit(updater: Updater, batches: Sequence[Batch]) -> int:
 
 
 def _tokens(batch: Batch) -> int:
-    """Padded tokens of its longer side."""
+    """Count the padded tokens of the longer side."""
     return max(batch.source.numel(), batch.target.numel())
 
 
@@ -51,7 +51,7 @@ def _first_rows(batch: Batch, rows: int) -> Batch:
 
 
 def _fits(updater: Updater, batch: Batch) -> bool:
-    """Whether the device holds the gradients of a batch beside weights and moments."""
+    """Return whether the device holds the gradients of a batch beside weights and moments."""
     updater.optimizer.zero_grad(set_to_none=True)
     if updater.process.device.type == "cuda":
         torch.cuda.empty_cache()

@@ -30,7 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _write(options: argparse.Namespace) -> None:
     require_place(options.run, options.out)
-    evaluations = [one for path in options.evaluation for one in read_evaluations(path)]
+    evaluations = [
+        evaluation for path in options.evaluation for evaluation in read_evaluations(path)
+    ]
     notes = "\n".join(read_lines(options.notes)) if options.notes else ""
     text = card(
         RunFiles.read(options.run),
@@ -55,7 +57,7 @@ def card(
     before: Path | None = None,
     notes: str = "",
 ) -> str:
-    """The whole card, as Markdown.
+    """Compose the whole card, as Markdown.
 
     Args:
         run: what it is about.
@@ -96,7 +98,7 @@ def card(
 
 
 def read_examples(path: Path) -> list[str]:
-    """The sentences of a file, one on each line.
+    """Read the sentences of a file, one on each line.
 
     Raises:
         CorpusError: if the file cannot be read.

@@ -15,14 +15,14 @@ def cooldown_left(step: int, steps: int, cooldown: int) -> float:
 
 
 def shortened_cooldown(cooldown: int, planned: int, steps: int) -> int:
-    """The cooldown of a run that makes other steps than planned: of fewer steps the same share."""
+    """Shorten the cooldown of a run that makes fewer steps than planned by the same share."""
     return round(cooldown * min(1.0, steps / planned))
 
 
 def learning_rate(
     step: int, d_model: int, warmup: int = 4000, factor: float = 1.0, until_end: float = 1.0
 ) -> float:
-    """lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
+    """Compute lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5).
 
     Args:
         step: the update that is about to be made, counted from 1.

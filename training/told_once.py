@@ -1,4 +1,4 @@
-"""What all processes of a run have to say is said by one of them."""
+"""Messages that one process logs for all processes of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch.distributed.distributed_c10d import _get_default_store
 
 
 def is_first_to_tell(sentence: str) -> bool:
-    """Whether no other process of the run has asked this of the same sentence.
+    """Return whether no other process of the run has logged the same sentence.
 
     No process waits for another: one may be wrong alone.
     """

@@ -182,7 +182,7 @@ def _begin(trainer: Trainer) -> None:
 
 
 def _description(trainer: Trainer) -> str:
-    """What is about to be trained, and where that differs from the files or the configuration."""
+    """Describe the training, and where it differs from the files or the configuration."""
     recipe, process, text = trainer.recipe, trainer.process, trainer.stream.text.encoded
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "

@@ -180,7 +180,7 @@ class Trainer:
         return journal
 
     def _plan(self) -> Record:
-        """The planned schedule and how it is computed, for readers of the log."""
+        """Return the planned schedule and precision, for readers of the log."""
         started_from = self.progress.started_from
         return {
             **({"started_from": started_from} if started_from else {}),

@@ -85,7 +85,7 @@ class Updater:
         self.first_bad_step = torch.zeros((), dtype=torch.long, device=process.device)
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step, counted from 1."""
+        """Return the learning rate of a step, counted from 1."""
         recipe = self.recipe
         until_end = cooldown_left(step, recipe.steps, recipe.cooldown)
         return learning_rate(
@@ -121,12 +121,12 @@ class Updater:
         self.optimizer.zero_grad(set_to_none=True)
 
     def gradients(self, batch: Batch) -> tuple[Tensor, ...]:
-        """Those of the sum of the losses of one batch, in this process alone; nothing changes."""
+        """Compute the gradients of the summed loss of one batch, in this process alone."""
         loss = self._loss(self.loss_here, batch.to(self.process.device))
         return torch.autograd.grad(loss, self.parameters)
 
     def take_summed_loss(self) -> float:
-        """The sum of the losses since the last call, over all processes, in nats."""
+        """Return the sum of the losses since the last call, over all processes, in nats."""
         if self.process.world_size > 1:
             distributed.all_reduce(self.summed_loss)
         total = float(self.summed_loss)
@@ -134,19 +134,19 @@ class Updater:
         return total
 
     def weights_are_finite(self) -> bool:
-        """Whether all weights are finite in all processes; waits for the device."""
+        """Return whether all weights are finite in all processes; waits for the device."""
         finite = torch.stack([p.isfinite().all() for p in self.parameters]).all()
         return bool(self._in_all_processes(finite))
 
     def _all_finite(self) -> Tensor:
-        """Whether loss and gradients are finite in all processes, as a tensor on the device."""
+        """Return whether loss and gradients are finite in all processes, as a device tensor."""
         norm = torch.nn.utils.get_total_norm(
             [p.grad for p in self.parameters if p.grad is not None], foreach=True
         )
         return self._in_all_processes(norm.isfinite() & self.summed_loss.isfinite())
 
     def _in_all_processes(self, condition: Tensor) -> Tensor:
-        """Whether a condition, a scalar on the device, holds in every process."""
+        """Return whether a condition, a scalar on the device, holds in every process."""
         if self.process.world_size == 1:
             return condition
         holds = condition.float()
@@ -168,6 +168,6 @@ class Updater:
 
 
 def dropout_seed(seed: int, step: int, rank: int) -> int:
-    """The seed of what a process draws in one step; neighbours have nothing in common."""
+    """Return the random seed of one process in one step; neighbouring seeds are unrelated."""
     (state,) = np.random.SeedSequence((seed, step, rank)).generate_state(1, np.uint64)
     return int(state)

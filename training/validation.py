@@ -97,19 +97,19 @@ def translate_all(
     tokenizer: Tokenizer,
     device: torch.device,
     batch_tokens: int = 2_000,
-    progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda found: found,
+    progress: Callable[[Iterable[list[int]]], Iterable[list[int]]] = lambda hypotheses: hypotheses,
 ) -> list[str]:
     """Translate encoded sentences, longest first; the results are in the order of `sources`."""
     translations = [""] * len(sources)
     for rows in progress(batches([len(source) + 1 for source in sources], batch_tokens)):
-        found = search(pad_sequences([[*sources[i], EOS] for i in rows]).to(device))
-        for row, hypothesis in zip(rows, found, strict=True):
+        hypotheses = search(pad_sequences([[*sources[i], EOS] for i in rows]).to(device))
+        for row, hypothesis in zip(rows, hypotheses, strict=True):
             translations[row] = tokenizer.decode(hypothesis.tokens)
     return translations
 
 
 def score(translations: Sequence[str], references: Sequence[str]) -> Score:
-    """sacreBLEU and chrF of the whole text."""
+    """Compute sacreBLEU and chrF of the whole text."""
     bleu = sacrebleu.BLEU()
     return Score(
         bleu=bleu.corpus_score(list(translations), [list(references)]).score,

@@ -1,1 +1,1 @@
-"""What a model card says, from the files of a run."""
+"""Contents of a model card, from the files of a run."""

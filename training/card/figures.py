@@ -1,4 +1,4 @@
-"""What `training.evaluate bleu --json` measured, as a table of a model card."""
+"""Table of a model card, from the measurements of `training.evaluate bleu --json`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Evaluation:
 
     @property
     def text(self) -> tuple[object, ...]:
-        """What was translated, and how: measurements with the same are comparable."""
+        """Text and search settings; only measurements that share them are comparable."""
         return tuple(self.values[name] for name in ("src", "ref", "sentences", "beam", "alpha"))
 
     @property
@@ -35,7 +35,7 @@ class Evaluation:
 
 
 def read_evaluations(path: Path) -> list[Evaluation]:
-    """The measurements of a file, one on each line.
+    """Read the measurements of a file, one on each line.
 
     Raises:
         CheckpointError: if the file cannot be read, or a line is none.
@@ -46,32 +46,38 @@ def read_evaluations(path: Path) -> list[Evaluation]:
         raise CheckpointError(unreadable(error, path)) from error
     except UnicodeDecodeError as error:
         raise CheckpointError(f"{path} is not UTF-8: give what {_COMMAND} wrote.") from error
-    found = [
+    evaluations = [
         _evaluation(path, number, line) for number, line in enumerate(lines, 1) if line.strip()
     ]
-    if not found:
+    if not evaluations:
         raise CheckpointError(f"{path} is empty: give what {_COMMAND} wrote.")
-    return found
+    return evaluations
 
 
 def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]:
-    """The lines of a table: a row for each text, a column for each checkpoint, as they come.
+    """Yield the lines of a table with a row for each text and a column for each checkpoint.
 
     Args:
         evaluations: the last of one checkpoint on one text counts.
         this_model: checksum of the weights that the card is about.
     """
-    models = {one.weights: str(one.values["checkpoint"]) for one in evaluations}
+    models = {
+        evaluation.weights: str(evaluation.values["checkpoint"]) for evaluation in evaluations
+    }
     names = _short_names(list(models.values()))
     titles = [
         THIS_MODEL if weights == this_model else cell(names[folder])
         for weights, folder in models.items()
     ]
-    measured = {(one.text, one.weights): one.values for one in evaluations}
-    files = _short_names([str(one.values[side]) for one in evaluations for side in ("src", "ref")])
+    measured = {
+        (evaluation.text, evaluation.weights): evaluation.values for evaluation in evaluations
+    }
+    files = _short_names(
+        [str(evaluation.values[side]) for evaluation in evaluations for side in ("src", "ref")]
+    )
     yield f"| text | {' | '.join(titles)} |"
     yield "|---" * (1 + len(titles)) + "|"
-    for text in dict.fromkeys(one.text for one in evaluations):
+    for text in dict.fromkeys(evaluation.text for evaluation in evaluations):
         src, ref, sentences, beam, alpha = text
         label = (
             f"{cell(files[str(src)])} → {cell(files[str(ref)])}, {sentences:,} sentences, "
@@ -81,16 +87,16 @@ def figures(evaluations: Sequence[Evaluation], this_model: str) -> Iterator[str]
         yield f"| {label} | {' | '.join(cells)} |"
     yield ""
     signatures = {
-        str(one.values[name])
-        for one in evaluations
+        str(evaluation.values[name])
+        for evaluation in evaluations
         for name in ("signature", "multi30k_signature")
-        if name in one.values
+        if name in evaluation.values
     }
     yield f"By `python -m training.evaluate bleu`; {' and '.join(sorted(signatures))}."
 
 
 def cell(text: str) -> str:
-    """A text in a cell of a Markdown table: as it stands, whatever it holds."""
+    """Escape a text for a cell of a Markdown table."""
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in r"\|`*_<>[]#~&$" else c for c in plain)
 

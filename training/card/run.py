@@ -1,4 +1,4 @@
-"""What a run's own files say of it, as rows of a model card."""
+"""Rows of a model card, from the files of a run."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RunFiles:
 
     @property
     def averages(self) -> bool:
-        """Whether the run is complete, and the mean of its last checkpoints is written.
+        """True if the run is complete and the mean of its last checkpoints is written.
 
         A run that went on after that has added to its log, of which the mean has a copy.
         """
@@ -78,7 +78,7 @@ class RunFiles:
         return copy.exists() and filecmp.cmp(copy, self.folder / LOG, shallow=False)
 
     def weights(self) -> Path:
-        """The folder of the weights that the card is about.
+        """Folder of the weights that the card describes.
 
         Raises:
             CheckpointError: if the run has saved none.
@@ -100,7 +100,7 @@ def model_rows(run: RunFiles) -> Iterator[Row]:
         f"{number_of_parameters(model):,} parameters",
     )
     yield "vocabulary", f"{model.vocab_size:,} pieces of byte-pair encoding, joint and cased"
-    steps = [int(one.name.removeprefix("step-")) for one in checkpoints(run.folder)]
+    steps = [int(folder.name.removeprefix("step-")) for folder in checkpoints(run.folder)]
     if run.averages:
         averaged = ", ".join(f"{step:,}" for step in steps[-int(run.recipe["average"]) :])
         yield "weights", f"the mean of the last checkpoints, steps {averaged}"
@@ -109,7 +109,7 @@ def model_rows(run: RunFiles) -> Iterator[Row]:
 
 
 def training_rows(run: RunFiles) -> Iterator[Row]:
-    """What the run did, by its log."""
+    """Yield the rows on the training itself, from its log."""
     plan, logged = run.plan, [record for record in run.records if "loss" in record]
     last = logged[-1]
     yield (

@@ -43,13 +43,13 @@ class Batch:
     labels: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """A copy on another device."""
+        """Copy the batch to another device."""
         return Batch(
             *(t.to(device, non_blocking=True) for t in (self.source, self.target, self.labels))
         )
 
     def pin_memory(self) -> Batch:
-        """A copy in pinned memory, from which a GPU copies asynchronously."""
+        """Copy the batch to pinned memory, from which a GPU copies asynchronously."""
         return Batch(*(t.pin_memory() for t in (self.source, self.target, self.labels)))
 
     def tokens(self) -> int:
@@ -60,7 +60,7 @@ class Batch:
 def make_batch(
     text: EncodedText, rows: Sequence[int] | Counts, multiple: int = 1, most: int | None = None
 ) -> Batch:
-    """The batch of these sentence pairs.
+    """Make a batch of sentence pairs.
 
     Args:
         multiple: lengths are padded to a multiple of it.
@@ -169,13 +169,13 @@ def cut(
 
 
 def _smallest(lengths: Counts) -> NDArray[np.unsignedinteger]:
-    """The same numbers in the smallest type that holds them."""
+    """Cast numbers to the smallest unsigned type that holds them."""
     return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
 
 
 @dataclass(frozen=True)
 class Division:
-    """How the updates of a run are divided.
+    """Division of an update among processes and micro-batches.
 
     Args:
         processes: each of them takes every n-th row of an update.
@@ -189,7 +189,7 @@ class Division:
 
     @classmethod
     def of(cls, recipe: Recipe, processes: int) -> Division:
-        """What follows from the recipe for this number of processes."""
+        """Divide the updates of a recipe among processes."""
         share = -(-recipe.batch_tokens // processes)
         count = -(-share // recipe.micro_batch_tokens)
         return cls(processes, count, min(share, recipe.micro_batch_tokens))
@@ -268,7 +268,7 @@ class BatchStream:
             )
 
     def updates(self, epoch: int, batches_done: int) -> Iterator[UpdateBatches]:
-        """The batches of update after update, without end.
+        """Yield the batches of update after update, without end.
 
         Args:
             epoch: the epoch to begin in, from 0.
@@ -289,7 +289,7 @@ class BatchStream:
     def _prepared(
         self, epoch: int, batches_done: int, encoder: ThreadPoolExecutor
     ) -> Iterator[UpdateBatches]:
-        """The batches of update after update; the next epoch is cut during this one."""
+        """Yield the batches of update after update; the next epoch is cut during this one."""
         next_epoch = encoder.submit(self._cut_epoch, epoch)
         while True:
             text, batches, updates = next_epoch.result()
@@ -299,7 +299,7 @@ class BatchStream:
             epoch, batches_done = epoch + 1, 0
 
     def _cut_epoch(self, epoch: int) -> tuple[TrainingText, TokenBatches, Sequence[Counts]]:
-        """The text of an epoch, and the rows of each of its updates."""
+        """Cut the text of an epoch; return it with the rows of each of its updates."""
         text, recipe = self.text, self.recipe
         if self.dropout is not None:
             seed = (recipe.seed, epoch)  # the same in every process

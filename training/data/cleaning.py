@@ -1,4 +1,4 @@
-"""Which pairs of a text are dropped before training, and why: nothing unless it is asked for."""
+"""Cleaning of parallel text: which pairs are dropped before training, and for which reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEPT, TOO_LONG, UNLIKE, REPEATED = range(4)
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What is dropped.
+    """Limits that a pair must keep; None sets no limit.
 
     Args:
         longest_words: pairs with more words on a side, as spaces part them; None drops none.
@@ -33,7 +33,7 @@ class Cleaning:
     drop_duplicates: bool = False
 
     def names(self) -> dict[int, str]:
-        """What each reason that was asked for is called."""
+        """Name each reason that is checked."""
         names = {}
         if self.longest_words is not None:
             names[TOO_LONG] = f"with more than {self.longest_words:,} words"
@@ -78,18 +78,18 @@ class Cleaner:
         """`[pair]`, what becomes of each of those that were looked at."""
         reasons = np.array(self._reasons, dtype=np.uint8)
         if self.cleaning.drop_duplicates:
-            kept = np.flatnonzero(reasons == KEPT)
-            hashes = np.frombuffer(self._hashes, dtype=np.uint64)[kept]
+            retained = np.flatnonzero(reasons == KEPT)
+            hashes = np.frombuffer(self._hashes, dtype=np.uint64)[retained]
             order = np.argsort(hashes, kind="stable")  # of those that are alike, the first is first
             again = hashes[order[1:]] == hashes[order[:-1]]
-            reasons[kept[order[1:][again]]] = REPEATED
+            reasons[retained[order[1:][again]]] = REPEATED
         return reasons
 
 
 def counts(reasons: Reasons) -> dict[int, int]:
-    """How many pairs were dropped for each reason."""
-    found = np.bincount(reasons, minlength=REPEATED + 1)
-    return {reason: int(found[reason]) for reason in (TOO_LONG, UNLIKE, REPEATED)}
+    """Count the dropped pairs of each reason."""
+    totals = np.bincount(reasons, minlength=REPEATED + 1)
+    return {reason: int(totals[reason]) for reason in (TOO_LONG, UNLIKE, REPEATED)}
 
 
 def _words(lines: list[str]) -> Counts:

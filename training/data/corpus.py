@@ -55,7 +55,7 @@ def read_files(source_path: Path, target_path: Path) -> ParallelText:
 def pair_chunks(
     source_path: Path, target_path: Path, at_most: int = MOST_BYTES
 ) -> Iterator[ParallelText]:
-    """The pairs of two files, `CHUNK` at a time; the last may be fewer.
+    """Yield the pairs of two files, `CHUNK` at a time; the last chunk may be shorter.
 
     Args:
         at_most: bytes that each file may have.
@@ -80,12 +80,12 @@ def pair_chunks(
 
 
 def read_validation_text(folder: Path) -> ParallelText:
-    """The validation text of a folder."""
+    """Read the validation text of a folder."""
     return read_parallel(validation_prefix(folder))
 
 
 def validation_prefix(folder: Path) -> Path:
-    """That of `valid.*` of a folder, or of `val.*`, as Multi30k names it."""
+    """Find the path prefix of the validation text: `valid`, or `val` as in Multi30k."""
     return folder / ("val" if (folder / f"val.{SOURCE}").exists() else "valid")
 
 
@@ -132,7 +132,7 @@ def encode(
 
 
 def refuse_empty(pairs: int, max_pieces: int) -> None:
-    """Raises CorpusError if a text has no pair that can be used."""
+    """Raise CorpusError if a text has no usable pair."""
     if not pairs:
         raise CorpusError(
             f"No sentence pair has between 1 and {max_pieces - 1} pieces on both sides: raise "
@@ -171,9 +171,9 @@ def encode_chunk(
         for side, tokenizer in zip((pairs.source, pairs.target), tokenizers, strict=True)
     ]
     lengths = np.array([side.lengths() for side in sides])
-    kept = np.flatnonzero(((lengths > 0) & (lengths < max_pieces)).all(0))
-    source, target = (side.take(kept) for side in sides)
-    return EncodedText(source, target, lines[kept], len(pairs) - len(kept))
+    usable = np.flatnonzero(((lengths > 0) & (lengths < max_pieces)).all(0))
+    source, target = (side.take(usable) for side in sides)
+    return EncodedText(source, target, lines[usable], len(pairs) - len(usable))
 
 
 def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
@@ -184,7 +184,7 @@ def _stored(lines: Sequence[str], tokenizer: Tokenizer) -> Sentences:
 
 
 def joined(chunks: Iterable[EncodedText]) -> EncodedText:
-    """The pairs of all chunks together."""
+    """Join the pairs of all chunks."""
     all_ = list(chunks)
     source, target = (
         Sentences.from_arrays(

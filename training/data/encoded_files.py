@@ -26,7 +26,7 @@ Numbers = NDArray[np.integer]
 
 
 def arrays(text: EncodedText) -> dict[str, Numbers]:
-    """What the files of a text hold: its pieces, where sentences end, and the lines they were."""
+    """Return the arrays that the files of a text hold: pieces, sentence ends, line numbers."""
     return {
         SOURCE_PIECES: text.source.stored,
         SOURCE_ENDS: text.source.ends,
@@ -37,7 +37,7 @@ def arrays(text: EncodedText) -> dict[str, Numbers]:
 
 
 def types(pieces: DTypeLike) -> dict[str, np.dtype[Any]]:
-    """The type of the numbers in each file, the lowest byte first."""
+    """Return the number type of each file, little-endian."""
     ids, numbers = np.dtype(pieces).newbyteorder("<"), np.dtype("<i8")
     return {name: ids if name in (SOURCE_PIECES, TARGET_PIECES) else numbers for name in NAMES}
 
@@ -87,7 +87,7 @@ class EncodedFiles:
             os.fsync(file.fileno())
 
     def mapped(self, left_out: int) -> EncodedText:
-        """The text as it stands in the files, of which nothing is read yet."""
+        """Map the text of the files into memory; nothing is read yet."""
         for file in self._files.values():
             file.flush()
         return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
@@ -97,21 +97,21 @@ class EncodedFiles:
 
 
 def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:
-    """A text as it stands in five files, which may be closed afterwards.
+    """Map the text of five files into memory; they may be closed afterwards.
 
     Raises:
         ValueError: if a file is empty, or ends within a number.
     """
     dtypes = types(pieces)
-    of = {
+    arrays = {
         name: np.frombuffer(
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=dtypes[name]
         )
         for name, file in files.items()
     }
     return EncodedText(
-        Sentences.from_ends(of[SOURCE_PIECES], of[SOURCE_ENDS]),
-        Sentences.from_ends(of[TARGET_PIECES], of[TARGET_ENDS]),
-        of[LINES],
+        Sentences.from_ends(arrays[SOURCE_PIECES], arrays[SOURCE_ENDS]),
+        Sentences.from_ends(arrays[TARGET_PIECES], arrays[TARGET_ENDS]),
+        arrays[LINES],
         left_out,
     )

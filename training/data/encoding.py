@@ -31,7 +31,7 @@ PROGRESS = "progress.json"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a text is encoded.
+    """Progress of the encoding of a text.
 
     Args:
         pairs: that were read, dropped ones included.
@@ -103,7 +103,7 @@ def encode_into(
 def _remaining(
     folders: Sequence[DataFolder], scan: Scan, done: int
 ) -> Iterator[tuple[int, ParallelText]]:
-    """Number of the folder and some pairs at a time, without the first so many of all folders."""
+    """Yield folder numbers and chunks of pairs after the first `done` pairs of all folders."""
     first = 0
     for number, (folder, pairs) in enumerate(zip(folders, scan.pairs, strict=True)):
         if done >= first + pairs:
@@ -134,7 +134,7 @@ def _read(out: Path, folders: int) -> Progress:
 
 
 def _opened(path: Path, size: int) -> BinaryIO:
-    """A file for reading and writing, cut to the size that was recorded."""
+    """Open a file for reading and writing, truncated to its recorded size."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
     if file.seek(0, os.SEEK_END) < size:
         file.close()

@@ -27,7 +27,7 @@ class DataFolder:
 
 
 def data_folder(argument: str) -> DataFolder:
-    """A `type` for argparse: `DIR`, or `DIR:WEIGHT`; what is there with a colon is a folder.
+    """Parse `DIR` or `DIR:WEIGHT` for argparse; an existing path with a colon is a folder.
 
     Raises:
         ArgumentTypeError: if the weight is not above 0, or more than can be meant.
@@ -48,5 +48,5 @@ def data_folder(argument: str) -> DataFolder:
 
 
 def read_training_texts(folders: Sequence[DataFolder]) -> list[ParallelText]:
-    """The training text of each folder, weights aside."""
+    """Read the training text of each folder, weights aside."""
     return [read_parallel(folder.path / "train") for folder in folders]

@@ -20,7 +20,7 @@ class CorpusError(HeadlightError):
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file.
+    """Read the lines of a UTF-8 file.
 
     Raises:
         CorpusError: as `line_chunks` does.
@@ -29,7 +29,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def line_chunks(path: Path, size: int, at_most: int = MOST_BYTES) -> Iterator[list[str]]:
-    r"""The lines of a UTF-8 file, so many at a time; they end at `\n`, `\r\n` or `\r`.
+    r"""Yield the lines of a UTF-8 file in chunks; they end at `\n`, `\r\n` or `\r`.
 
     A byte-order mark at the beginning belongs to none of them.
 
@@ -58,7 +58,7 @@ def line_chunks(path: Path, size: int, at_most: int = MOST_BYTES) -> Iterator[li
 
 
 def _blocks(path: Path, at_most: int) -> Iterator[bytes]:
-    """The bytes of a file in blocks of whole lines."""
+    """Yield the bytes of a file in blocks of whole lines."""
     with opened(path, at_most) as (file, _):
         rest = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         while block := file.read(BLOCK):
@@ -76,7 +76,7 @@ def _blocks(path: Path, at_most: int) -> Iterator[bytes]:
 
 
 def _cut(block: bytes, path: Path, number: int) -> list[str]:
-    """The lines of a block, before which so many lines stand in the file."""
+    """Split a block into lines; `number` lines of the file stand before it."""
     block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if len(block) > 4 * MOST_LETTERS_OF_LINE and b"\n" not in block:
         raise _too_long(path, number + 1)  # it may end within a character

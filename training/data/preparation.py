@@ -47,7 +47,7 @@ BEGUN, REASONS = "begun.json", "reasons"
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be prepared, and how.
+    """Request for a prepared folder: texts, vocabulary and limits.
 
     Args:
         folders: of text; the first also holds the validation text.
@@ -89,7 +89,7 @@ class Request:
 
 
 def unfinished(out: Path) -> Path:
-    """Where the work lies until it is finished.
+    """Return the path of the work until it is finished.
 
     Raises:
         CorpusError: if the path has no name of its own.
@@ -155,7 +155,7 @@ def _check_place(out: Path, work: Path) -> None:
 
 
 def _refuse_another(folder: Path, name: str, asked: dict[str, Any]) -> None:
-    """Raises CorpusError if a folder was begun with another request."""
+    """Raise CorpusError if a folder was begun with another request."""
     begun = _asked(folder)[name]
     advice = (
         "choose another --out"
@@ -172,7 +172,7 @@ def _refuse_another(folder: Path, name: str, asked: dict[str, Any]) -> None:
 
 
 def _asked(folder: Path) -> dict[str, Any]:
-    """What a folder was begun with."""
+    """Read the request that a folder was begun with."""
     if is_prepared(folder):
         return dict(prepared.read_manifest(folder)["asked"])
     path = folder / BEGUN
@@ -261,7 +261,7 @@ def _vocabulary(request: Request, found: Scan, work: Path) -> Tokenizer:
 
 
 def _counts(cleaning: Cleaning, found: Scan) -> dict[str, int]:
-    """What was dropped, in words and numbers; only what was asked for."""
+    """Count dropped pairs by the name of each checked reason."""
     dropped = counts(found.reasons)
     return {name: dropped[reason] for reason, name in cleaning.names().items()}
 

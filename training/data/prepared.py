@@ -40,7 +40,7 @@ MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What a prepared folder holds.
+    """Contents of a prepared folder.
 
     Args:
         folder: where it lies.
@@ -57,7 +57,7 @@ class Prepared:
     max_pieces: int
 
     def require(self, config: RunConfig) -> None:
-        """Raises CorpusError unless it was prepared as this configuration wants it."""
+        """Raise CorpusError unless the folder was prepared for this configuration."""
         for name, ours, theirs in (
             ("vocab_size", config.model.vocab_size, self.tokenizer.vocab_size),
             ("max_pieces", config.recipe.max_pieces, self.max_pieces),
@@ -68,35 +68,35 @@ class Prepared:
                     f"says {ours}: prepare the text with this configuration."
                 )
 
-    def require_vocabulary(self, tokenizer: Tokenizer, of: Path) -> None:
-        """Raises CorpusError unless its vocabulary is that of a tokenizer, which lies at a path."""
+    def require_vocabulary(self, tokenizer: Tokenizer, path: Path) -> None:
+        """Raise CorpusError unless the vocabulary is that of the tokenizer at a path."""
         if self.tokenizer.model != tokenizer.model:
             raise CorpusError(
-                f"{self.folder} was prepared with another vocabulary than that of {of}: prepare "
-                f"the text with --tokenizer {of}."
+                f"{self.folder} was prepared with another vocabulary than that of {path}: prepare "
+                f"the text with --tokenizer {path}."
             )
 
 
 def is_prepared(folder: Path) -> bool:
-    """Whether a folder is a prepared one, be it damaged."""
+    """Return whether a folder was prepared, even if it is damaged."""
     return (folder / MANIFEST).exists()
 
 
 def prepared_among(folders: Sequence[DataFolder]) -> Path | None:
-    """The prepared folder that is given; None if all are folders of text.
+    """Find the prepared folder among folders; None if all hold text.
 
     Raises:
         CorpusError: if it is not given alone, or with a weight: it holds its texts with theirs.
     """
-    found = next((folder for folder in folders if is_prepared(folder.path)), None)
-    if found is None:
+    prepared = next((folder for folder in folders if is_prepared(folder.path)), None)
+    if prepared is None:
         return None
-    if len(folders) > 1 or found.weight != 1:
+    if len(folders) > 1 or prepared.weight != 1:
         raise CorpusError(
-            f"{found.path} is prepared and stands alone, with the weights it was prepared with: "
+            f"{prepared.path} is prepared and stands alone, with the weights it was prepared with: "
             f"give no other folder and no weight, or prepare all of them together."
         )
-    return found.path
+    return prepared.path
 
 
 def write_manifest(
@@ -137,7 +137,7 @@ def write_manifest(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What `write_manifest` wrote.
+    """Read a manifest that `write_manifest` wrote.
 
     Raises:
         CorpusError: if it cannot be read, is damaged, or of another version.
@@ -187,7 +187,7 @@ def open_prepared(folder: Path) -> Prepared:
 
 
 def _verify(path: Path, written: Mapping[str, Any]) -> None:
-    """Raises CorpusError unless a file has the size and the checksum that were written."""
+    """Raise CorpusError unless a file has its recorded size and checksum."""
     try:
         size = path.stat().st_size
         if size != written["bytes"]:

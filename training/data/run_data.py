@@ -28,7 +28,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class RunData:
-    """What a run reads: its vocabulary, the training text in it, and the validation text."""
+    """Data of a run: vocabulary, training text and validation text."""
 
     tokenizer: Tokenizer
     text: TrainingText

@@ -22,7 +22,7 @@ SEED = 0  # of what is drawn
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What was found.
+    """Result of a scan of the training text.
 
     Args:
         pairs: of each folder.
@@ -34,12 +34,12 @@ class Scan:
 
 
 def sides(folder: DataFolder) -> tuple[Path, Path]:
-    """The two files of its training text."""
+    """Return the two files of the training text of a folder."""
     return folder.path / f"train.{SOURCE}", folder.path / f"train.{TARGET}"
 
 
 def folder_chunks(folder: DataFolder) -> Iterator[ParallelText]:
-    """The pairs of its training text, some at a time, as `pair_chunks` gives them."""
+    """Yield chunks of pairs of the training text of a folder, as `pair_chunks` does."""
     return pair_chunks(*sides(folder), MOST_BYTES)
 
 
@@ -66,16 +66,18 @@ def drawn_pairs(scan: Scan, lines: int) -> NDArray[np.bool_]:
 
     All that are kept, or, where these have more lines, so many drawn over the whole text.
     """
-    kept = np.flatnonzero(scan.reasons == KEPT)
-    if 2 * len(kept) > lines:
-        kept = np.random.default_rng(SEED).choice(kept, lines // 2, replace=False, shuffle=False)
+    retained = np.flatnonzero(scan.reasons == KEPT)
+    if 2 * len(retained) > lines:
+        retained = np.random.default_rng(SEED).choice(
+            retained, lines // 2, replace=False, shuffle=False
+        )
     drawn = np.zeros(len(scan.reasons), dtype=bool)
-    drawn[kept] = True
+    drawn[retained] = True
     return drawn
 
 
 def drawn_lines(folders: Sequence[DataFolder], drawn: NDArray[np.bool_]) -> Iterator[str]:
-    """The lines of these pairs: first all sources, then all targets, as training.train has them."""
+    """Yield the lines of drawn pairs: first all sources, then all targets."""
     for side in range(2):
         first = 0
         for folder in folders:

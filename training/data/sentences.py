@@ -46,7 +46,7 @@ class Sentences(Sequence[list[int]]):
         return cls.from_ends(pieces, np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
     def pieces(self, rows: slice = slice(None)) -> Ids:
-        """The ids of these sentences, which stand together, one behind the other."""
+        """Return the concatenated ids of consecutive sentences."""
         start, stop, _ = rows.indices(len(self))
         return self.stored[self.ends[start] : self.ends[max(start, stop)]].astype(np.int32)
 
@@ -56,7 +56,7 @@ class Sentences(Sequence[list[int]]):
         return np.diff(self.ends[start : max(start, stop) + 1])
 
     def take(self, rows: Counts) -> Sentences:
-        """The sentences of these numbers, in this order."""
+        """Select sentences by number, in this order."""
         starts = self.ends[rows]
         lengths = self.ends[rows + 1] - starts
         return Sentences.from_arrays(self.stored[spans(starts, lengths)], lengths)
@@ -77,11 +77,11 @@ class Sentences(Sequence[list[int]]):
 
 
 def spans(starts: Counts, counts: Counts) -> Counts:
-    """The numbers start, start + 1, … of each span, as many as it counts, span behind span."""
+    """Return start, start + 1, … of each span, concatenated."""
     firsts = np.cumsum(counts) - counts  # where each begins among them
     return np.repeat(starts - firsts, counts) + np.arange(counts.sum())
 
 
 def stored_type(vocab_size: int) -> type[np.uint16] | type[np.int32]:
-    """The type in which the ids of a vocabulary are stored: two bytes where they are enough."""
+    """Return the type in which the ids of a vocabulary are stored: two bytes where they suffice."""
     return np.uint16 if vocab_size <= 2**16 else np.int32

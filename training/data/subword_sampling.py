@@ -69,9 +69,9 @@ class BpeDropout:
             files = {name: stack.enter_context(TemporaryFile()) for name in encoded_files.NAMES}
             cut = EncodedFiles(files, whole.source.stored.dtype)
             for first in range(0, len(whole), LINES_AT_ONCE):
-                some, kept = self._sample_pairs(whole, first, seed, max_pieces)
+                some, usable = self._sample_pairs(whole, first, seed, max_pieces)
                 cut.append(some)
-                kept_until += np.searchsorted(kept + first, ends)
+                kept_until += np.searchsorted(usable + first, ends)
             if not (pairs := int(kept_until[-1])):
                 raise CorpusError(
                     f"BPE-dropout cuts every sentence into more than {max_pieces - 1} pieces: "
@@ -85,7 +85,7 @@ class BpeDropout:
     def _sample_pairs(
         self, text: EncodedText, first: int, seed: Sequence[int], max_pieces: int
     ) -> tuple[EncodedText, Counts]:
-        """Some pairs from a row on, cut anew, and which of them, from 0, did not get too long."""
+        """Sample the pieces of some pairs; return them with the indices of those not too long."""
         rows = slice(first, first + LINES_AT_ONCE)
         numbers = np.asarray(text.lines[rows], dtype=np.int64)
         sides = [
@@ -97,9 +97,9 @@ class BpeDropout:
             for side, sentences in enumerate((text.source, text.target))
         ]
         longer = np.maximum(*(sentences.lengths() for sentences in sides))
-        kept = np.flatnonzero(longer < max_pieces)
-        source, target = (sentences.take(kept) for sentences in sides)
-        return EncodedText(source, target, numbers[kept]), kept
+        usable = np.flatnonzero(longer < max_pieces)
+        source, target = (sentences.take(usable) for sentences in sides)
+        return EncodedText(source, target, numbers[usable]), usable
 
     def sample(
         self, pieces: Ids, lengths: Counts, numbers: Counts, seed: Sequence[int]
@@ -122,20 +122,20 @@ class BpeDropout:
         parts = [(pieces[:0], lengths[:0])]
         for first in range(0, len(lengths), LINES_AT_ONCE):
             some = slice(first, first + LINES_AT_ONCE)
-            of_lines = slice(ends[first] - lengths[first], ends[some][-1])
+            span = slice(ends[first] - lengths[first], ends[some][-1])
             streams = draws(key, numbers[some])
-            parts.append(self._sample(pieces[of_lines], lengths[some], streams))
+            parts.append(self._sample(pieces[span], lengths[some], streams))
         return np.concatenate([p for p, _ in parts]), np.concatenate([n for _, n in parts])
 
-    def _sample(self, pieces: Ids, lengths: Counts, of_lines: Streams) -> tuple[Ids, Counts]:
-        """The same, where `of_lines` has a stream for each line."""
+    def _sample(self, pieces: Ids, lengths: Counts, line_streams: Streams) -> tuple[Ids, Counts]:
+        """Sample the pieces of lines, each with its own random stream."""
         lines = np.repeat(np.arange(len(lengths)), lengths)  # of each piece
         is_first = self._merges.begins_word[pieces] | (np.diff(lines, prepend=-1) > 0)
         starts = np.flatnonzero(is_first)  # of each word among the pieces
         counts = np.diff(starts, append=len(pieces))
         lines = lines[starts]
         places = np.arange(len(lines)) - np.searchsorted(lines, lines)  # of each word in its line
-        streams = draws(of_lines[lines], places)
+        streams = draws(line_streams[lines], places)
         total = np.cumsum(np.append(0, self._merges.lengths[pieces]))
         characters = total[starts + counts] - total[starts]
         # a merge makes one piece of two: so many came up where none was skipped
@@ -212,12 +212,12 @@ class BpeDropout:
         return result
 
     def _skips(self, streams: Streams, number: int) -> NDArray[np.bool_]:
-        """Whether the draw of this number, from 0, is to skip in each stream."""
+        """Return whether the draw of this number, from 0, skips a merge in each stream."""
         return (draws(streams, number) >> np.uint64(11)) < self._threshold
 
 
 def draws(streams: Streams, numbers: Counts | int) -> Streams:
-    """The draw of a number, from 0, in each stream: SplitMix64 (Steele, Lea & Flood 2014).
+    """Draw a number, from 0, from each stream: SplitMix64 (Steele, Lea & Flood 2014).
 
     Whole numbers modulo 2^64, so that every machine draws the same.
     """
@@ -233,7 +233,7 @@ NO_MERGE = int(np.iinfo(np.int32).max)
 
 
 class Merges:
-    """Which two pieces make which.
+    """Merges of a byte-pair vocabulary: which two pieces form which.
 
     A merge is known by the id of the piece that it makes, and the lower id comes first.
 
@@ -274,11 +274,11 @@ class Merges:
         self._made: Ids = np.array([*(pairs[pair] for pair in sorted(pairs)), NO_MERGE], np.int32)
 
     def characters(self, pieces: Ids) -> Ids:
-        """The pieces taken apart: ids of their characters."""
+        """Split pieces into the ids of their characters."""
         return self._spelled[spans(self._starts[pieces], self.lengths[pieces])]
 
     def of(self, left: Ids, right: Ids) -> Ids:
-        """The merge of each two neighbours, or NO_MERGE."""
+        """Return the merge of each two neighbours, or NO_MERGE."""
         pairs = left.astype(np.int64) * (self.end + 1) + right
         at = np.searchsorted(self._pairs, pairs)
         return np.where(self._pairs[at] == pairs, self._made[at], NO_MERGE)
@@ -306,7 +306,7 @@ class Merges:
 
 
 def _are_byte_pairs(ids: dict[str, int], ranks: list[float]) -> bool:
-    """Whether pieces are ranked by their ids, cross no space, and have characters that are pieces.
+    """Return whether ids rank the pieces, none crosses a space, and all characters are pieces.
 
     SentencePiece ranks byte pairs by 0, -1, -2 …; other kinds of vocabulary have other scores.
     """

@@ -46,7 +46,7 @@ class TrainingText:
     checksums: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, seed: int, epoch: int) -> Counts:
-        """The numbers of the rows that an epoch reads.
+        """Return the numbers of the rows that an epoch reads.
 
         Of a part of weight w each row comes ⌊w⌋ times; for the rest, rows are drawn at random, none
         of them twice, so many that after any number of epochs w times all rows were read, to the
@@ -78,7 +78,7 @@ class TrainingText:
 
 
 def _until(epoch: int, weight: float, rows: int) -> int:
-    """How many rows all epochs before this one draw for a weight below 1."""
+    """Count the rows that all earlier epochs draw for a weight below 1."""
     return math.floor(epoch * weight * rows + 0.5)
 
 

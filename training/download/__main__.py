@@ -98,7 +98,7 @@ def _download_into(source: Source, archives: Path, out: Path, mirror: str | None
 
 
 def _recorded_checksums(path: Path) -> dict[str, str]:
-    """What SHA256SUMS says, by file name."""
+    """Read the checksums of SHA256SUMS by file name."""
     try:
         lines = read_bytes(path, MIB).decode("utf-8").splitlines()
     except FileNotFoundError:
@@ -109,12 +109,12 @@ def _recorded_checksums(path: Path) -> dict[str, str]:
         ) from error
     except UnicodeDecodeError:
         lines = ["no UTF-8"]
-    found = [_CHECKSUM.fullmatch(line) for line in lines]
-    if None in found:
+    matches = [_CHECKSUM.fullmatch(line) for line in lines]
+    if None in matches:
         raise DownloadError(
             f"{path} is no list of checksums: delete its folder, and run the same command again."
         )
-    return {match["name"]: match["digest"] for match in found if match}
+    return {match["name"]: match["digest"] for match in matches if match}
 
 
 def _fetch(archive: Archive, url: str, folder: Path, recorded: str | None, source: Source) -> None:
@@ -180,7 +180,7 @@ def _parser() -> Parser:
 
 
 def _address(text: str) -> str:
-    """The address of a folder on a server, such as https://example.org/texts."""
+    """Parse the address of a folder on a server, such as https://example.org/texts."""
     if not text.startswith(("https://", "http://")):
         raise argparse.ArgumentTypeError(f"'{text}' must begin with https:// or http://")
     try:

@@ -48,7 +48,7 @@ class DownloadError(HeadlightError):
 
 
 def removed(folder: Path, name: str, problem: str) -> DownloadError:
-    """The error of an archive that is not what it should be, and is removed with its content."""
+    """Remove an archive that is not as expected, with its content, and return the error."""
     remove_unpacked(folder, name)
     (folder / name).unlink()
     return DownloadError(f"{folder / name} {problem} and was removed: run the same command again.")
@@ -63,7 +63,7 @@ def remove_unpacked(folder: Path, name: str) -> None:
 
 
 def _unpacked(folder: Path, where: str) -> Path:
-    """Where pooch puts an unpacked archive, or, behind a slash, a file inside it."""
+    """Return where pooch puts an unpacked archive or, behind a slash, a file inside it."""
     name, _, member = where.partition("/")
     return folder / f"{name}{PROCESSORS[Path(name).suffix][1]}" / member
 
@@ -108,7 +108,7 @@ def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
 
 
 def _pairs(text: Text, archives: Path) -> Iterator[Pair]:
-    """The pairs of one text; those with an empty side are left out.
+    """Yield the pairs of one text; those with an empty side are left out.
 
     Raises:
         DownloadError: if an archive is not what was expected.
@@ -149,12 +149,12 @@ def _sentences(archives: Path, where: str) -> Iterator[str]:
     for line in _lines(archives, where):
         if not where.endswith(".sgm"):
             yield _clean(line)
-        elif found := _SEGMENT.search(line):
-            yield _clean(unescape(found[1], {"&quot;": '"', "&apos;": "'"}))
+        elif segment := _SEGMENT.search(line):
+            yield _clean(unescape(segment[1], {"&quot;": '"', "&apos;": "'"}))
 
 
 def _lines(archives: Path, where: str) -> Iterator[str]:
-    """The lines of an unpacked file, cut at line feeds alone, as the corpus reader cuts them."""
+    """Yield the lines of an unpacked file, split at line feeds alone, as the corpus reader does."""
     name, _, member = where.partition("/")
     try:
         with _unpacked(archives, where).open("rb") as file:

@@ -1,4 +1,4 @@
-"""Where public parallel text is kept: addresses, published checksums, licences.
+"""Sources of public parallel text: addresses, published checksums, licences.
 
 The addresses are those that public training scripts use; where this was written there was no
 network to try them. Checksums are those that are published; those of
@@ -24,7 +24,7 @@ class Archive:
 
     @property
     def name(self) -> str:
-        """What it is called on disk."""
+        """File name on disk."""
         return self.url.rpartition("/")[2]
 
 

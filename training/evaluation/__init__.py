@@ -1,1 +1,1 @@
-"""What python -m training.evaluate measures."""
+"""Measurements of python -m training.evaluate."""

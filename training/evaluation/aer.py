@@ -68,8 +68,8 @@ def run(options: argparse.Namespace) -> None:
     notation = Notation(options.turned, int(options.from_one), options.drop_outside)
     gold, dropped = read_gold(options.gold, text, notation)
     if dropped:
-        said = "link names a word that is" if dropped == 1 else "links name words that are"
-        command.say(f"training.evaluate: {dropped:,} {said} not there: dropped.")
+        problem = "link names a word that is" if dropped == 1 else "links name words that are"
+        command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
     if options.write:
         require_place(translator.folder, None)
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _name(text: str) -> str:
-    """A `type` for argparse: what the file may say."""
+    """Parse the name of a gold set for argparse."""
     if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
         raise argparse.ArgumentTypeError(
             f"'{text}' must have 1 to {LONGEST_NAME} printable characters"
@@ -107,9 +107,9 @@ def measure(translator: Translator, text: ParallelText, gold: list[GoldLinks]) -
     bar = tqdm(lines, "sentences", total=len(text), disable=None)
     for number, (source, target, links) in enumerate(bar, start=1):
         try:
-            for map_, found in _alignments(translator, source, target):
+            for map_, by_rule in _alignments(translator, source, target):
                 counts = maps.setdefault(map_, {rule: Counts() for rule in LINKS})
-                for rule, pairs in found.items():
+                for rule, pairs in by_rule.items():
                     counts[rule].add(pairs, links)
         except InputError as error:
             raise CorpusError(f"Line {number:,}: {error}") from error
@@ -125,8 +125,8 @@ def _alignments(
     for name in lenses.NAMES:
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)
-            for layer, of_layer in enumerate(values):
-                for head, head_caption in enumerate(of_layer):
+            for layer, heads in enumerate(values):
+                for head, head_caption in enumerate(heads):
                     for row in ROWS:
                         shares = alignment.word_shares(head_caption, *words, row)
                         yield (
@@ -140,7 +140,7 @@ def _links(pairs: Iterable[alignment.WordPair]) -> set[Link]:
 
 
 def baselines(text: ParallelText, gold: list[GoldLinks]) -> dict[str, Figures]:
-    """What needs no model: each target word with one source word.
+    """Measure alignments that need no model: each target word with one source word.
 
     `diagonal` at the same share of the sentence, `one_to_one` at the same number where there is
     one, `random` at any: the mean over all choices.

@@ -1,4 +1,4 @@
-"""What alignment by every map came to: the best of them, a table, and JSON."""
+"""Result of alignment by every map: the best map, a table, JSON."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Result:
     dropped: int
 
     def best(self, name: str) -> AlignmentSettings:
-        """The settings with the least AER, measured on a gold set of this name."""
-        found = {
+        """Return the settings with the least AER, measured on a gold set of this name."""
+        rates = {
             (map_, rule): counts.figures()["aer"]
             for map_, rules in self.maps.items()
             for rule, counts in rules.items()
         }
-        map_, rule = min(found, key=found.__getitem__)
-        gold = GoldFigures(name, self.sentences, round(found[map_, rule], 2))
+        map_, rule = min(rates, key=rates.__getitem__)
+        gold = GoldFigures(name, self.sentences, round(rates[map_, rule], 2))
         return AlignmentSettings(*map_, rule, gold)
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,21 +62,21 @@ class Result:
                 for map_, rules in self.maps.items()
             ],
             "baselines": self.baselines,
-            "default": self._of_default(),
+            "default": self._default_figures(),
             "sentences": self.sentences,
             "dropped": self.dropped,
         }
 
-    def _of_default(self) -> dict[str, Any]:
+    def _default_figures(self) -> dict[str, Any]:
         chosen = self.default
         map_ = Map(chosen.layer, chosen.head, chosen.row, chosen.lens)
         figures = self.maps[map_][chosen.links].figures()
         return map_._asdict() | {"links": chosen.links} | figures
 
     def as_text(self) -> str:
-        """A table of AER, and what stands beside it, for people, who count from 1."""
+        """Return a table of AER with notes; layers and heads count from 1."""
         best = self.best("this set")
-        default = self._of_default()
+        default = self._default_figures()
         return "\n".join(
             [
                 f"AER in percent, {self.sentences:,} sentences: each target word with its "

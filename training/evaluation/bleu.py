@@ -129,7 +129,8 @@ def bleu(
     translations = translate_all(
         encoded.source,
         lambda batch: [
-            found[0] for found in beam_search(model, batch, beam_size=beam_size, alpha=alpha)
+            hypotheses[0]
+            for hypotheses in beam_search(model, batch, beam_size=beam_size, alpha=alpha)
         ],
         translator.target_tokenizer,
         model.device,

@@ -45,15 +45,15 @@ class Comet:
     def score(
         self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str]
     ) -> float:
-        """The mean over all sentences, near 1 for good translations with the common models."""
+        """Return the mean score of all sentences, near 1 for good translations."""
         lines = zip(sources, translations, references, strict=True)
-        found = self._model.predict(
+        prediction = self._model.predict(
             [{"src": source, "mt": mt, "ref": ref} for source, mt, ref in lines],
             batch_size=BATCH_SIZE,
             gpus=int(torch.cuda.is_available()),
             progress_bar=False,
         )
-        return float(found.system_score)
+        return float(prediction.system_score)
 
 
 def _package() -> ModuleType:

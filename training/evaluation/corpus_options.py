@@ -1,4 +1,4 @@
-"""What the commands have in common that measure a model on a corpus: options, and loading it."""
+"""Options of the commands that measure a model on a corpus, and the loading of that model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformer.cli.arguments import whole_number
 
 
 def corpus_options(sentences: int) -> argparse.ArgumentParser:
-    """A parent of their parsers; text to compare with is each command's own.
+    """Make the parent of their parsers; references are an option of each command.
 
     Args:
         sentences: how many are drawn unless the user says so.
@@ -38,7 +38,7 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
 
 
 def load_translator(options: argparse.Namespace) -> Translator:
-    """The checkpoint of the options, on a GPU where there is one.
+    """Load the checkpoint of the options, on a GPU where there is one.
 
     Raises:
         CheckpointError: if it cannot be loaded, or the report cannot be written where it is to be.

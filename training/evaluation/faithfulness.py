@@ -107,10 +107,10 @@ def measure_trace(translator: Translator, trace: AttentionTrace, seed: int) -> S
     targets = np.sort(draw.choice(written, min(PIECES, written), replace=False))
     values = _curve_means(RANDOM, random_erasing(model, trace, seed, targets=targets))
     for name in NAMES:
-        found = lens_faithfulness(translator, trace, name, without_each, targets)
-        values |= _curve_means(name, found.erasing)
-        values[name, "kendall"] = np.nan_to_num(mean_agreement(found.kendall))
-        values[name, "spearman"] = np.nan_to_num(mean_agreement(found.spearman))
+        faithfulness = lens_faithfulness(translator, trace, name, without_each, targets)
+        values |= _curve_means(name, faithfulness.erasing)
+        values[name, "kendall"] = np.nan_to_num(mean_agreement(faithfulness.kendall))
+        values[name, "spearman"] = np.nan_to_num(mean_agreement(faithfulness.spearman))
     for kind in KINDS:
         values[kind, "uniform"] = uniform_changes(model, trace, kind).mean()
         values[kind, "permuted"] = permuted_changes(model, trace, kind, seed=seed).mean()
@@ -144,10 +144,12 @@ def _report(
     drawn = resampled_weights(len(samples), seed)
     pieces = np.array([sample.pieces for sample in samples], dtype=float)
 
-    def figures(name: str, what: str) -> tuple[Figure, ...]:
-        found = mean_interval(np.stack([s.values[name, what] for s in samples]), drawn, pieces)
-        bounds = zip(*(np.atleast_1d(values).tolist() for values in found), strict=True)
-        return tuple(Figure(*one) for one in bounds)
+    def figures(name: str, measure: str) -> tuple[Figure, ...]:
+        intervals = mean_interval(
+            np.stack([s.values[name, measure] for s in samples]), drawn, pieces
+        )
+        bounds = zip(*(np.atleast_1d(values).tolist() for values in intervals), strict=True)
+        return tuple(Figure(*bound) for bound in bounds)
 
     def curves(name: str) -> Curves:
         return Curves(*(figures(name, curve) for curve in CURVES))
@@ -166,14 +168,14 @@ def _report(
         },
         random=curves(RANDOM),
         attention={
-            kind: {what: figures(kind, what)[0] for what in ("uniform", "permuted")}
+            kind: {measure: figures(kind, measure)[0] for measure in ("uniform", "permuted")}
             for kind in KINDS
         },
     )
 
 
 def as_text(report: FaithfulnessReport) -> str:
-    """A table of the lenses, and what uniform and permuted weights change."""
+    """Return a table of the lenses, with the change by uniform and permuted weights."""
     shares = "  ".join(f"{fraction:7.0%}" for fraction in report.fractions)
     whose = "the references" if report.forced else "the model's own translations"
     lines = [
@@ -181,10 +183,10 @@ def as_text(report: FaithfulnessReport) -> str:
         "fall of log P in nats with the first source words erased, and with all others erased",
         f"lens           first: {shares}   others: {shares}  Kendall  Spearman",
     ]
-    rows = {RANDOM: report.random} | {name: one.curves for name, one in report.lenses.items()}
+    rows = {RANDOM: report.random} | {name: figure.curves for name, figure in report.lenses.items()}
     for name, curves in rows.items():
         first, others = (
-            "  ".join(f"{one.value:7.2f}" for one in curve)
+            "  ".join(f"{figure.value:7.2f}" for figure in curve)
             for curve in (curves.comprehensiveness, curves.sufficiency)
         )
         agreement = ""
@@ -193,9 +195,9 @@ def as_text(report: FaithfulnessReport) -> str:
             agreement = f"  {lens.kendall.value:7.2f}  {lens.spearman.value:8.2f}"
         lines.append(f"{name:21} {first}           {others}{agreement}")
     for kind, changes in report.attention.items():
-        said = ", ".join(
-            f"{name} {one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
-            for name, one in changes.items()
+        row = ", ".join(
+            f"{name} {figure.value:+.2f} ({figure.low:+.2f} to {figure.high:+.2f})"
+            for name, figure in changes.items()
         )
-        lines.append(f"change of log P of a piece, {kind}: {said}")
+        lines.append(f"change of log P of a piece, {kind}: {row}")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ class GoldLinks:
 
 @dataclass(frozen=True)
 class Notation:
-    """How a file of links is to be read.
+    """Notation of a file of links.
 
     Args:
         turned: a link is target-source.
@@ -78,7 +78,7 @@ def read_gold(path: Path, text: ParallelText, notation: Notation) -> tuple[list[
 
 
 def _read_line(line: str, words: Sequence[int], notation: Notation) -> tuple[GoldLinks, int]:
-    """The links of one line, and how many were dropped; ValueError says what is wrong."""
+    """Parse the links of one line; return them with the number of dropped ones."""
     sure: set[Link] = set()
     possible: set[Link] = set()
     dropped = 0
@@ -103,7 +103,7 @@ def _read_line(line: str, words: Sequence[int], notation: Notation) -> tuple[Gol
 
 
 def _outside(source: int, target: int, words: Sequence[int], notation: Notation) -> str | None:
-    """Which word of a link is not there, if any."""
+    """Find a word of a link that is outside the sentence."""
     for side, word, count in zip(("source", "target"), (source, target), words, strict=True):
         if not 0 <= word < count:
             return (
@@ -116,7 +116,7 @@ def _outside(source: int, target: int, words: Sequence[int], notation: Notation)
 
 @dataclass
 class Counts:
-    """What an alignment A has in common with gold links, summed over sentences.
+    """Links shared by an alignment A and gold links, summed over sentences.
 
     Args:
         links: |A|.

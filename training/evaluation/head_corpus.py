@@ -116,7 +116,7 @@ def measure_corpus(
                     pieces_of[kind], weights[:, index], kind, ids, piece_counts
                 )
     return CorpusMeasures(
-        measures={kind: [found[row] for row in sorted(found)] for kind, found in measures.items()},
+        measures={kind: [rows[row] for row in sorted(rows)] for kind, rows in measures.items()},
         gradients=gradients,
         losses=losses,
         losses_without=without,
@@ -132,7 +132,7 @@ def bleu_statistics(
     references: Sequence[str],
     heads: Sequence[Head],
 ) -> Floats:
-    """What the BLEU of greedy translations without some heads is made of (Papineni 2002).
+    """Compute BLEU statistics of greedy translations without some heads (Papineni 2002).
 
     Returns:
         `[sentence, 10]`: matches of one to four tokens, n-grams of each length, and both lengths.
@@ -166,13 +166,13 @@ def bleu(statistics: Floats) -> Floats:
     brevity = np.exp(np.minimum(1 - wanted / np.maximum(written, 1), 0))
     score = 100 * brevity * np.exp(np.log(precision).mean(-1))
     none = (totals == 0).any(-1) | (matches == 0).all(-1)
-    found: Floats = np.where(none, 0, score)
-    return found
+    bleu_scores: Floats = np.where(none, 0, score)
+    return bleu_scores
 
 
 @torch.inference_mode()
 def _watched(model: Transformer, batch: Batch) -> tuple[Floats, dict[str, Tensor]]:
-    """The losses of a batch, `[sentence]`, and what passed the hook points meanwhile."""
+    """Run a batch; return its losses, `[sentence]`, and the values at the hook points."""
     cache: dict[str, Tensor] = {}
 
     def keep(value: Tensor, name: str) -> None:
@@ -195,7 +195,7 @@ def _stacked(cache: dict[str, Tensor], kind: Kind, layers: int, point: str) -> T
 
 
 def _ids(batch: Batch, kind: Kind, index: int) -> tuple[list[int], list[int]]:
-    """The token ids along the queries and along the keys of one sentence."""
+    """Return the token ids of the queries and of the keys of one sentence."""
     source, target, labels = (
         [int(token) for token in row if token != PAD]
         for row in (t[index].tolist() for t in (batch.source, batch.target, batch.labels))
@@ -226,10 +226,10 @@ def _measured(
 def _piece_counts(
     text: EncodedText, tokenizer: Tokenizer, target_tokenizer: Tokenizer
 ) -> Mapping[str, int]:
-    """How often each piece stands in the corpus, both languages together."""
+    """Count each piece in the corpus, both languages together."""
     counts: Counter[str] = Counter()
-    for side, of_side in ((text.source, tokenizer), (text.target, target_tokenizer)):
-        of_ids = Counter(id_ for ids in side for id_ in ids)
-        for piece in of_side.pieces_of(list(of_ids)):
-            counts[piece.text] += of_ids[piece.id]
+    for side, side_tokenizer in ((text.source, tokenizer), (text.target, target_tokenizer)):
+        id_counts = Counter(id_ for ids in side for id_ in ids)
+        for piece in side_tokenizer.pieces_of(list(id_counts)):
+            counts[piece.text] += id_counts[piece.id]
     return counts

@@ -24,7 +24,7 @@ EXAMPLES_OF_A_HEAD = 3
 
 
 def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
-    """Those of the model's own translations of the example sentences.
+    """Trace the model's own translations of the example sentences.
 
     Raises:
         CorpusError: if there is none.
@@ -45,10 +45,10 @@ def example_traces(translator: Translator, path: Path) -> list[AttentionTrace]:
     return traces
 
 
-def _require_room(text: str, what: str) -> None:
+def _require_room(text: str, name: str) -> None:
     if len(text) > MOST_LETTERS:
         raise InputError(
-            f"The {what} has {len(text):,} characters, but a report holds at most {MOST_LETTERS:,} "
+            f"The {name} has {len(text):,} characters, but a report holds at most {MOST_LETTERS:,} "
             f"of a text: leave it out."
         )
 
@@ -65,22 +65,24 @@ def examples_of_heads(
     scores: dict[Head, list[float]] = {place: [] for place in roles}
     for trace in traces:
         for kind in KINDS:
-            found = measure_sentence(by_pieces(trace, kind), kind, _key_counts(trace, kind, counts))
-            at_offset = found.offset_counts / found.rows
+            measured = measure_sentence(
+                by_pieces(trace, kind), kind, _key_counts(trace, kind, counts)
+            )
+            at_offset = measured.offset_counts / measured.rows
             for place, role in roles.items():
                 if place.kind != kind:
                     continue
                 if role == "positional":
                     score = at_offset[place.layer, place.head, offsets[place] + LARGEST_OFFSET]
                 else:
-                    score = found.values[role or "confidence"][place.layer, place.head]
+                    score = measured.values[role or "confidence"][place.layer, place.head]
                 scores[place].append(float(score))
     return {
         place: tuple(
-            Example(traces[n].source, traces[n].target, found[n])
-            for n in np.argsort(np.negative(found), kind="stable")[:EXAMPLES_OF_A_HEAD]
+            Example(traces[n].source, traces[n].target, measured[n])
+            for n in np.argsort(np.negative(measured), kind="stable")[:EXAMPLES_OF_A_HEAD]
         )
-        for place, found in scores.items()
+        for place, measured in scores.items()
     }
 
 

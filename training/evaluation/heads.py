@@ -130,7 +130,7 @@ def _report(
 ) -> HeadReport:
     weights = resampled_weights(len(text), seed)
     heads = all_heads(translator.model.config)
-    figures, offsets = _what_heads_do(measures, weights, heads)
+    figures, offsets = _head_measures(measures, weights, heads)
     _add_importance(figures, measures, weights, heads)
     whole = statistics([])
     drawn = resampled_weights(len(whole), seed)
@@ -161,19 +161,24 @@ def _report(
     )
 
 
-def _what_heads_do(
+def _head_measures(
     measures: CorpusMeasures, weights: Floats, heads: Sequence[Head]
 ) -> tuple[dict[Head, dict[str, Figure]], dict[Head, int]]:
     """Means over all rows of the corpus, and the most frequent offset of each head."""
     figures: dict[Head, dict[str, Figure]] = {place: {} for place in heads}
     offsets: dict[Head, int] = {}
     for kind in KINDS:
-        found = measures.measures[kind]
-        rows = np.array([one.rows for one in found], dtype=float)
-        counts = np.stack([one.offset_counts for one in found])  # [sentence, layer, head, offset]
+        sentences = measures.measures[kind]
+        rows = np.array([sentence.rows for sentence in sentences], dtype=float)
+        counts = np.stack(
+            [sentence.offset_counts for sentence in sentences]
+        )  # [sentence, layer, head, offset]
         best = most_frequent_offsets(counts.sum(0, dtype=np.int64))
         at_best = np.take_along_axis(counts, (best + LARGEST_OFFSET)[None, ..., None], -1)[..., 0]
-        values = {name: np.stack([one.values[name] for one in found]) for name in found[0].values}
+        values = {
+            name: np.stack([sentence.values[name] for sentence in sentences])
+            for name in sentences[0].values
+        }
         values["positional"] = at_best / rows[:, None, None]
         intervals = {name: mean_interval(v, weights, rows) for name, v in values.items()}
         for place in heads:
@@ -207,8 +212,8 @@ def _add_importance(
                 figures[place]["gradient"] = _figures(normalised, place[1:])
 
 
-def _figures(found: Interval, at: tuple[int, ...] = ()) -> Figure:
-    return Figure(*(float(values[at]) for values in found))
+def _figures(interval: Interval, at: tuple[int, ...] = ()) -> Figure:
+    return Figure(*(float(values[at]) for values in interval))
 
 
 def _bleu(statistics: Floats, drawn: Floats, than: Floats | None = None) -> Figure:
@@ -232,7 +237,7 @@ def _curve(
 
 
 def as_text(report: HeadReport) -> str:
-    """A table, the head without which the loss grows most first, and points of the curves."""
+    """Return a table, costliest head first, and points of the removal curves."""
     lines = [
         f"{report.sentences:,} sentences, {report.left_out:,} left out; loss "
         f"{report.loss.value:.3f} for each piece, BLEU {report.bleu.value:.2f} "
@@ -240,12 +245,13 @@ def as_text(report: HeadReport) -> str:
         "kind          layer head  role          confidence  entropy  gradient  loss without"
         "              BLEU without",
     ]
-    for one in sorted(report.heads, key=lambda one: -one.measures["loss without"].value):
-        loss, change = one.measures["loss without"], one.measures["BLEU without"]
+    for head in sorted(report.heads, key=lambda head: -head.measures["loss without"].value):
+        place, values = head.place, head.measures
+        loss, change = values["loss without"], values["BLEU without"]
         lines.append(
-            f"{one.place.kind:13} {one.place.layer:5} {one.place.head:4}  {one.role or '–':12}  "
-            f"{one.measures['confidence'].value:10.2f}  {one.measures['entropy'].value:7.2f}  "
-            f"{one.measures['gradient'].value:8.3f}  "
+            f"{place.kind:13} {place.layer:5} {place.head:4}  {head.role or '–':12}  "
+            f"{values['confidence'].value:10.2f}  {values['entropy'].value:7.2f}  "
+            f"{values['gradient'].value:8.3f}  "
             f"{loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})  "
             f"{change.value:+6.2f} ({change.low:+.2f} to {change.high:+.2f})"
         )

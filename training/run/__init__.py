@@ -1,1 +1,1 @@
-"""What a run leaves behind and goes on from: state, saving, journal, progress, probes."""
+"""Files that a run leaves and resumes from: state, saving, journal, progress, probes."""

@@ -42,7 +42,7 @@ class RunLogError(HeadlightError):
 
 @dataclass(frozen=True)
 class Log:
-    """What a run log holds.
+    """Contents of a run log.
 
     Args:
         records: of all lines that are records.
@@ -114,7 +114,7 @@ def read_foreign(path: Path, *, max_bytes: int, max_lines: int) -> Log:
 
 
 def parse(content: bytes) -> Log:
-    """The records of a log, line by line; one that is still being written is not one yet."""
+    """Parse the records of a log line by line; an unfinished last line is ignored."""
     whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace")
     records, wrong = [], {}
     for number, line in enumerate(whole.split("\n"), start=1):
@@ -127,7 +127,7 @@ def parse(content: bytes) -> Log:
 
 
 def plan(records: Sequence[Record]) -> Record:
-    """The last record of the planned schedule; empty if the log has none.
+    """Return the last record of the planned schedule; empty if the log has none.
 
     `steps` and `cooldown` may change when a run is resumed; the plan is then written again.
     """
@@ -146,22 +146,22 @@ def _record(line: str) -> Record:
     if len(line) > MAX_LINE:
         raise RunLogError(f"with {len(line):,} characters")
     try:
-        found: object = json.loads(line)
+        record: object = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise RunLogError("not a JSON object") from error
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise RunLogError("not a JSON object")
-    for name, value in found.items():
+    for name, value in record.items():
         if not isinstance(value, str) and not _is_finite_number(value):
             raise RunLogError(f"{_quoted(name)} is no number")
-    _check_count(found, "step", int(any(name in found for name in MEASURED)))
+    _check_count(record, "step", int(any(name in record for name in MEASURED)))
     for name, least in COUNTS.items():
-        if name in found:
-            _check_count(found, name, least)
-    for name in found:
+        if name in record:
+            _check_count(record, name, least)
+    for name in record:
         if name in (*MEASURED, *POSITIVE, "seconds", "validation_bleu"):
-            _check_number(found, name)
-    return found
+            _check_number(record, name)
+    return record
 
 
 def _is_finite_number(value: object) -> bool:
@@ -283,6 +283,6 @@ def _tag(name: str) -> str:
 
 
 def _table(plan: Record) -> str:
-    """The planned schedule as a table of Markdown, which TensorBoard draws."""
+    """Format the planned schedule as a Markdown table, which TensorBoard draws."""
     rows = [f"| {name} | {value} |" for name, value in plan.items() if name != "step"]
     return "\n".join(["| | |", "|---|---|", *rows])

@@ -18,7 +18,7 @@ PROBES = (
 
 
 def is_probe_step(step: int) -> bool:
-    """Whether a step is a power of two: heads form in the first steps, long before a validation."""
+    """Return whether a step is a power of two: heads form in the first steps."""
     return step.bit_count() == 1
 
 
@@ -34,5 +34,5 @@ def save_probes(folder: Path, step: int, model: Transformer, tokenizer: Tokenize
             pieces = with_end(tokenizer.pieces(source)), with_end(tokenizer.pieces(target))
             if max(map(len, pieces)) > model.config.max_length:
                 continue
-            found = AttentionTrace.from_fields(capture(model, source, target, *pieces))
-            found.save(folder / f"step-{step:08d}-sentence-{number}.npz")
+            probe = AttentionTrace.from_fields(capture(model, source, target, *pieces))
+            probe.save(folder / f"step-{step:08d}-sentence-{number}.npz")

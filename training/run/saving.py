@@ -1,4 +1,4 @@
-"""What a run saves in its folder, in which order, and without waiting for the disk."""
+"""Saving of a run: which files, in which order, without waiting for the disk."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Saver:
             raise failure[0]
 
     def last_saved_step(self) -> int | None:
-        """That of the last checkpoint, which is waited for; None before the first."""
+        """Return the step of the last checkpoint, waiting for it; None before the first."""
         self.raise_if_failed(wait=True)
         return max((_step(folder) for folder in checkpoints(self.out)), default=None)
 
@@ -141,20 +141,20 @@ class Saver:
         self.background.close()
 
     def _losses(self) -> list[float]:
-        """The summed loss of each process since the last log line."""
+        """Return the summed loss of each process since the last log line."""
         loss = self.updater.summed_loss
         losses = [loss]
         if self.process.world_size > 1:
             losses = [torch.zeros_like(loss) for _ in range(self.process.world_size)]
             distributed.all_gather(losses, loss)
-        return [float(one) for one in losses]
+        return [float(loss) for loss in losses]
 
     def _snapshot(self, progress: Progress, losses: list[float]) -> Snapshot:
         return Snapshot.take(progress, self.model, self.updater.optimizer, losses, self.identity)
 
 
 def _copy_of(model: Transformer) -> Transformer:
-    """The same weights on the CPU, which no update changes."""
+    """Copy the weights to the CPU, where no update changes them."""
     copy = Transformer.unfilled(model.config)
     copy.fill((name, p.detach().to("cpu", copy=True)) for name, p in model.named_parameters())
     return copy
@@ -176,7 +176,7 @@ class Background:
         self._job = self._thread.submit(job)
 
     def failure(self, *, wait: bool) -> BaseException | None:
-        """What went wrong in the last job, as far as it is done.
+        """Return the error of the last job, as far as it is done.
 
         Args:
             wait: until it is done.

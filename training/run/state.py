@@ -35,7 +35,7 @@ _FOREIGN = (
 
 @dataclass(frozen=True)
 class Identity:
-    """What a resumed run must share with the saved one.
+    """Properties that a resumed run must share with the saved one.
 
     Args:
         config: all of its settings, apart from those of `MAY_CHANGE`.
@@ -96,7 +96,7 @@ class Snapshot:
 
 
 def has_state(folder: Path) -> bool:
-    """Whether a run got as far as saving its state there."""
+    """Return whether a run has saved its state in a folder."""
     return folder.exists() or backup_path(folder).exists()
 
 
@@ -211,7 +211,7 @@ def _restore(tensors: dict[str, Tensor], model: nn.Module, optimizer: Optimizer)
 
 
 def _loss_of(process: ProcessInfo, tensors: Mapping[str, Tensor]) -> float:
-    """The summed loss that a process goes on from; all of them together have what was saved."""
+    """Return the loss sum that a process resumes from; over all processes they add up to it."""
     count = sum(name.startswith("loss.") for name in tensors)
     losses = [float(tensors[f"loss.{rank}"]) for rank in range(count)]
     if count == process.world_size:

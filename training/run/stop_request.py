@@ -1,4 +1,4 @@
-"""How a run is asked to stop: by a signal to any of its processes."""
+"""Request to stop a run: a signal to any of its processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from training.devices import ProcessInfo
 
 
 class StopRequest:
-    """Whether a run was asked to stop; all of its processes stop at the same step.
+    """Request to stop a run; all of its processes stop at the same step.
 
     Args:
         process: this process among those of the run.

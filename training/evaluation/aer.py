@@ -71,12 +71,13 @@ def run(options: argparse.Namespace) -> None:
         problem = "link names a word that is" if dropped == 1 else "links name words that are"
         command.say(f"training.evaluate: {dropped:,} {problem} not there: dropped.")
     translator = Translator.load(options.checkpoint)
+    default = read_alignment(translator)
     if options.write:
         require_place(translator.folder, None)
     result = Result(
         measure(translator, text, gold),
         baselines(text, gold),
-        read_alignment(translator),
+        default,
         len(text),
         dropped,
     )
@@ -125,10 +126,10 @@ def _alignments(
     for name in lenses.NAMES:
         for heads in (False, True) if name in lenses.HAS_HEADS else (False,):
             values = alignment.cross_values(translator, trace, name, heads=heads)
-            for layer, heads in enumerate(values):
-                for head, head_caption in enumerate(heads):
+            for layer, rows in enumerate(values):
+                for head, head_rows in enumerate(rows):
                     for row in ROWS:
-                        shares = alignment.word_shares(head_caption, *words, row)
+                        shares = alignment.word_shares(head_rows, *words, row)
                         yield (
                             Map(layer, head if heads else None, row, name),
                             {rule: _links(alignment.strongest(shares, rule)) for rule in LINKS},

@@ -187,7 +187,7 @@ def _description(trainer: Trainer) -> str:
     lines = [
         f"{len(text):,} sentence pairs ({text.left_out:,} left out as empty or too long), "
         f"{trainer.model.number_of_parameters():,} parameters, {process.device.type}, "
-        f"{Division.of(recipe, process.world_size)}, "
+        f"{Division.from_recipe(recipe, process.world_size)}, "
         f"step {trainer.progress.step:,} of {recipe.steps:,}"
     ]
     if left_out := trainer.validation.encoded.left_out:

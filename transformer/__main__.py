@@ -73,7 +73,7 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise InputError("--score needs the text that was translated: give it as an argument.")
     if options.threads and options.text is not None:
         raise InputError("--threads is for the lines of standard input: leave it out.")
-    of_search = {
+    options_of_search = {
         "--beam": options.beam,
         "--alpha": options.alpha is not None,  # 0 is one, too
         "--align": options.align,
@@ -82,7 +82,7 @@ def _require_sense(options: argparse.Namespace) -> None:
         "--forbid": options.forbid,
         "--max-length": options.max_length,
     }
-    useless = [name for name, given in of_search.items() if given]
+    useless = [name for name, given in options_of_search.items() if given]
     if options.score and useless:
         raise InputError(f"--score searches for nothing: leave out {' and '.join(useless)}.")
 
@@ -107,7 +107,9 @@ def _print_translation(
     if options.align:
         print(_aligned(translator, translator.trace_of(translation)))
     elif options.n_best:
-        print(_n_best(translator, 0, [one.hypothesis for one in translation.candidates]))
+        print(
+            _n_best(translator, 0, [candidate.hypothesis for candidate in translation.candidates])
+        )
     else:
         print(translation.text)
 
@@ -121,23 +123,24 @@ def _print_score(translator: Translator, options: argparse.Namespace) -> None:
     print(f"log P\t{scored.log_prob:.4f}")
 
 
-def _tell(said: Iterable[str], about: str = "") -> None:
+def _tell(notices: Iterable[str], about: str = "") -> None:
     """Print notices to standard error, if there is one."""
     if sys.stderr is not None:  # print() would take standard output for it
-        for notice in said:
+        for notice in notices:
             print(f"{about}{notice}", file=sys.stderr)
 
 
 def _aligned(translator: Translator, trace: AttentionTrace) -> str:
-    """A translation and the numbers of its word pairs, as Marian writes them."""
+    """Format a translation with the numbers of its word pairs, as Marian writes them."""
     pairs = alignment.align(translator, trace, words="typed")
     return f"{trace.target} ||| {alignment.pharaoh(pairs)}".rstrip()
 
 
-def _n_best(translator: Translator, index: int, found: list[Hypothesis]) -> str:
+def _n_best(translator: Translator, index: int, hypotheses: list[Hypothesis]) -> str:
+    decode = translator.target_tokenizer.decode
     return "\n".join(
-        f"{index} ||| {translator.target_tokenizer.decode(one.tokens)} ||| {one.score:.4f}"
-        for one in found
+        f"{index} ||| {decode(hypothesis.tokens)} ||| {hypothesis.score:.4f}"
+        for hypothesis in hypotheses
     )
 
 
@@ -154,17 +157,19 @@ def _translate_lines(
 ) -> int:
     """Translate standard input, block by block and in order; a bad line stops no other."""
 
-    def finish(line: Line, found: list[Hypothesis]) -> _Finished:
-        said = warnings.search_warnings(translator, line.text, line.pieces, found[0], settings)
-        return _Finished(line.number, written(line, found), said)
+    def finish(line: Line, hypotheses: list[Hypothesis]) -> _Finished:
+        notices = warnings.search_warnings(
+            translator, line.text, line.pieces, hypotheses[0], settings
+        )
+        return _Finished(line.number, written(line, hypotheses), notices)
 
-    def written(line: Line, found: list[Hypothesis]) -> str:
+    def written(line: Line, hypotheses: list[Hypothesis]) -> str:
         if options.n_best:
-            return _n_best(translator, line.number - 1, found)
-        text = translator.target_tokenizer.decode(found[0].tokens)
+            return _n_best(translator, line.number - 1, hypotheses)
+        text = translator.target_tokenizer.decode(hypotheses[0].tokens)
         if not options.align or not text.strip():
             return text
-        best = Candidate.of(found[0], translator.target_tokenizer)
+        best = Candidate.from_hypothesis(hypotheses[0], translator.target_tokenizer)
         translation = Translation(line.text, (best,), notices=(), seconds=0.0)
         return _aligned(translator, translator.trace_of(translation))
 

@@ -117,7 +117,7 @@ class MultiHeadAttention(nn.Module):
         return summed if bias is None else summed + bias  # type: ignore[no-any-return]
 
     def _explicit(self, q: Tensor) -> bool:
-        """Whether the weights must be computed as a tensor, instead of in the fused kernel.
+        """Return whether the weights must be computed as a tensor instead of in the fused kernel.
 
         They are when a hook is on them or on the mask. They also are when gradients are needed
         on a CPU, where the backward pass of the fused kernel takes longer than all matrix

@@ -112,18 +112,18 @@ class TransformerConfig:
 
     @classmethod
     def base(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
-        """The paper's base model: 65 M parameters in Table 3, 63.05 M with 37,000 pieces."""
+        """Return the paper's base model: 65 M parameters in Table 3, 63.05 M with 37,000 pieces."""
         return cls(vocab_size=vocab_size, **changes)
 
     @classmethod
     def big(cls, vocab_size: int = 37_000, **changes: Any) -> TransformerConfig:
-        """The paper's big model: 213 M parameters in Table 3, 214.2 M with 37,000 pieces."""
+        """Return the paper's big model: 213 M parameters in Table 3, 214.2 M with 37,000 pieces."""
         shape: dict[str, Any] = {"d_model": 1024, "d_ff": 4096, "h": 16, "P_drop": 0.3}
         return cls(vocab_size=vocab_size, **(shape | changes))
 
     @classmethod
     def demo(cls, vocab_size: int = 8_000, **changes: Any) -> TransformerConfig:
-        """A model for two CPU cores or a small GPU: the paper's depth, d_model 256."""
+        """Return a model for two CPU cores or a small GPU: the paper's depth, d_model 256."""
         shape: dict[str, Any] = {"d_model": 256, "d_ff": 1024}
         return cls(vocab_size=vocab_size, **(shape | changes))
 

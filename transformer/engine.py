@@ -119,7 +119,7 @@ class CTranslate2Translator(Translator):
         found = [self._with_log_probs(row, one) for one in found]
         return Translation(
             source=text,
-            candidates=tuple(Candidate.of(one, self.tokenizer) for one in found),
+            candidates=tuple(Candidate.from_hypothesis(one, self.tokenizer) for one in found),
             notices=warnings.search_warnings(self, text, source, found[0], settings),
             seconds=time.perf_counter() - started,
             settings=settings,

@@ -9,7 +9,7 @@ LONGEST_WORD, LONGEST_SENTENCE = 300, 1_200
 
 
 class HeadlightError(Exception):
-    """What is wrong, where, and what to do, in one sentence; shown to people as it stands.
+    """Error that says in one sentence what is wrong, where, and what to do; shown as it stands.
 
     What it quotes may be anything: a character that cannot be printed is escaped, and a long name
     or text is shortened in the middle, where … stands.
@@ -35,7 +35,7 @@ class NotFiniteError(CheckpointError):
     """A model computes NaN, or log P = -∞ of all: its weights are too large, or a hook's doing."""
 
     @classmethod
-    def of(cls, model: str = "The model", *, hooked: bool = False) -> NotFiniteError:
+    def for_model(cls, model: str = "The model", *, hooked: bool = False) -> NotFiniteError:
         """With its sentence.
 
         Args:
@@ -51,19 +51,19 @@ class HookError(HeadlightError):
 
 
 def one_line(sentence: str) -> str:
-    """The sentence on one line of bounded length, every character printable."""
+    """Return the sentence on one line of bounded length, every character printable."""
     words = (shortened(word, LONGEST_WORD) for word in _printable(sentence).split(" "))
     return shortened(" ".join(words), LONGEST_SENTENCE)
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or its beginning and its end with … between them where it is too long."""
-    kept = most // 2
-    return text if len(text) <= most else f"{text[:kept]}…{text[-kept:]}"
+    """Return the text, or its beginning and end with … between them where it is too long."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
 
 
 def quoted(value: object) -> str:
-    """A value of a file as an error quotes it; Python writes out no number of 4,300 digits."""
+    """Quote a value of a file for an error; Python writes out no number of 4,300 digits."""
     try:
         return shortened(repr(value), LONGEST_WORD)
     except ValueError:

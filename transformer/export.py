@@ -64,7 +64,7 @@ def _parser() -> Parser:
 
 
 def _engine(engines: Any, name: str, summary: str, epilog: str) -> argparse.ArgumentParser:
-    """The parser of one engine, with the options that each of them has."""
+    """Add the parser of one engine, with the options that all engines share."""
     parser: argparse.ArgumentParser = engines.add_parser(
         name, help=summary, description=f"Write a checkpoint as {summary}.", epilog=epilog
     )

@@ -54,7 +54,7 @@ class Silence:
                 )
 
     def __call__(self, z: Tensor, name: str) -> Tensor:
-        """The same with zeros.
+        """Return z with zeros for the silenced heads.
 
         Raises:
             HookError: if there is no such head, or this is no `hook_z`.
@@ -65,7 +65,7 @@ class Silence:
         return z
 
     def require_heads(self, count: int, name: str) -> None:
-        """Raises HookError unless this is a `hook_z`, and each of the heads one of so many."""
+        """Raise HookError unless the point is a `hook_z` that has each of the heads."""
         if not name.endswith("hook_z"):
             raise HookError(f"Heads are silenced at a hook_z, and '{name}' is none.")
         for head in self.heads:
@@ -82,7 +82,7 @@ class HookPoint(nn.Module):
 
     @property
     def watched(self) -> bool:
-        """Whether the current context has a hook on this point."""
+        """True if the current context has a hook on this point."""
         # a compiled graph has no hooks: it is traced once, for all contexts
         return not torch.compiler.is_compiling() and self in _active.get({})
 
@@ -129,7 +129,7 @@ class Hooked(nn.Module):
         return self._points
 
     def silenced(self) -> Mapping[str, tuple[Silence, ...]] | None:
-        """What silences heads in the current context, by the name of its point.
+        """Return the hooks that silence heads in the current context, by the name of their point.
 
         Returns:
             None where any point of this model has a hook that does, or may do, anything else.
@@ -138,9 +138,12 @@ class Hooked(nn.Module):
         if not active:
             return {}
         hooks = {name: active[point] for name, point in self._points.items() if point in active}
-        found = {name: tuple(h for h in of if isinstance(h, Silence)) for name, of in hooks.items()}
-        only = all(name.endswith(".hook_z") and found[name] == hooks[name] for name in hooks)
-        return found if only else None
+        silencing = {
+            name: tuple(h for h in point_hooks if isinstance(h, Silence))
+            for name, point_hooks in hooks.items()
+        }
+        only = all(name.endswith(".hook_z") and silencing[name] == hooks[name] for name in hooks)
+        return silencing if only else None
 
     @contextmanager
     def hooks(self, hooks: Mapping[str, Hook]) -> Iterator[None]:
@@ -209,7 +212,7 @@ class Hooked(nn.Module):
 
 
 def silence(head: int) -> Silence:
-    """A hook for `hook_z` that sets the output of one head to 0.
+    """Make a hook for `hook_z` that sets the output of one head to 0.
 
     Args:
         head: which head, counted from 0.

@@ -24,7 +24,7 @@ _MODULES: dict[Kind, str] = {
 
 
 def require_kind(kind: object) -> None:
-    """Raises InputError unless this is a kind of attention."""
+    """Raise InputError unless this is a kind of attention."""
     if kind not in KINDS:
         raise InputError(
             f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}."
@@ -32,7 +32,7 @@ def require_kind(kind: object) -> None:
 
 
 def attention_name(kind: Kind, layer: int) -> str:
-    """The dotted name of one attention module, with which its hook points begin.
+    """Return the dotted name of an attention module, with which its hook points begin.
 
     Args:
         kind: of attention.

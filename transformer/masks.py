@@ -31,7 +31,7 @@ def pad_sequences(sequences: Sequence[Sequence[int]]) -> Tensor:
 
 
 def padding_mask(tokens: Tensor) -> Tensor:
-    """True at the keys that are real tokens.
+    """Mark the keys that are real tokens as True.
 
     Args:
         tokens: `[batch, key]` token ids.
@@ -45,7 +45,7 @@ def padding_mask(tokens: Tensor) -> Tensor:
 def causal_mask(
     queries: int, keys: int | None = None, device: torch.device | None = None
 ) -> Tensor:
-    """True where the key does not come later than the query (§3.2.3).
+    """Mark the keys that do not come later than the query as True (§3.2.3).
 
     With more keys than queries, the queries are the last ones, as in decoding from a cache.
 
@@ -59,7 +59,7 @@ def causal_mask(
 
 
 def padding_and_causal_mask(tokens: Tensor) -> Tensor:
-    """True at the keys that are real tokens and do not come later.
+    """Mark the keys that are real tokens and do not come later as True.
 
     The decoder does not need it while padding is on the right, where the causal mask hides it
     from every real query. Sequences padded on the left do, and the app shows it.

@@ -102,7 +102,7 @@ class Transformer(Hooked):
 
     @classmethod
     def unfilled(cls, config: TransformerConfig) -> Transformer:
-        """A model for `fill`: to draw random weights takes longer than to read stored ones."""
+        """Make a model for `fill`: drawing random weights takes longer than reading stored ones."""
         with _NoRandomNumbers():
             return cls(config)
 
@@ -138,7 +138,7 @@ class Transformer(Hooked):
         return super().train(mode)
 
     def require_no_dropout(self) -> None:
-        """Raises InputError in training mode, where each pass over an input gives other numbers."""
+        """Raise InputError in training mode, where each pass over an input gives other numbers."""
         if self.training and self.config.P_drop > 0:
             raise InputError(
                 "The model is in training mode, where dropout changes what it computes: call "
@@ -178,9 +178,9 @@ class Transformer(Hooked):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """Device of the weights."""
         return self.shared_embedding.device
 
     def number_of_parameters(self) -> int:
-        """Number of learned parameters, the shared matrix counted once."""
+        """Count the learned parameters, the shared matrix once."""
         return sum(parameter.numel() for parameter in self.parameters())

@@ -36,7 +36,7 @@ def parameter_shapes(config: TransformerConfig) -> Iterator[tuple[str, Shape]]:
 
 
 def number_of_parameters(config: TransformerConfig) -> int:
-    """Number of learned parameters, the shared matrix counted once."""
+    """Count the learned parameters, the shared matrix once."""
     return sum(math.prod(shape) for _, shape in parameter_shapes(config))
 
 
@@ -59,7 +59,7 @@ def refuse_too_large(config: TransformerConfig) -> None:
 
 
 def _layer(config: TransformerConfig, attentions: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
-    """The parameters of one layer (§3.1 to §3.3)."""
+    """Yield the parameters of one layer (§3.1 to §3.3)."""
     d_model, d_ff = config.d_model, config.d_ff
     k, v = config.h * config.d_k, config.h * config.d_v
     matrices = {"W_Q": (k, d_model), "W_K": (k, d_model), "W_V": (v, d_model), "W_O": (d_model, v)}

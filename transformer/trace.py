@@ -115,7 +115,7 @@ class AttentionTrace(TraceFields):
         languages: Languages | None = None,
         second_start: int | None = None,
     ) -> AttentionTrace:
-        """What a model of the library transformers looked at, in a pass or while it generated.
+        """Make a trace from the outputs of a model of the library transformers.
 
         The model needs `attn_implementation="eager"` and `output_attentions=True`. Tokens are
         texts, or ids and a `tokenizer`; of one sentence or of each of a batch.
@@ -169,7 +169,7 @@ class AttentionTrace(TraceFields):
         return cls.from_fields(fields)
 
     def labels(self, kind: Kind, queries: Literal["reads", "writes"] | None = None) -> Labels:
-        """The tokens along the axes of one kind of map.
+        """Return the tokens along the axes of one kind of map.
 
         Args:
             queries: name a decoder position by the token that it reads or by the one that it

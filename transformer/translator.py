@@ -120,7 +120,7 @@ class Translator(LoadedModel):
         alternatives: int = 5,
         alpha: float = ALPHA,
     ) -> Scored:
-        """How probable the model finds a given translation, piece by piece, and what else.
+        """Score a given translation piece by piece, with alternatives.
 
         Args:
             text: the source.
@@ -151,7 +151,7 @@ class Translator(LoadedModel):
         target: str | Sequence[str] | None = None,
         **arguments: Unpack[SearchArguments],
     ) -> AttentionTrace:
-        """The attention of every head while the translation is written.
+        """Trace the attention of every head while the translation is written.
 
         Args:
             text: the source.
@@ -175,7 +175,7 @@ class Translator(LoadedModel):
         return self._trace(text, self.target_tokenizer.decode([p.id for p in given]), pieces, given)
 
     def trace_of(self, translation: Translation, candidate: int = 0) -> AttentionTrace:
-        """The trace of a translation that `translate` returned, or of `score(…).translation`.
+        """Trace a translation that `translate` returned, or of `score(…).translation`.
 
         Raises:
             InputError: if this is no translation, or has no such candidate, counted from 0.

@@ -86,7 +86,7 @@ def _page(options: argparse.Namespace) -> str:
         _explorer_options(options),
         title=options.title,
         theme=options.theme,
-        origin=Origin.of(translator, trace.source, trace.target),
+        origin=Origin.from_translator(translator, trace.source, trace.target),
     )
 
 

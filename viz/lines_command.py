@@ -71,7 +71,7 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
     progress.clear()
     if not len(page):
         raise InputError(f"{arguments.lines} has no line that can be shown: nothing is written.")
-    made_by = Origin.of(translator, "", "").made_by
+    made_by = Origin.from_translator(translator, "", "").made_by
     content = page.html(
         title=arguments.title, theme=arguments.theme, made_by=made_by, left_out=left_out
     )
@@ -144,7 +144,7 @@ class _Lines:
                 pool.shutdown(cancel_futures=True)
 
     def _found(self, line: Line, found: list[Hypothesis]) -> SentenceRecord:
-        best = Candidate.of(found[0], self.translator.target_tokenizer)
+        best = Candidate.from_hypothesis(found[0], self.translator.target_tokenizer)
         said = warnings.search_warnings(
             self.translator, line.text, line.pieces, found[0], self.settings
         )
@@ -164,7 +164,10 @@ class _Lines:
         noted = replace(trace, notes=(*trace.notes, *said))
         shown = lensed(self.options.lens, self.translator, noted)
         made = pack_sentence(
-            number, shown, self.options, Origin.of(self.translator, trace.source, trace.target)
+            number,
+            shown,
+            self.options,
+            Origin.from_translator(self.translator, trace.source, trace.target),
         )
         if self.files:
             self.files.write(number, shown)

@@ -52,7 +52,9 @@ def test_the_page_is_that_of_the_traces_one_by_one(run, translator, pairs, threa
     assert status == 0
     options = ExplorerOptions("encoder_self", 0, 1)
     traces = [translator.trace(text, beam_size=2) for text in texts]
-    expected = lines_report(traces, options, theme="dark", origin=Origin.of(translator, "", ""))
+    expected = lines_report(
+        traces, options, theme="dark", origin=Origin.from_translator(translator, "", "")
+    )
     assert blocks_of(page) == blocks_of(expected)
     (meta, arrays), (meta_, arrays_) = summary_of(page), summary_of(expected)
     assert meta == meta_
@@ -69,7 +71,7 @@ def test_translations_are_forced_line_by_line(run, translator, pairs):
     options = ExplorerOptions(lens="norm")
     for number, pair in enumerate(pairs[:3], start=1):
         trace = lensed("norm", translator, translator.trace(pair.english, pair.german))
-        origin = Origin.of(translator, pair.english, pair.german)
+        origin = Origin.from_translator(translator, pair.english, pair.german)
         assert blocks_of(page)[number] == encode_explorer(trace, options, origin)
 
 

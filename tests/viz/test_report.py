@@ -132,7 +132,7 @@ def test_the_command_writes_the_page_it_was_asked_for(checkpoint_folder, transla
         "encoder_self", 1, 3, words=True, special=False,
         sort="entropy", scale="by row", threshold=0.1, over=((0, 1), (1, 0)),
     )  # fmt: skip
-    origin = Origin.of(Translator.load(checkpoint_folder), trace.source, trace.target)
+    origin = Origin.from_translator(Translator.load(checkpoint_folder), trace.source, trace.target)
     assert out.read_text(encoding="utf-8") == report(trace, shown, theme="dark", origin=origin)
 
 

@@ -188,7 +188,7 @@ class Division:
     tokens: int
 
     @classmethod
-    def of(cls, recipe: Recipe, processes: int) -> Division:
+    def from_recipe(cls, recipe: Recipe, processes: int) -> Division:
         """Divide the updates of a recipe among processes."""
         share = -(-recipe.batch_tokens // processes)
         count = -(-share // recipe.micro_batch_tokens)

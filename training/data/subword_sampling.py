@@ -193,7 +193,7 @@ class BpeDropout:
         """
         result = np.pad(characters, ((0, 0), (0, 1)), constant_values=self._merges.end)
         words, symbols = np.arange(len(result)), result.copy()
-        merges = self._merges.of(symbols[:, :-1], symbols[:, 1:])
+        merges = self._merges.lookup(symbols[:, :-1], symbols[:, 1:])
         for number in range(2**63):  # each word ends by itself
             left = merges.argmin(1)  # of the pair that is merged next
             merged = np.take_along_axis(merges, left[:, None], 1)[:, 0]
@@ -277,7 +277,7 @@ class Merges:
         """Split pieces into the ids of their characters."""
         return self._spelled[spans(self._starts[pieces], self.lengths[pieces])]
 
-    def of(self, left: Ids, right: Ids) -> Ids:
+    def lookup(self, left: Ids, right: Ids) -> Ids:
         """Return the merge of each two neighbours, or NO_MERGE."""
         pairs = left.astype(np.int64) * (self.end + 1) + right
         at = np.searchsorted(self._pairs, pairs)
@@ -301,7 +301,7 @@ class Merges:
         symbols[words, left] = made
         merges[:, :-1] = np.take_along_axis(merges, behind[:, :-1], 1)
         for place in (np.maximum(left - 1, 0), left):
-            merges[words, place] = self.of(symbols[words, place], symbols[words, place + 1])
+            merges[words, place] = self.lookup(symbols[words, place], symbols[words, place + 1])
         return symbols, merges
 
 

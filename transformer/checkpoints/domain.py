@@ -1,4 +1,4 @@
-"""What a checkpoint was made for, and how sure of its translations it is there."""
+"""Domain of a checkpoint: the text it was made for, and how sure it is of translations there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Domain:
     least_log_prob: float
 
     def notice(self, best: Hypothesis) -> str | None:
-        """A sentence on a translation of which the model is less sure than of what it knows."""
+        """Return a warning if the model is less sure of a translation than of familiar text."""
         log_prob = best.log_prob / max(len(best.tokens), 1)
         if log_prob >= self.least_log_prob:
             return None
@@ -40,7 +40,7 @@ class Domain:
 
 
 def read(folder: Path) -> Domain | None:
-    """The domain that a checkpoint folder states; None where it states none.
+    """Read the domain of a checkpoint folder; None if it states none.
 
     Raises:
         CheckpointError: if the file is there and cannot be read.

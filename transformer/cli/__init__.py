@@ -1,1 +1,1 @@
-"""What every command shares: its frame, types of arguments, standard input."""
+"""Shared parts of all commands: running one, types of arguments, standard input."""

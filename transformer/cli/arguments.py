@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def whole_number(minimum: int, maximum: int = MAX_COUNT) -> Callable[[str], int]:
-    """A `type` for argparse that takes whole numbers of a range, both ends included."""
+    """Make an argparse type for whole numbers of a range, both ends included."""
 
     def parse(text: str) -> int:
         if text.isdecimal() and len(text) < 20:  # int() refuses thousands of digits
@@ -53,7 +53,7 @@ def whole_number(minimum: int, maximum: int = MAX_COUNT) -> Callable[[str], int]
 
 
 def number(minimum: float, maximum: float) -> Callable[[str], float]:
-    """A `type` for argparse that takes numbers of a range, both ends included, and never NaN."""
+    """Make an argparse type for numbers of a range, both ends included, never NaN."""
 
     def parse(text: str) -> float:
         try:

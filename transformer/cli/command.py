@@ -1,4 +1,4 @@
-"""How every command runs: an error is one sentence on standard error, and an exit status."""
+"""Running of a command: an error is one sentence on standard error, and an exit status."""
 
 from __future__ import annotations
 

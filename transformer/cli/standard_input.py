@@ -18,7 +18,7 @@ SLOW = 10
 
 
 def lines(most_letters: int) -> Iterator[str]:
-    """The lines of standard input, as `_cut` cuts them.
+    """Yield the lines of standard input, as `_cut` splits them.
 
     Raises:
         InputError: if standard input is closed, or cannot be read.
@@ -32,7 +32,7 @@ def lines(most_letters: int) -> Iterator[str]:
 
 
 def file_lines(name: str, most_letters: int) -> Iterator[str]:
-    """The lines of a file, cut in the same way.
+    """Yield the lines of a file, split in the same way.
 
     Raises:
         InputError: if it cannot be read, or this is no name of a file.
@@ -85,8 +85,8 @@ class Progress:
             self._last = now
             speed = self._count / (now - self._started)
             digits = 0 if speed >= SLOW else 1
-            said = f"\r{self._count:,} lines, {speed:,.{digits}f} a second "
-            print(said, end="", file=sys.stderr, flush=True)
+            line = f"\r{self._count:,} lines, {speed:,.{digits}f} a second "
+            print(line, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Make room for another line."""

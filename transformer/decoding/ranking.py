@@ -60,7 +60,7 @@ def _possible(
     """Those of a sentence that can follow; the others, of log P = -∞, come last."""
     # NaN comes first; after such a prefix a refused piece, of log P = -∞, would be NaN once more
     if totals and math.isnan(totals[0]):
-        raise NotFiniteError.of()
+        raise NotFiniteError.for_model()
     number = len(totals) - totals.count(-math.inf)
     places = [divmod(index, vocab) for index in indices[:number]]
     return Candidates(

@@ -148,7 +148,7 @@ class SentenceSearch:
                 self._record(parents[row], piece, log_prob, total, "beam")
         if not self.live and not self.found:
             if self.bans is None:
-                raise NotFiniteError.of()
+                raise NotFiniteError.for_model()
             raise InputError("Every continuation is forbidden: forbid fewer words.")
         if self._is_full:
             self._keep_best()

@@ -130,6 +130,6 @@ class SearchSettings:
 
 
 def require_whole(value: object, name: str) -> None:
-    """Raises InputError, which calls it by this name, unless it is a whole number."""
+    """Raise InputError, which calls it by this name, unless it is a whole number."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"The {name} is {quoted(value)}: it must be a whole number.")

@@ -15,7 +15,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
 def read_bytes(path: Path, at_most: int) -> bytes:
-    """The content of a regular file.
+    """Read the content of a regular file.
 
     Args:
         at_most: bytes that such a file may have.
@@ -31,7 +31,7 @@ def read_bytes(path: Path, at_most: int) -> bytes:
 
 
 def sha256_of(path: Path, at_most: int) -> str:
-    """The checksum of a regular file, which is not held in memory.
+    """Compute the checksum of a regular file, which is not held in memory.
 
     Raises:
         OSError: as `opened` does.
@@ -42,7 +42,7 @@ def sha256_of(path: Path, at_most: int) -> str:
 
 @contextmanager
 def opened(path: Path, at_most: int) -> Iterator[tuple[BufferedReader, int]]:
-    """A regular file and its size in bytes; a context manager.
+    """Open a regular file; yield it with its size in bytes. A context manager.
 
     A pipe would be waited for, and a device may have no end: each is looked at before it is opened.
 

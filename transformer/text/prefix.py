@@ -22,7 +22,7 @@ class TextPrefix:
 
     def __init__(self, text: str, texts: Sequence[str], never: Sequence[int] = ()) -> None:
         self.text = text
-        self._ids = {one: piece for piece, one in enumerate(texts) if one and piece not in never}
+        self._ids = {text: piece for piece, text in enumerate(texts) if text and piece not in never}
         self._sorted = sorted(self._ids)
         self._longest = max(map(len, self._sorted), default=0)
         # [place]: the pieces that go on from there, and the place after each
@@ -38,7 +38,7 @@ class TextPrefix:
         return self._fewest[0]
 
     def allowed(self, place: int, left: float) -> dict[int, int]:
-        """The pieces that may follow before the text is complete, and the place after each.
+        """Return the pieces that may follow before the text is complete, with the place after each.
 
         Args:
             left: pieces that may be written after it; what is then missing has room in them.
@@ -52,7 +52,7 @@ class TextPrefix:
             if (piece := self._ids.get(self.text[place:stop])) is not None:
                 yield piece, stop
         rest = self.text[place:]
-        for one in self._sorted[bisect_left(self._sorted, rest) :]:
-            if not one.startswith(rest):
+        for text in self._sorted[bisect_left(self._sorted, rest) :]:
+            if not text.startswith(rest):
                 break
-            yield self._ids[one], end
+            yield self._ids[text], end

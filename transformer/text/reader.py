@@ -1,4 +1,4 @@
-"""What a person gives, a text or the pieces themselves, as pieces that the model can take."""
+"""Reading of what a person types, a text or its pieces, into pieces that the model accepts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class InputReader:
         return LETTERS_OF_A_PIECE * self.max_length
 
     def is_blank(self, text: str) -> bool:
-        """Whether a text has nothing to read.
+        """Return whether a text has nothing to read.
 
         Not what is longer than `most_letters`: such a line comes cut, and something may have stood
         after the blanks.
@@ -49,7 +49,7 @@ class InputReader:
         return not text.strip() and len(text) <= self.most_letters
 
     def text(self, text: str, name: str = "text") -> list[Piece]:
-        """A sentence as pieces, `</s>` last; unknown characters are pieces, too.
+        """Read a sentence as pieces, `</s>` last; unknown characters are pieces, too.
 
         Args:
             name: what an error calls it: "text" or "translation".
@@ -64,7 +64,7 @@ class InputReader:
         return with_end(pieces)
 
     def target(self, target: str | Sequence[str]) -> list[Piece]:
-        """A given translation that a search could have written.
+        """Read a translation that a search could have written.
 
         Args:
             target: a text, which then ends with `</s>`; or the pieces as the tokenizer writes
@@ -94,12 +94,12 @@ class InputReader:
         Raises:
             InputError: if a search never writes a piece of it, or it ends the sentence.
         """
-        found = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(pieces))
-        _require_written(found, "", PREFIX)
-        return tuple(piece.id for piece in found)
+        read = self.target_tokenizer.pieces_of(self.target_tokenizer.ids_of(pieces))
+        _require_written(read, "", PREFIX)
+        return tuple(piece.id for piece in read)
 
     def text_prefix(self, text: str) -> TextPrefix | None:
-        """A forced prefix, given as text; None where it is blank.
+        """Read a forced prefix that is given as text; None if it is blank.
 
         Raises:
             InputError: if it has a character that a search never writes, or ends the sentence.
@@ -142,7 +142,7 @@ class InputReader:
 
 
 def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
-    """What was given as several strings.
+    """Read a sequence of strings.
 
     Args:
         name: what an error calls it.
@@ -151,17 +151,17 @@ def strings(given: object, name: str, wanted: str) -> tuple[str, ...]:
     Raises:
         InputError: if these are no strings.
     """
-    found = tuple(given) if isinstance(given, Iterable) else (None,)
-    if not all(isinstance(one, str) for one in found):
+    texts = tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(text, str) for text in texts):
         raise InputError(f"The {name} cannot be {quoted(given)}: give {wanted}.")
-    return found
+    return texts
 
 
 def unknown(pieces: Sequence[Piece], quote: str = "“{}”") -> str:
-    """The unknown characters among the pieces, the first five quoted; "" where there are none."""
-    found = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
-    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(found)[:5])
-    return shown + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    """List the unknown characters among the pieces, the first five quoted; "" if there are none."""
+    characters = dict.fromkeys(_visible(p.text.strip("▁")) for p in pieces if p.id == UNK)
+    shown = ", ".join(quote.format(shortened(text, LONGEST_QUOTE)) for text in list(characters)[:5])
+    return shown + (f" and {len(characters) - 5} more" if len(characters) > 5 else "")
 
 
 def _require_written(pieces: Sequence[Piece], typed: str, name: str) -> None:
@@ -187,7 +187,7 @@ def _too_long(name: str, pieces: int, most: int) -> InputError:
 
 
 def _visible(text: str) -> str:
-    """The text itself, with the code points of unprintable characters."""
+    """Return the text, with code points in place of unprintable characters."""
     if text.isprintable():
         return text
     return " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text)

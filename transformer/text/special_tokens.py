@@ -38,7 +38,7 @@ class SpecialTokens:
     def among(
         cls, tokens: Iterable[str], known: Iterable[str] = (), ends: Iterable[str] = ()
     ) -> SpecialTokens:
-        """Those of the tokens that are known to be special, or are written as such.
+        """Select the tokens that are known to be special, or are written as such.
 
         Args:
             known: what a tokenizer says is special.
@@ -53,7 +53,7 @@ class SpecialTokens:
 
 
 def looks_special(token: str) -> bool:
-    """Whether a token is written as the special tokens of the usual models are."""
+    """Return whether a token is written as the special tokens of common models are."""
     return _LOOKS_SPECIAL.fullmatch(token) is not None
 
 

@@ -158,14 +158,14 @@ class Tokenizer:
         Raises:
             InputError: naming the first that is not in the vocabulary.
         """
-        found = []
+        ids = []
         for text in texts:
             # half a character, which no piece has, cannot be encoded
             id_ = int(self._processor.PieceToId(text.encode(errors="replace").decode()))
             if self._processor.IdToPiece(id_) != text:
                 raise no_piece(text)
-            found.append(id_)
-        return found
+            ids.append(id_)
+        return ids
 
     def forbidden(self, words: Iterable[str]) -> ForbiddenWords:
         """Words that a search must not write, as `decoding.Constraints` takes them.
@@ -173,10 +173,10 @@ class Tokenizer:
         Raises:
             InputError: if one is empty, or more than one word.
         """
-        return ForbiddenWords.of(words, self._texts)
+        return ForbiddenWords.from_words(words, self._texts)
 
     def text_prefix(self, text: str) -> TextPrefix:
-        """A text that a search must begin with, as `decoding.Constraints` takes it.
+        """Return a text that a search must begin with, as `decoding.Constraints` takes it.
 
         Args:
             text: as the pieces write it, a space as `▁`.
@@ -191,7 +191,7 @@ class Tokenizer:
 
 
 def no_piece(text: str) -> InputError:
-    """What is said of a text that the vocabulary does not have."""
+    """Return the error on a piece that the vocabulary does not have."""
     return InputError(
         f"“{text}” is no piece of this model's vocabulary: give pieces as the tokenizer writes "
         f"them, a leading space as {WORD_START}."
@@ -199,7 +199,7 @@ def no_piece(text: str) -> InputError:
 
 
 def as_typed(ids: Iterable[int], texts: Iterable[str]) -> list[str]:
-    """The text of each piece with its spaces; a special piece as one character that is no word."""
+    """Return the text of each piece with its spaces; a special piece is one non-word character."""
     return [
         PLACEHOLDER if id_ in SPECIAL else text.replace(WORD_START, " ")
         for id_, text in zip(ids, texts, strict=True)

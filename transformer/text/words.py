@@ -87,7 +87,7 @@ class ForbiddenWords:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, words: Iterable[str], texts: Sequence[str]) -> ForbiddenWords:
+    def from_words(cls, words: Iterable[str], texts: Sequence[str]) -> ForbiddenWords:
         """Check the words as they were typed.
 
         Raises:

@@ -67,7 +67,7 @@ def capture(
 
 
 def _special(first: str) -> SpecialTokens:
-    """Those of our models, and the language that a source of MarianMT may begin with."""
+    """Return our special tokens, and the target language that a MarianMT source may begin with."""
     tokens = special_tokens.OURS.tokens
     return SpecialTokens(
         tokens | {first} if looks_special(first) else tokens, special_tokens.OURS.ends
@@ -93,4 +93,4 @@ def _pass(
         kind: [f"{attention_name(kind, n)}.hook_pattern" for n in range(model.config.N)]
         for kind in KINDS
     }
-    return logits, {kind: [cache[name] for name in of] for kind, of in names.items()}
+    return logits, {kind: [cache[name] for name in points] for kind, points in names.items()}

@@ -60,7 +60,7 @@ def checked_tokens(tokens: object, of: str) -> tuple[str, ...]:
 
 
 def require_whole_characters(text: str, what: str) -> None:
-    """Raises InputError if a text holds half of a surrogate pair, which no file can."""
+    """Raise InputError if a text holds half of a surrogate pair, which no file can."""
     if any(map(_is_half, text)):
         raise InputError(
             f"{what} is {quoted(text)}, which holds half a character: decode it as UTF-8."

@@ -73,17 +73,17 @@ class TraceFields:
 
     @property
     def source_tokens(self) -> tuple[str, ...]:
-        """What the encoder reads."""
+        """Tokens that the encoder reads."""
         return tuple(piece.text for piece in self.source_pieces)
 
     @property
     def target_tokens(self) -> tuple[str, ...]:
-        """What the decoder writes at each position; none where that is not known."""
+        """Tokens that the decoder writes at each position; empty if unknown."""
         return tuple(piece.text for piece in self.target_pieces)
 
     @property
     def decoder_pieces(self) -> tuple[Piece, ...]:
-        """What the decoder reads at each position: `<s>`, then the piece before, unless given."""
+        """Pieces that the decoder reads: `<s>`, then the piece written before, unless given."""
         if self.read_pieces is not None:
             return self.read_pieces
         shifted = (Piece(p.id, p.text, p.word + 1) for p in self.target_pieces[:-1])
@@ -96,12 +96,12 @@ class TraceFields:
 
     @property
     def writes_known(self) -> bool:
-        """Whether it is known what the decoder writes at each position."""
+        """True if the tokens that the decoder writes are known."""
         return bool(self.target_pieces)
 
     @property
     def reads_known(self) -> bool:
-        """Whether it is known what the decoder reads at each position."""
+        """True if the tokens that the decoder reads are known."""
         return bool(self.decoder_pieces)
 
     def weights(self, kind: Kind) -> Weights:
@@ -110,11 +110,11 @@ class TraceFields:
         return weights
 
     def head_count(self, kind: Kind) -> tuple[int, ...]:
-        """The number of heads of each layer."""
+        """Return the number of heads of each layer."""
         layers, heads = self.weights(kind).shape[:2]
         return self.head_counts.get(kind, (heads,) * layers)
 
     def has_head(self, kind: Kind) -> npt.NDArray[np.bool_]:
-        """Which heads of the array are there, `[layer, head]`."""
+        """Mark the heads of the array that exist, `[layer, head]`."""
         counts = np.array(self.head_count(kind), dtype=int)
         return np.arange(self.weights(kind).shape[1]) < counts[:, None]

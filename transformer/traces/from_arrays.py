@@ -43,7 +43,7 @@ def fields_of_arrays(
     ends: Iterable[str] = (),
     vocabulary: Callable[[], Iterable[str]] = tuple,
 ) -> TraceFields:
-    """What `AttentionTrace.from_arrays` does.
+    """Check arrays and tokens and combine them; see `AttentionTrace.from_arrays`.
 
     Args:
         special: tokens that are known to be special, beside those that are written as such.
@@ -81,7 +81,7 @@ def fields_of_arrays(
         kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
         for kind in KINDS
     }
-    counts = {kind: tuple(map(len, of)) for kind, of in layers.items()}
+    counts = {kind: tuple(map(len, per_layer)) for kind, per_layer in layers.items()}
     causal = not any(np.triu(layer, 1).any() for layer in layers.get("decoder_self", ()))
     return TraceFields(
         source=_text(source, "source") or ("" if read is None else text_of(sources, known)),
@@ -94,7 +94,9 @@ def fields_of_arrays(
         log_probs=np.zeros(0, np.float32),
         languages=languages or Languages("", ""),
         read_pieces=decoders,
-        head_counts={kind: of for kind, of in counts.items() if len(set(of)) > 1},
+        head_counts={
+            kind: per_layer for kind, per_layer in counts.items() if len(set(per_layer)) > 1
+        },
         special=known,
         causal=causal,
         second_start=_checked_start(second_start, layers, len(sources)),
@@ -108,7 +110,7 @@ def _decoder_pieces(
     special: SpecialTokens,
     vocabulary: Callable[[], Iterable[str]],
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...], tuple[Piece, ...]]:
-    """What the decoder writes, what it reads, and the text that they are of."""
+    """Return the pieces that the decoder writes, those that it reads, and those of its text."""
     if not writes or reads[1:] != writes[:-1] or len(reads) != len(writes):
         written = pieces_of(writes, special, vocabulary)
         read = pieces_of(reads, special, vocabulary)
@@ -121,7 +123,7 @@ def _decoder_pieces(
 
 
 def layers_of(given: Any, kind: Kind) -> list[Weights]:
-    """The layers of one kind, each `[head, query, key]` in float32.
+    """Return the layers of one kind, each `[head, query, key]` in float32.
 
     Raises:
         InputError: if this is neither `[layer, head, query, key]` nor a sequence of
@@ -129,7 +131,9 @@ def layers_of(given: Any, kind: Kind) -> list[Weights]:
     """
     title = KIND_TITLES[kind]
     if isinstance(given, (list, tuple)):
-        layers = [as_array(one, f"{title} of layer {n}") for n, one in enumerate(given, start=1)]
+        layers = [
+            as_array(layer, f"{title} of layer {n}") for n, layer in enumerate(given, start=1)
+        ]
         for number, layer in enumerate(layers, start=1):
             if layer.ndim != 3:
                 raise InputError(
@@ -156,8 +160,8 @@ def layers_of(given: Any, kind: Kind) -> list[Weights]:
     return layers
 
 
-def as_array(given: Any, what: str) -> Weights:
-    """An array of float32 from NumPy, torch or lists in whatever precision; a copy or not.
+def as_array(given: Any, name: str) -> Weights:
+    """Convert NumPy, torch or lists of any precision to float32; copies only where needed.
 
     Raises:
         InputError: if these are no numbers in rows of equal length.
@@ -165,8 +169,8 @@ def as_array(given: Any, what: str) -> Weights:
     try:
         if hasattr(given, "detach"):  # torch: NumPy has no bfloat16
             array = np.asarray(given.detach().cpu().float().numpy())
-        elif isinstance(given, (list, tuple)) and any(hasattr(one, "detach") for one in given):
-            array = np.stack([as_array(one, what) for one in given])
+        elif isinstance(given, (list, tuple)) and any(hasattr(item, "detach") for item in given):
+            array = np.stack([as_array(item, name) for item in given])
         else:
             found = np.asarray(given)
             if found.dtype.kind in "OSUMmc":
@@ -175,7 +179,7 @@ def as_array(given: Any, what: str) -> Weights:
                 array = found.astype(np.float32, copy=False)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise InputError(
-            f"The {what} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
+            f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
             f"in rows of equal length."
         ) from error
     return array
@@ -218,7 +222,7 @@ def _require_fitting(
     target: Sequence[Piece],
     decoder: Sequence[Piece],
 ) -> None:
-    """Raises InputError unless every layer has the axes that the tokens give it."""
+    """Raise InputError unless every layer has the axes that the tokens give it."""
     if target and decoder and len(target) != len(decoder):
         raise InputError(
             f"The decoder has {len(decoder)} tokens that it reads and {len(target)} that it "
@@ -234,9 +238,9 @@ def _require_fitting(
             "There are no tokens for the rows of cross-attention: give decoder_tokens, what the "
             "decoder reads at each position, or target_tokens, what it writes there."
         )
-    for kind, of_kind in layers.items():
+    for kind, kind_layers in layers.items():
         axes = _axes(kind, source, target, decoder)
-        for number, layer in enumerate(of_kind, start=1):
+        for number, layer in enumerate(kind_layers, start=1):
             _require_axes(layer, axes, kind, number)
 
 
@@ -244,24 +248,24 @@ def _require_axes(layer: Weights, axes: tuple[int, int], kind: Kind, number: int
     rows, columns = layer.shape[1:]
     if (rows, columns) == axes:
         return
-    found = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
+    problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"
     if kind in _SQUARE and rows != columns:
         raise InputError(
-            f"{found}: self-attention has as many of both, so give every row, or give it as cross "
-            f"with the keys as source_tokens."
+            f"{problem}: self-attention has as many of both, so give every row, or give it as "
+            f"cross with the keys as source_tokens."
         )
     side = "source" if kind == "encoder_self" else "decoder"
     if rows != axes[0]:
         raise InputError(
-            f"{found}, and the {side} has {_tokens(axes[0])}: give one token for each row."
+            f"{problem}, and the {side} has {_tokens(axes[0])}: give one token for each row."
         )
     raise InputError(
-        f"{found}, and the source has {_tokens(axes[1])}: give one token for each column."
+        f"{problem}, and the source has {_tokens(axes[1])}: give one token for each column."
     )
 
 
 def _checked_start(start: Any, layers: Mapping[Kind, Any], count: int) -> int | None:
-    """Where the second text of a pair begins, of so many tokens."""
+    """Check the position at which the second text of a pair begins, among `count` tokens."""
     if start is None:
         return None
     if "encoder_self" not in layers:

@@ -36,7 +36,7 @@ _FORMAT_ERRORS = (
 
 
 def write(trace: TraceFields, path: str | Path) -> None:
-    """What `AttentionTrace.save` does."""
+    """Write a trace to an NPZ file; see `AttentionTrace.save`."""
     read_pieces = trace.read_pieces
     words = {
         "source": trace.source,
@@ -60,12 +60,12 @@ def write(trace: TraceFields, path: str | Path) -> None:
 
 
 def read(path: str | Path, *, max_bytes: int) -> TraceFields:
-    """What `AttentionTrace.load` does."""
+    """Read a trace from an NPZ file; see `AttentionTrace.load`."""
     path = Path(path)
     try:
         arrays = read_arrays(path, (*KINDS, "log_probs", "words"), max_bytes=max_bytes)
         words = json.loads(str(arrays.pop("words")))
-        found = TraceFields(
+        fields = TraceFields(
             source=words["source"],
             target=words["target"],
             source_pieces=_pieces(words["source_pieces"]),
@@ -76,8 +76,8 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
             log_probs=arrays["log_probs"],
             **_added(words),
         )
-        _require_consistent(found)
-        return found
+        _require_consistent(fields)
+        return fields
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except TooLargeError as error:
@@ -87,7 +87,7 @@ def read(path: str | Path, *, max_bytes: int) -> TraceFields:
 
 
 def _added(words: dict[str, Any]) -> dict[str, Any]:
-    """What files hold since anybody's weights are read; an older file has what the class has."""
+    """Read the fields that older files do not have."""
     if "languages" not in words:
         return {}
     source, target, codes = words["languages"]

@@ -25,7 +25,7 @@ class TooLargeError(ValueError):
 
 
 def read_arrays(path: Path, names: Iterable[str], *, max_bytes: int) -> dict[str, npt.NDArray[Any]]:
-    """The named arrays, unpacked.
+    """Read the named arrays, unpacked.
 
     Args:
         max_bytes: of the file, and of all arrays together.

@@ -55,7 +55,7 @@ Result: TypeAlias = T | InputError | None
 
 @dataclass(frozen=True)
 class LineSearch(Generic[T]):
-    """How lines are translated.
+    """Settings and callbacks of a translation line by line.
 
     Args:
         loaded: the model that reads and searches.
@@ -90,8 +90,8 @@ class LineSearch(Generic[T]):
                 results: list[Result[T]] = [None] * len(block)
                 good = list(self._read(block, first, results))
                 parts = [[good[i] for i in rows] for rows in self._batches(good)]
-                for part, found in zip(parts, self._found(parts, pool, stop), strict=True):
-                    for line, result in zip(part, found, strict=True):
+                for part, part_results in zip(parts, self._found(parts, pool, stop), strict=True):
+                    for line, result in zip(part, part_results, strict=True):
                         results[line.number - first] = result
                     self.progress(len(part))
                 yield results
@@ -102,7 +102,7 @@ class LineSearch(Generic[T]):
                 pool.shutdown(cancel_futures=True)
 
     def _read(self, block: list[Any], first: int, results: list[Result[T]]) -> Iterator[Line]:
-        """The lines that can be translated; the errors of the others go to the results."""
+        """Yield the lines that can be translated; errors of the others go to the results."""
         reader = self.loaded.reader
         for number, text in enumerate(block, start=first):
             if isinstance(text, str) and reader.is_blank(text):
@@ -132,12 +132,12 @@ class LineSearch(Generic[T]):
             return [None] * len(lines)
         try:
             rows = [[piece.id for piece in line.pieces] for line in lines]
-            found = self.loaded.search(rows, self.settings, stop.is_set)
+            hypotheses = self.loaded.search(rows, self.settings, stop.is_set)
         except InputError as error:  # of one line: forbidden words can leave it no continuation
             if len(lines) == 1:
                 return [_named(lines[0].number, error)]
             return [result for line in lines for result in self._search([line], stop)]
-        return [self._finished(*pair) for pair in zip(lines, found, strict=True)]
+        return [self._finished(*pair) for pair in zip(lines, hypotheses, strict=True)]
 
     def _finished(self, line: Line, hypotheses: list[Hypothesis]) -> Result[T]:
         try:
@@ -156,7 +156,7 @@ def translate_lines(
         raise InputError(f"The lines cannot be {quoted(lines)}: give a list of lines.")
     loaded.model.require_no_dropout()  # no line's fault
     decode = loaded.target_tokenizer.decode
-    search = LineSearch(loaded, settings, lambda _line, found: decode(found[0].tokens))
+    search = LineSearch(loaded, settings, lambda _line, hypotheses: decode(hypotheses[0].tokens))
     texts: list[str] = []
     for result in chain.from_iterable(search.results(lines)):
         if isinstance(result, InputError):
@@ -173,20 +173,20 @@ def usable_cores() -> int:
 
 
 def batches(lengths: Sequence[int], most_tokens: int) -> list[list[int]]:
-    """Indices of the sequences of each batch, the longest sequences first.
+    """Group sequences into batches; return their indices, longest sequences first.
 
     Args:
         lengths: of the sequences.
         most_tokens: rows × longest of a batch; a longer sequence is a batch of its own.
     """
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     longest = 0
     for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if not found or (len(found[-1]) + 1) * longest > most_tokens:
-            found.append([])
+        if not groups or (len(groups[-1]) + 1) * longest > most_tokens:
+            groups.append([])
             longest = lengths[index]
-        found[-1].append(index)
-    return found
+        groups[-1].append(index)
+    return groups
 
 
 def _blocks(lines: Iterable[Any]) -> Iterator[list[Any]]:

@@ -94,7 +94,7 @@ class LoadedModel:
         return self.reader.most_letters
 
     def require_weights(self) -> None:
-        """Raises InputError if there are no weights here to trace or score a translation by."""
+        """Raise InputError if there are no weights to trace or score a translation with."""
 
     def require_finite(self, values: Iterable[float]) -> None:
         """Weights that are finite may still be so large that what is computed with them is not.
@@ -106,6 +106,6 @@ class LoadedModel:
             raise self.not_finite()
 
     def not_finite(self) -> NotFiniteError:
-        """What is raised where the model, or a hook in the current context, computes NaN."""
+        """Return the error for a model, or a hook in the current context, that computes NaN."""
         hooked = self.model.silenced() != {}
-        return NotFiniteError.of(f"The model of {self.folder}", hooked=hooked)
+        return NotFiniteError.for_model(f"The model of {self.folder}", hooked=hooked)

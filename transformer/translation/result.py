@@ -1,4 +1,4 @@
-"""What a search found, as text: a translation, its candidates, their words."""
+"""Result of a search as text: a translation, its candidates, their words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ScoredWord:
 
 
 def scored_words(pieces: Sequence[Piece], log_probs: Sequence[float]) -> tuple[ScoredWord, ...]:
-    """The words that pieces belong to, `</s>` being one.
+    """Group pieces into words, `</s>` being one.
 
     Args:
         log_probs: of each piece, given all before it.
@@ -64,8 +64,8 @@ class Candidate:
     hypothesis: Hypothesis
 
     @classmethod
-    def of(cls, hypothesis: Hypothesis, tokenizer: Tokenizer) -> Candidate:
-        """The hypothesis as text."""
+    def from_hypothesis(cls, hypothesis: Hypothesis, tokenizer: Tokenizer) -> Candidate:
+        """Decode a hypothesis."""
         tokens = hypothesis.tokens
         return cls(tokenizer.decode(tokens), tuple(tokenizer.pieces_of(tokens)), hypothesis)
 
@@ -111,13 +111,13 @@ class Translation:
 
     @property
     def log_prob(self) -> float:
-        """log P of the best translation, in nats."""
+        """Log probability of the best translation, in nats."""
         return self.best.hypothesis.log_prob
 
 
 @dataclass(frozen=True)
 class Partial:
-    """What a search has found after one of its steps.
+    """State of a search after one of its steps.
 
     Args:
         text: the beginning of the translation, which can no longer change.
@@ -133,5 +133,5 @@ class Partial:
 
     @property
     def done(self) -> bool:
-        """Whether this is the last one."""
+        """True for the last part."""
         return self.translation is not None

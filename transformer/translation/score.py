@@ -1,4 +1,4 @@
-"""How probable a model finds a given translation, and what it would rather have written."""
+"""Probability of a given translation, piece by piece, with the best alternatives."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Scored:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What was scored, `</s>` last if the translation has its end."""
+        """Scored pieces, `</s>` last if the translation has its end."""
         return self.candidate.pieces
 
     @property
@@ -78,17 +78,17 @@ class Scored:
 
     @property
     def log_prob(self) -> float:
-        """log P of the translation, in nats."""
+        """Log probability of the translation, in nats."""
         return self.candidate.hypothesis.log_prob
 
     @property
     def score(self) -> float:
-        """log P over the length penalty (§6.1), by which a search ranks."""
+        """Log probability over the length penalty (§6.1), by which a search ranks."""
         return self.candidate.hypothesis.score
 
     @property
     def ended(self) -> bool:
-        """Whether the translation has its end, `</s>`."""
+        """True if the translation has its end, `</s>`."""
         return self.candidate.hypothesis.complete
 
 
@@ -132,7 +132,7 @@ def score(
 
 @torch.inference_mode()
 def forced_log_probs(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """log P of every piece at each place of a translation, by one teacher-forced pass.
+    """Compute log P of every piece at each place of a translation, by one teacher-forced pass.
 
     Args:
         source: token ids, ending with `</s>`.

@@ -56,7 +56,7 @@ class TextSearch:
 
     @property
     def unfinished(self) -> bool:
-        """Whether the search goes on."""
+        """True while the search goes on."""
         return self._beams.unfinished > 0
 
     def step(self, should_stop: Callable[[], bool]) -> None:
@@ -85,23 +85,25 @@ class TextSearch:
         yield Partial(text, translation.best.pieces, text, translation)
 
     def translation(self) -> Translation:
-        """What was found, once the search is finished."""
-        found = self._sentence.hypotheses()
+        """Return the result of the finished search."""
+        hypotheses = self._sentence.hypotheses()
         tokenizer = self.loaded.target_tokenizer
         return Translation(
             source=self.text,
-            candidates=tuple(Candidate.of(one, tokenizer) for one in found),
+            candidates=tuple(
+                Candidate.from_hypothesis(hypothesis, tokenizer) for hypothesis in hypotheses
+            ),
             notices=warnings.search_warnings(
                 self.loaded,
                 self.text,
                 self._source,
-                found[0],
+                hypotheses[0],
                 self.settings,
                 stopped_after=self._sentence.length if self.stopped else None,
             ),
             seconds=self.seconds,
             stopped=self.stopped,
-            prefix=tuple(tokenizer.pieces_of(self._constraints.forced(found[0].tokens))),
+            prefix=tuple(tokenizer.pieces_of(self._constraints.forced(hypotheses[0].tokens))),
             settings=self.settings,
             tree=self._sentence.tree() if self.settings.tree else None,
         )

@@ -39,7 +39,7 @@ class Origin:
     checksum: str
 
     @classmethod
-    def of(cls, translator: Translator, source: str, target: str) -> Origin:
+    def from_translator(cls, translator: Translator, source: str, target: str) -> Origin:
         """What was made by a translator."""
         return cls(source, target, model_name(translator), translator.checksum)
 

@@ -60,7 +60,7 @@ def test_no_rows_are_no_micro_batches() -> None:
     ],
 )
 def test_what_follows_from_the_batch_is_said(processes: int, said: str) -> None:
-    assert str(Division.of(Recipe(micro_batch_tokens=10_000), processes)) == said
+    assert str(Division.from_recipe(Recipe(micro_batch_tokens=10_000), processes)) == said
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])

@@ -44,7 +44,7 @@ def test_with_a_look_ahead_a_forbidden_word_is_made_longer_only_where_the_model_
 
             def forced(h, model=model, source=source, word=word):
                 """How often a longer word is begun where the model would rather end it."""
-                words = ForbiddenWords.of([word], (*SPECIAL, *TEXTS))
+                words = ForbiddenWords.from_words([word], (*SPECIAL, *TEXTS))
                 found = [0, 0]
                 for n in range(1, len(h.tokens)):
                     open_word = words.open_word(h.tokens[:n])

@@ -10,7 +10,7 @@ SPECIAL = ("\0", "\0", "\0", "\0")
 
 
 def forbid(words, texts, start=(), look_aheads=None):
-    given = ForbiddenWords.of(words, (*SPECIAL, *texts))
+    given = ForbiddenWords.from_words(words, (*SPECIAL, *texts))
     return Constraints(tuple(start), ForbiddenText(given, None, look_aheads))
 
 
@@ -18,7 +18,7 @@ def begin(text, texts, words=(), look_aheads=None):
     vocab = (*SPECIAL, *texts)
     prefix = TextPrefix(text, vocab, (*NEVER_WRITTEN, EOS))
     return Constraints(
-        forbidden=ForbiddenText(ForbiddenWords.of(words, vocab), prefix, look_aheads)
+        forbidden=ForbiddenText(ForbiddenWords.from_words(words, vocab), prefix, look_aheads)
     )
 
 

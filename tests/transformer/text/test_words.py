@@ -43,7 +43,7 @@ EOS = 3
     ],
 )
 def test_a_piece_completes_a_forbidden_word(word, prefix, piece, completes):
-    forbidden = ForbiddenWords.of([word], TEXTS)
+    forbidden = ForbiddenWords.from_words([word], TEXTS)
     assert forbidden.completes(forbidden.open_word(prefix), piece) == completes
     grown = ""
     for one in prefix:  # piece by piece, as a search goes
@@ -52,7 +52,7 @@ def test_a_piece_completes_a_forbidden_word(word, prefix, piece, completes):
 
 
 def test_at_the_length_limit_any_piece_ends_the_text():
-    forbidden = ForbiddenWords.of(["Mann"], TEXTS)
+    forbidden = ForbiddenWords.from_words(["Mann"], TEXTS)
     assert forbidden.completes("", MANN, last=True)
     assert not forbidden.completes("", MANN)
     assert not forbidden.completes(" Mann", SCHAFT, last=True)
@@ -61,7 +61,7 @@ def test_at_the_length_limit_any_piece_ends_the_text():
 @pytest.mark.parametrize("typed", ["", "  ", "zwei Worte", "Mann.", "B.1", "Mann "[:0]])
 def test_what_is_not_one_word_is_refused(typed):
     with pytest.raises(InputError, match="one word at a time, without spaces and without punct"):
-        ForbiddenWords.of([typed], TEXTS)
+        ForbiddenWords.from_words([typed], TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_punctuation_has_no_letter(text):
 )
 def test_a_forbidden_word_is_a_whole_word_as_it_is_written(text, has):
     letters = ("\0", "\0", "\0", "\0", *sorted(set(text)))
-    forbidden = ForbiddenWords.of(["Mann"], letters)
+    forbidden = ForbiddenWords.from_words(["Mann"], letters)
     open_word, completed = "", False
     for letter in text:
         piece = letters.index(letter)
@@ -121,4 +121,4 @@ def test_a_forbidden_word_is_a_whole_word_as_it_is_written(text, has):
 
 
 def test_a_word_is_read_as_the_tokenizer_reads_text():
-    assert ForbiddenWords.of([" ﬁnden ", "E-Mail"], TEXTS).words == {"finden", "E-Mail"}
+    assert ForbiddenWords.from_words([" ﬁnden ", "E-Mail"], TEXTS).words == {"finden", "E-Mail"}

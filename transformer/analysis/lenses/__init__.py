@@ -134,7 +134,7 @@ def lens_of_kinds(
 
 
 def require_loaded(translator: object) -> None:
-    """Raises InputError for the folder of a model, which is easily given for its Translator."""
+    """Raise InputError for the folder of a model, which is easily given for its Translator."""
     if isinstance(translator, str | Path):
         raise InputError(
             f"{quoted(str(translator))} is no Translator: give Translator.load of this folder."
@@ -142,7 +142,7 @@ def require_loaded(translator: object) -> None:
 
 
 def require_finite(values: Array, name: AnyLens, translator: Translator) -> None:
-    """Raises CheckpointError if not all that a lens gave is finite."""
+    """Raise CheckpointError if not all that a lens gave is finite."""
     if not np.isfinite(values).all():
         raise CheckpointError(
             f"The model of {translator.folder} computes numbers that are not finite, so the lens "

@@ -44,7 +44,7 @@ class Exported:
 
 
 def is_export(folder: Path) -> bool:
-    """Whether this folder was written by `write`; damaged or not."""
+    """Return whether `write` wrote this folder, damaged or not."""
     is_file = os.path.isfile(folder / EXPORT)  # noqa: PTH113 — Path raises on a name too long
     return is_file and not marian.is_marian(folder)
 
@@ -110,10 +110,10 @@ def read(folder: Path) -> Exported:
         raise CheckpointError(f"{folder / EXPORT} is damaged: export the model again.") from error
     for name, checksum in checksums.items():
         try:
-            found = sha256_of(folder / name, MOST_BYTES_OF_MODEL)
+            actual = sha256_of(folder / name, MOST_BYTES_OF_MODEL)
         except OSError as error:
             raise CheckpointError(unreadable(error, folder / name)) from error
-        if found != checksum:
+        if actual != checksum:
             raise CheckpointError(
                 f"{folder / name} is damaged: its SHA-256 is not the one in {EXPORT}; export the "
                 f"model again."

@@ -48,7 +48,7 @@ def new_export(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of an exported folder.
+    """Read the manifest of an exported folder.
 
     Raises:
         CheckpointError: if it cannot be read, or is of another format.

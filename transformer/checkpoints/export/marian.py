@@ -103,7 +103,11 @@ def _config(config: TransformerConfig) -> dict[str, Any]:
         "share_encoder_decoder_embeddings": True,
         "tie_word_embeddings": True,
         "d_model": config.d_model,
-        **{f"{stack}_{name}": of for stack in ("encoder", "decoder") for name, of in both.items()},
+        **{
+            f"{stack}_{name}": value
+            for stack in ("encoder", "decoder")
+            for name, value in both.items()
+        },
         "activation_function": config.activation,
         "max_position_embeddings": config.max_length,
         "static_position_embeddings": True,
@@ -120,7 +124,7 @@ def _config(config: TransformerConfig) -> dict[str, Any]:
 
 
 def _generation(config: TransformerConfig) -> dict[str, Any]:
-    """The search as it is here, as far as `generate` has it.
+    """Return our search settings, as far as `generate` has them.
 
     Its penalty is |Y|^p where ours is ((5 + |Y|) / 6)^α: p = 3/4 α has the same slope at |Y| = 15.
     """

@@ -33,13 +33,13 @@ def marian_weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
 
 
 def pairs_to_halves(x: Tensor, axis: int) -> Tensor:
-    """An axis of d_model with all sines before all cosines; undoes `halves_to_pairs`."""
+    """Reorder an axis of d_model: all sines before all cosines; undoes `halves_to_pairs`."""
     pairs: Tensor = x.unflatten(axis, (-1, 2))
     return pairs.transpose(axis, axis + 1).flatten(axis, axis + 1).contiguous()
 
 
 def _reordered(name: str, tensor: Tensor) -> Tensor:
-    """The tensor with its axis of d_model in Marian's order."""
+    """Reorder the axis of d_model of a tensor to Marian's order."""
     axis = axis_of_d_model(name)
     return tensor.contiguous() if axis is None else pairs_to_halves(tensor, axis)
 

@@ -27,7 +27,7 @@ _ACTIVATIONS: dict[Activation, str] = {"relu": "RELU", "swish": "SWISH", "gelu":
 
 
 def engine() -> ModuleType:
-    """The package ctranslate2, which is an extra.
+    """Import the package ctranslate2, which is an extra.
 
     Raises:
         ConfigError: if it is not installed; it says how it would be.
@@ -46,7 +46,7 @@ def vocabulary(tokenizer: Tokenizer) -> list[str]:
 
 
 def specification(model: Transformer, tokenizer: Tokenizer) -> Any:
-    """A `ctranslate2.specs.TransformerSpec` that holds the weights, post-norm as in §3.1."""
+    """Build a `ctranslate2.specs.TransformerSpec` with the weights, post-norm as in §3.1."""
     engine()  # the sentence, where it is missing
     from ctranslate2.specs import common_spec, transformer_spec
 
@@ -104,8 +104,8 @@ def _cross_attention(to: Any, attention: MultiHeadAttention, norm: AddAndNorm) -
 
 
 def _fuse(to: Any, *projections: _Projection) -> None:
-    to.weight = np.concatenate([one.weight for one in projections])
-    if biases := [one.bias for one in projections if one.bias is not None]:
+    to.weight = np.concatenate([part.weight for part in projections])
+    if biases := [part.bias for part in projections if part.bias is not None]:
         to.bias = np.concatenate(biases)
 
 

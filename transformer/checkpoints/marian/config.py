@@ -27,7 +27,7 @@ _ACTIVATIONS: dict[str, Activation] = {
 
 
 def read_json(path: Path, digest: hashlib._Hash) -> Any:
-    """A JSON file of the folder.
+    """Read a JSON file of the folder.
 
     Raises:
         CheckpointError: if it is not there, cannot be read or is no JSON.
@@ -65,9 +65,9 @@ class MarianConfig:
         values = read_json(path, digest)
         kind = values.get("model_type") if isinstance(values, dict) else None
         if kind != "marian":
-            what = "no model" if kind is None else f"a model of type {quoted(kind)}"
+            other = "no model" if kind is None else f"a model of type {quoted(kind)}"
             raise CheckpointError(
-                f"{path} describes {what}: of the hub's folders, those of MarianMT models can be "
+                f"{path} describes {other}: of the hub's folders, those of MarianMT models can be "
                 f"read."
             )
         config = cls(path, values)
@@ -76,7 +76,7 @@ class MarianConfig:
 
     @property
     def separate(self) -> bool:
-        """Whether each language has a vocabulary and an embedding of its own."""
+        """True if each language has a vocabulary and an embedding of its own."""
         return self.values.get("share_encoder_decoder_embeddings") is False
 
     @property
@@ -86,7 +86,7 @@ class MarianConfig:
         return self.number("decoder_vocab_size" if separate else "vocab_size")
 
     def number(self, name: str) -> int:
-        """A whole number of the configuration.
+        """Return a whole number of the configuration.
 
         Raises:
             CheckpointError: if it is none.

@@ -25,7 +25,7 @@ from transformer.model import Transformer
 
 
 def is_marian(folder: Path) -> bool:
-    """Whether a folder has the layout of the hub, which `load` then reads or refuses."""
+    """Return whether a folder has the layout of the hub, which `load` then reads or refuses."""
     try:
         if (folder / MANIFEST).exists():
             return False

@@ -14,7 +14,7 @@ _PAIR = re.compile(r"opus-mt-(?:tc-\w+-)?(\w+)-(\w+)")  # one of the hub's names
 
 
 def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) -> Languages:
-    """What `tokenizer_config.json` says, else what the folder is called.
+    """Read the languages of `tokenizer_config.json`, else of the folder's name.
 
     Args:
         codes: of the target languages, of a model that has several.
@@ -32,7 +32,7 @@ def read_languages(folder: Path, codes: tuple[str, ...], digest: hashlib._Hash) 
 
 
 def _one(code: str) -> str | None:
-    """The name of a language by its code; None of the codes of several, such as `cat_oci_spa`."""
+    """Return the name of a language by its code; None for a group such as `cat_oci_spa`."""
     first, *more = code.split("_")
     is_region = len(more) == 1 and len(more[0]) == 2  # `pt_br` is of Brazil, not Breton, too
     several = not is_region and any(part.islower() and name_of(part) for part in more)

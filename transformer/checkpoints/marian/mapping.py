@@ -34,7 +34,7 @@ _NAMES = {
 
 
 def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
-    """Whether a table of positions is stored that is another than the formula's.
+    """Return whether a stored table of positions differs from the formula.
 
     Raises:
         CheckpointError: if a table is stored that is none of positions.
@@ -71,20 +71,20 @@ def parameters(
         elif name == "output_bias":
             yield name, _output_bias(stored, config, vocabularies)
         elif name.endswith("embedding.positions"):
-            found = stored_positions(stored, config, name.partition(".")[0])
-            yield name, sinusoidal_positions(*shape) if found is None else found
+            stored_table = stored_positions(stored, config, name.partition(".")[0])
+            yield name, sinusoidal_positions(*shape) if stored_table is None else stored_table
         else:
             yield name, _reordered(name, stored.get(marian_name(name), shape=shape))
 
 
 def halves_to_pairs(x: Tensor, axis: int) -> Tensor:
-    """An axis of d_model with sine and cosine of one frequency as neighbours."""
+    """Reorder an axis of d_model: sine and cosine of one frequency become neighbours."""
     halves: Tensor = x.unflatten(axis, (2, -1))
     return halves.transpose(axis, axis + 1).flatten(axis, axis + 1)
 
 
 def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor | None:
-    """The table of positions of a stack in our order, `[position, d_model]`, if one is stored.
+    """Read the stored positions of a stack in our order, `[position, d_model]`; None if absent.
 
     Raises:
         CheckpointError: if it has another shape, or numbers that are none.
@@ -104,15 +104,15 @@ def marian_name(name: str) -> str:
 
 
 def axis_of_d_model(name: str) -> int | None:
-    """The axis of a layer's parameter that is d_model, by our name; None where there is none."""
-    module, what = name.split(".")[-2:]
+    """Return the axis of a parameter that is d_model, by our name; None if there is none."""
+    module, parameter = name.split(".")[-2:]
     if module in ("W_O", "W_2", "norm"):
         return 0  # what it writes
-    return 1 if what == "weight" else None  # what it reads
+    return 1 if parameter == "weight" else None  # what it reads
 
 
 def _reordered(name: str, tensor: Tensor) -> Tensor:
-    """The tensor with its axis of d_model in our order."""
+    """Reorder the axis of d_model of a tensor to our order."""
     axis = axis_of_d_model(name)
     return tensor.clone() if axis is None else halves_to_pairs(tensor, axis)
 

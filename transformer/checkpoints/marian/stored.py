@@ -40,7 +40,7 @@ class Stored:
     tensor: Callable[[str], Tensor]
 
     def get(self, *names: str, shape: tuple[int, ...]) -> Tensor:
-        """The first of these that is there, in the type in which it is stored.
+        """Return the first of these tensors that is stored, in its stored type.
 
         Raises:
             CheckpointError: if none is there, or it has another shape, or numbers that are none.
@@ -67,14 +67,14 @@ class Stored:
 
 
 def weights_path(folder: Path) -> Path:
-    """The file of the weights: safetensors if there are any."""
+    """Return the file of the weights: safetensors if there is one."""
     path = folder / SAFETENSORS
     return path if path.exists() else folder / PICKLED
 
 
 @contextmanager
 def stored_weights(folder: Path, digest: hashlib._Hash) -> Iterator[Stored]:
-    """The weights, from safetensors if there are any; a context manager.
+    """Open the weights, from safetensors if there are any; a context manager.
 
     Their checksum, which takes as long as all else, is computed meanwhile; it is part of `digest`
     at the end of the block.

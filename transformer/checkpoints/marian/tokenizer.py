@@ -63,12 +63,12 @@ class MarianTokenizer(Tokenizer):
 
     def ids_of(self, texts: Iterable[str]) -> list[int]:
         """As `Tokenizer.ids_of`."""
-        ids, found = self.vocabulary.ids, []
+        ids, numbers = self.vocabulary.ids, []
         for text in texts:
             if text not in ids:
                 raise no_piece(text)
-            found.append(ids[text])
-        return found
+            numbers.append(ids[text])
+        return numbers
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class MarianTokenizer(Tokenizer):
 
     def _cut(self, text: str) -> list[str]:
         """Pieces of a text; the code of a language in front of it is one piece."""
-        found = _FIRST_CODE.match(text)
-        if found is None or found.group() not in self.vocabulary.ids:
+        code = _FIRST_CODE.match(text)
+        if code is None or code.group() not in self.vocabulary.ids:
             return list(self._processor.EncodeAsPieces(text))
-        return [found.group(), *self._processor.EncodeAsPieces(text[found.end() :])]
+        return [code.group(), *self._processor.EncodeAsPieces(text[code.end() :])]

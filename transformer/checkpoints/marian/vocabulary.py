@@ -55,7 +55,7 @@ class MarianVocabulary:
         ours = {*SPECIAL, "<s>"}
         if start is not None and numbers.get("<s>") != start:
             ours.remove("<s>")  # ours is the start; Marian's own, if it has one, is another piece
-        others = sorted((one for one in numbers if one not in ours), key=numbers.__getitem__)
+        others = sorted((piece for piece in numbers if piece not in ours), key=numbers.__getitem__)
         return cls(("<pad>", "<unk>", "<s>", "</s>", *others), numbers)
 
     @cached_property
@@ -67,7 +67,7 @@ class MarianVocabulary:
     def codes(self) -> tuple[str, ...]:
         """Target languages that a text can ask for: `fra` of the piece `>>fra<<`."""
         asked = (_CODE.fullmatch(text) for text in self.texts if text.startswith(">>"))
-        return tuple(found[1] for found in asked if found)
+        return tuple(match[1] for match in asked if match)
 
     def in_our_order(self, rows: Tensor, path: Path) -> Tensor:
         """Rows by Marian's numbers as rows by our ids; zero for what has no number.
@@ -88,7 +88,7 @@ class MarianVocabulary:
 
 @dataclass(frozen=True)
 class MarianVocabularies:
-    """Those of the source and of the target, which may be one, and what cuts each language."""
+    """Vocabularies of source and target, maybe the same, with the segmenter of each language."""
 
     source: MarianVocabulary
     target: MarianVocabulary
@@ -140,7 +140,7 @@ def _numbers(path: Path, digest: hashlib._Hash) -> dict[str, int]:
 def _processor(
     path: Path, numbers: Mapping[str, int], digest: hashlib._Hash
 ) -> SentencePieceProcessor:
-    """A `.spm` file, most of whose pieces have a number."""
+    """Read a `.spm` file, most of whose pieces have a number."""
     try:
         content = read_bytes(path, MOST_BYTES)
     except FileNotFoundError as error:

@@ -105,7 +105,7 @@ def _wanted(kinds: Any) -> Collection[Kind]:
 
 
 def _require_there(kinds: Collection[Kind] | None, found: Outputs, sides: _Sides) -> None:
-    """Raises InputError if a kind that was asked for is not there; notes say what was fused."""
+    """Raise InputError if a kind that was asked for is not there; notes say what was fused."""
     stacks = zip(KINDS, (found.encoder, found.decoder, found.cross), strict=True)
     there = [*sides.layers] if found.single else [kind for kind, layers in stacks if layers]
     absent = [kind for kind in kinds or () if kind not in there]

@@ -11,7 +11,7 @@ from viz.draw.caption import Origin
 
 def origin_of(trace: AttentionTrace) -> Origin:
     """The origin of a trace that the sentence bar's model made."""
-    return Origin.of(sentence_bar.drawn_from().translator, trace.source, trace.target)
+    return Origin.from_translator(sentence_bar.drawn_from().translator, trace.source, trace.target)
 
 
 def batch_caption(traces: Sequence[AttentionTrace], *what: str) -> list[str]:

@@ -100,7 +100,7 @@ def _another_model(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap
         sentence_bar.show_notices_of(translation)
         other = cached_results.trace(translator, translation)
     seen = through_lens(controls.lens, other, translator)
-    origin = Origin.of(translator, other.source, other.target)
+    origin = Origin.from_translator(translator, other.source, other.target)
     return _second(controls, seen, controls.lens, layer, head, origin)
 
 

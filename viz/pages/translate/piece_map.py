@@ -71,7 +71,7 @@ def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, k
         reads=None if by_read else trace.decoder_tokens,
         writes=trace.target_tokens if by_read else None,
         note=note(languages, by_read=by_read),
-        caption=Origin.of(translator, trace.source, trace.target).caption(
+        caption=Origin.from_translator(translator, trace.source, trace.target).caption(
             head_caption("cross", layer, head)
         ),
     )

@@ -43,7 +43,9 @@ def show_tree(bar: BarTranslation) -> None:
         best=tree.best,
         chosen=forced - 1 if forced else None,
         languages=bar.translator.languages.of_text(translation.source),
-        caption=Origin.of(bar.translator, translation.source, translation.text).caption(
+        caption=Origin.from_translator(
+            bar.translator, translation.source, translation.text
+        ).caption(
             f"Beam search with a beam of {translation.settings.beam_size} and "
             f"α = {translation.settings.alpha:g}."
         ),

@@ -28,7 +28,12 @@ from transformer.analysis.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.faithfulness_report import (
+    CHANGES,
+    Curves,
+    FaithfulnessReport,
+    LensFigures,
+)
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
 from transformer.analysis.rank_correlation import mean_agreement
@@ -165,10 +170,7 @@ def _report(
             for name in NAMES
         },
         random=curves(RANDOM),
-        attention={
-            kind: {what: figures(kind, what)[0] for what in ("uniform", "permuted")}
-            for kind in KINDS
-        },
+        attention={kind: {what: figures(kind, what)[0] for what in CHANGES} for kind in KINDS},
     )
 
 

@@ -100,10 +100,8 @@ def traces() -> dict[str, AttentionTrace]:
     return {"ours": planted(), "pair": pair, "decoder": decoder}
 
 
-def drawing(trace: AttentionTrace) -> None:
-    assert explore(trace).page
-    assert pack_sentence(1, trace).blocks
-    assert len(trace.to_frame())
+def drawn(trace: AttentionTrace) -> tuple[object, ...]:
+    return explore(trace).page, pack_sentence(1, trace).blocks, trace.to_frame()
 
 
 def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
@@ -128,7 +126,7 @@ def test_a_trace(name: str, tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = AttentionTrace.load(path)
-        return lambda: drawing(trace)
+        return lambda: drawn(trace)
 
     refused = {place: require_refused_or_drawn(read) for place in files_of(traces()[name], path)}
     assert refused["source_pieces emptied"] == (name != "decoder")
@@ -141,7 +139,7 @@ def test_the_probes_of_a_run(tmp_path: Path) -> None:
 
     def read() -> Draw:
         trace = probes.load(path)
-        return lambda: (drawing(trace), forming_said({1: whole, 2: trace}))
+        return lambda: (drawn(trace), forming_said({1: whole, 2: trace}))
 
     assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
 

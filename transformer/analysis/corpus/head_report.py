@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -170,7 +170,10 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     if report is None:
         return None
     expected = all_heads(config)
-    if [figures.place for figures in report.heads] != expected:
+    orders = [sorted(curve.order) for curve in report.curves.values()]
+    if [figures.place for figures in report.heads] != expected or any(
+        order != sorted(expected) for order in orders
+    ):
         raise CheckpointError(
             f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
         )
@@ -212,7 +215,6 @@ def _report(values: Any) -> HeadReport:
     """Raise ValueError, TypeError or KeyError unless these are the values of a report."""
     if values["format"] != FORMAT:
         raise ValueError(f"format {quoted(values['format'])}")
-    heads = tuple(map(_head_figures, values["heads"]))
     return HeadReport(
         weights=text(values["weights"]),
         sentences=count(values["sentences"]),
@@ -220,17 +222,15 @@ def _report(values: Any) -> HeadReport:
         bleu_sentences=count(values["bleu_sentences"]),
         loss=figure(values["loss"]),
         bleu=figure(values["bleu"]),
-        heads=heads,
-        curves={text(name): _curve(curve, heads) for name, curve in values["curves"].items()},
+        heads=tuple(map(_head_figures, values["heads"])),
+        curves={text(name): _curve(curve) for name, curve in values["curves"].items()},
     )
 
 
-def _curve(values: Any, heads: Sequence[HeadFigures]) -> Curve:
+def _curve(values: Any) -> Curve:
     order = tuple(map(_place, values["order"]))
     points = tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"])
     removed = [point.removed for point in points]
-    if sorted(order) != sorted(figures.place for figures in heads):
-        raise ValueError("a curve is of other heads")
     if (min(removed), max(removed)) != (0, len(order)):
         raise ValueError("a curve does not go from no head to all")
     return Curve(order, points)

@@ -12,14 +12,10 @@ import numpy as np
 from transformer.errors import InputError, quoted
 from transformer.kinds import Kind, require_kind
 from transformer.text.languages import Languages
-from transformer.traces.fields import TraceFields
+from transformer.traces.fields import MAX_BYTES, TraceFields
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_BYTES = 2**31
-"""Of a file that is loaded, unpacked: 24 layers of 16 heads over 512 tokens have 0.4 GB of each
-kind, 512 × 512 pieces 25 MB of all three for each layer of eight heads."""
 
 
 class Labels(NamedTuple):

@@ -28,7 +28,12 @@ from transformer.analysis.corpus.faithfulness import (
     source_words,
     uniform_changes,
 )
-from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
+from transformer.analysis.corpus.faithfulness_report import (
+    CHANGES,
+    Curves,
+    FaithfulnessReport,
+    LensFigures,
+)
 from transformer.analysis.corpus.stored import Figure, checksum_of_weights
 from transformer.analysis.lenses import NAMES
 from transformer.analysis.rank_correlation import mean_agreement
@@ -168,8 +173,7 @@ def _report(
         },
         random=curves(RANDOM),
         attention={
-            kind: {measure: figures(kind, measure)[0] for measure in ("uniform", "permuted")}
-            for kind in KINDS
+            kind: {change: figures(kind, change)[0] for change in CHANGES} for kind in KINDS
         },
     )
 

@@ -141,7 +141,8 @@ def _settings(values: Any, config: TransformerConfig) -> AlignmentSettings:
 
 def _gold(values: Any) -> GoldFigures:
     name, sentences, aer = values["name"], values["sentences"], values["aer"]
-    if not isinstance(name, str) or len(name) > LONGEST_NAME or not name.isprintable():
+    is_text = isinstance(name, str) and name.strip() and name.isprintable()
+    if not is_text or len(name) > LONGEST_NAME:
         raise _WrongValueError(f"gold name = {quoted(name)}")
     if type(sentences) is not int or sentences < 1:
         raise _WrongValueError(f"gold sentences = {quoted(sentences)}")

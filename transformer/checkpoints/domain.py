@@ -50,7 +50,9 @@ def read(folder: Path) -> Domain | None:
         return None
     try:
         values = json.loads(read_bytes(path, MOST_BYTES))
-        made_for, least = str(values["made_for"]), float(values["least_log_prob"])
+        made_for, least = values["made_for"], float(values["least_log_prob"])
+        if not isinstance(made_for, str) or not made_for.strip():
+            raise TypeError("made_for is no text")
     except OSError as error:
         raise CheckpointError(unreadable(error, path)) from error
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

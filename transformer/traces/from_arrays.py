@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from transformer.errors import InputError, quoted
 from transformer.kinds import KIND_TITLES, KINDS, Kind
@@ -20,12 +21,16 @@ from transformer.traces.external_tokens import (
     require_whole_characters,
     text_of,
 )
-from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.fields import MAX_BYTES, MAX_HEADS, MAX_LAYERS, TraceFields, Weights
 from transformer.traces.notes import notes_on
 
 Given: TypeAlias = Mapping[Kind, Any]
 """What was given for each kind; None for one that is not there."""
 
+Shape: TypeAlias = tuple[int, ...]
+
+_MOST_AXES = 5  # of nested lists: a batch of layers has as many
+_MOST_NUMBERS = MAX_BYTES // np.dtype(np.float32).itemsize
 _SQUARE: tuple[Kind, ...] = ("encoder_self", "decoder_self")
 
 
@@ -57,11 +62,13 @@ def fields_of_arrays(
         raise InputError(
             f"The languages are {quoted(languages)}: give Languages(source, target), two names."
         )
-    layers = {kind: layers_of(given[kind], kind) for kind in KINDS if given.get(kind) is not None}
-    if not layers:
+    kinds = [kind for kind in KINDS if given.get(kind) is not None]
+    shapes = {kind: _shapes_of_layers(given[kind], kind) for kind in kinds}
+    if not shapes:
         raise InputError(
             "There are no weights to make a trace of: give encoder_self, decoder_self or cross."
         )
+    _require_bounded(shapes)
     texts = {
         "source": None if source_tokens is None else checked_tokens(source_tokens, "source"),
         "target": checked_tokens(() if target_tokens is None else target_tokens, "target"),
@@ -70,13 +77,14 @@ def fields_of_arrays(
     known = SpecialTokens.among((t for side in texts.values() for t in side or ()), special, ends)
     read = texts["source"]
     if read is None:  # frames of sound have no texts
-        sources = numbered(_keys_of_source(layers))
+        sources = numbered(_keys_of_source(shapes))
     else:
         sources = pieces_of(read, known, vocabulary)
     targets, decoders, whole = _decoder_pieces(
         texts["target"] or (), texts["decoder"] or (), known, vocabulary
     )
-    _require_fitting(layers, sources, targets, decoders)
+    _require_fitting(shapes, sources, targets, decoders)
+    layers = {kind: _layers_of(given[kind], kind) for kind in kinds}
     arrays = {
         kind: _stacked(layers.get(kind, []), *_axes(kind, sources, targets, decoders))
         for kind in KINDS
@@ -122,41 +130,123 @@ def _decoder_pieces(
     return written, whole[:-1], whole
 
 
-def layers_of(given: Any, kind: Kind) -> list[Weights]:
-    """Return the layers of one kind, each `[head, query, key]` in float32.
+def _shapes_of_layers(given: Any, kind: Kind) -> list[Shape]:
+    """Return heads, rows and columns of each layer of a kind, before a number is read.
 
     Raises:
         InputError: if this is neither `[layer, head, query, key]` nor a sequence of
-            `[head, query, key]`; if something in it is empty, or no finite number.
+            `[head, query, key]`; if something in it is empty, or there are too many layers.
+    """
+    title = KIND_TITLES[kind]
+    in_layers = isinstance(given, (list, tuple))
+    whole = () if in_layers else shape_of(given, title)
+    count = len(given) if in_layers else (*whole, 1)[0]
+    if count > MAX_LAYERS:
+        raise InputError(
+            f"The {title} has {count:,} layers, and up to {MAX_LAYERS:,} are kept: give fewer."
+        )
+    if not in_layers and len(whole) != 4:
+        raise InputError(
+            f"The {title} has {_axes_of(whole)}, and not 4: give [layer, head, query, key] of "
+            f"a single sentence, or a list of [head, query, key]."
+        )
+    if not count:
+        raise InputError(f"The {title} is empty: leave out a kind that has no layers.")
+    if in_layers:
+        shapes = [
+            shape_of(layer, f"{title} of layer {n}") for n, layer in enumerate(given, start=1)
+        ]
+    else:
+        shapes = [whole[1:]] * count
+    for number, shape in enumerate(shapes, start=1):
+        if len(shape) != 3:
+            raise InputError(
+                f"The {title} of layer {number} has {_axes_of(shape)}, and not 3: give "
+                f"[head, query, key] for each layer, of a single sentence."
+            )
+        if 0 in shape:
+            raise InputError(
+                f"The {title} of layer {number} is empty, of shape {list(shape)}: leave out "
+                f"a kind of attention that has no weights."
+            )
+        if shape[0] > MAX_HEADS:
+            raise InputError(
+                f"The {title} of layer {number} has {shape[0]:,} heads, and up to {MAX_HEADS:,} "
+                f"are kept: give fewer."
+            )
+    return shapes
+
+
+def _require_bounded(layers: Mapping[Kind, Sequence[Shape]]) -> None:
+    """Raise InputError if the arrays of all kinds would be larger than `load` reads."""
+    count = sum(
+        len(shapes) * math.prod(map(max, zip(*shapes, strict=True))) for shapes in layers.values()
+    )
+    if count > _MOST_NUMBERS:
+        raise InputError(_too_many("weights", count))
+
+
+def shape_of(given: Any, name: str) -> Shape:
+    """Return the shape of an array or of lists; no number of an array is read.
+
+    Raises:
+        InputError: if these are no numbers in rows of equal length, or too many.
+    """
+    shape: list[int] = []
+    first = given
+    while isinstance(first, (list, tuple)) and len(shape) < _MOST_AXES:
+        shape.append(len(first))
+        first = first[0] if first else 0.0
+    if isinstance(first, (list, tuple)) or not (hasattr(first, "shape") or _is_number(first)):
+        raise _no_array(name)
+    shape += getattr(first, "shape", ())
+    if (count := math.prod(shape)) > _MOST_NUMBERS:
+        raise InputError(_too_many(name, count))
+    if not _is_even(given, tuple(shape)):
+        raise _no_array(name)
+    return tuple(shape)
+
+
+def _is_even(given: Any, shape: Shape) -> bool:
+    """Return whether nested lists have these lengths; NumPy checks what their rows hold."""
+    if not isinstance(given, (list, tuple)):
+        return tuple(getattr(given, "shape", ())) == shape
+    if not shape or len(given) != shape[0]:
+        return False
+    return len(shape) == 1 or all(_is_even(row, shape[1:]) for row in given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Number, np.generic))
+
+
+def _no_array(name: str) -> InputError:
+    return InputError(
+        f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
+        f"in rows of equal length."
+    )
+
+
+def _too_many(name: str, count: int) -> str:
+    return (
+        f"The {name} would be {count:,} numbers, and up to {_MOST_NUMBERS:,} are kept: give fewer "
+        f"layers, or a shorter sentence."
+    )
+
+
+def _layers_of(given: Any, kind: Kind) -> list[Weights]:
+    """Convert the layers of one kind, each `[head, query, key]`, to float32.
+
+    Raises:
+        InputError: if something in it is no finite number.
     """
     title = KIND_TITLES[kind]
     if isinstance(given, (list, tuple)):
-        layers = [
-            as_array(layer, f"{title} of layer {n}") for n, layer in enumerate(given, start=1)
-        ]
-        for number, layer in enumerate(layers, start=1):
-            if layer.ndim != 3:
-                raise InputError(
-                    f"The {title} of layer {number} has {_axes_of(layer)}, and not 3: give "
-                    f"[head, query, key] for each layer, of a single sentence."
-                )
+        layers = [as_array(item, f"{title} of layer {n}") for n, item in enumerate(given, 1)]
     else:
-        array = as_array(given, title)
-        if array.ndim != 4:
-            raise InputError(
-                f"The {title} has {_axes_of(array)}, and not 4: give [layer, head, query, key] of "
-                f"a single sentence, or a list of [head, query, key]."
-            )
-        layers = [*array]
+        layers = [*as_array(given, title)]
     for number, layer in enumerate(layers, start=1):
-        if not layer.size:
-            raise InputError(
-                f"The {title} of layer {number} is empty, of shape {list(layer.shape)}: leave out "
-                f"a kind of attention that has no weights."
-            )
         _require_finite(layer, f"{title} L{number}")
-    if not layers:
-        raise InputError(f"The {title} is empty: leave out a kind that has no layers.")
     return layers
 
 
@@ -164,29 +254,27 @@ def as_array(given: Any, name: str) -> Weights:
     """Convert NumPy, torch or lists of any precision to float32; copies only where needed.
 
     Raises:
-        InputError: if these are no numbers in rows of equal length.
+        InputError: if these are no numbers in rows of equal length, or too many.
     """
+    shape_of(given, name)
     try:
         if hasattr(given, "detach"):  # torch: NumPy has no bfloat16
             array = np.asarray(given.detach().cpu().float().numpy())
         elif isinstance(given, (list, tuple)) and any(hasattr(item, "detach") for item in given):
             array = np.stack([as_array(item, name) for item in given])
         else:
-            found = np.asarray(given)
-            if found.dtype.kind in "OSUMmc":
-                raise TypeError(f"it is of {found.dtype}")
+            values = np.asarray(given)
+            if values.dtype.kind in "OSUMmc":
+                raise TypeError(f"it is of {values.dtype}")
             with np.errstate(over="ignore"):  # what becomes infinite is refused with its place
-                array = found.astype(np.float32, copy=False)
+                array = values.astype(np.float32, copy=False)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise InputError(
-            f"The {name} is no array of numbers: give NumPy or torch arrays, or lists of numbers "
-            f"in rows of equal length."
-        ) from error
+        raise _no_array(name) from error
     return array
 
 
-def _axes_of(array: npt.NDArray[Any]) -> str:
-    return f"{array.ndim} {'axis' if array.ndim == 1 else 'axes'}, {[*array.shape]}"
+def _axes_of(shape: Shape) -> str:
+    return f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'}, {[*shape]}"
 
 
 def _require_finite(layer: Weights, where: str) -> None:
@@ -202,10 +290,10 @@ def _require_finite(layer: Weights, where: str) -> None:
         )
 
 
-def _keys_of_source(layers: Mapping[Kind, Sequence[Weights]]) -> int:
+def _keys_of_source(layers: Mapping[Kind, Sequence[Shape]]) -> int:
     for kind in ("encoder_self", "cross"):
-        for layer in layers.get(kind, ()):
-            return int(layer.shape[2])
+        for shape in layers.get(kind, ()):
+            return shape[2]
     return 0
 
 
@@ -217,7 +305,7 @@ def _axes(
 
 
 def _require_fitting(
-    layers: Mapping[Kind, Sequence[Weights]],
+    layers: Mapping[Kind, Sequence[Shape]],
     source: Sequence[Piece],
     target: Sequence[Piece],
     decoder: Sequence[Piece],
@@ -240,12 +328,12 @@ def _require_fitting(
         )
     for kind, kind_layers in layers.items():
         axes = _axes(kind, source, target, decoder)
-        for number, layer in enumerate(kind_layers, start=1):
-            _require_axes(layer, axes, kind, number)
+        for number, shape in enumerate(kind_layers, start=1):
+            _require_axes(shape, axes, kind, number)
 
 
-def _require_axes(layer: Weights, axes: tuple[int, int], kind: Kind, number: int) -> None:
-    rows, columns = layer.shape[1:]
+def _require_axes(shape: Shape, axes: tuple[int, int], kind: Kind, number: int) -> None:
+    _, rows, columns = shape
     if (rows, columns) == axes:
         return
     problem = f"{KIND_TITLES[kind].capitalize()} L{number} has {rows} rows and {columns} columns"

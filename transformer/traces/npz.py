@@ -18,7 +18,7 @@ from transformer.kinds import KINDS, Kind
 from transformer.text.languages import Languages
 from transformer.text.special_tokens import SpecialTokens
 from transformer.text.tokenizer import Piece
-from transformer.traces.fields import TraceFields, Weights
+from transformer.traces.fields import MAX_HEADS, MAX_LAYERS, TraceFields, Weights
 from transformer.traces.npz_arrays import TooLargeError, read_arrays
 
 # what NumPy, zipfile and json raise on a file that is cut, damaged or of another format
@@ -98,7 +98,7 @@ def _added(words: dict[str, Any]) -> dict[str, Any]:
         "read_pieces": None if read_pieces is None else _pieces(read_pieces),
         "head_counts": {kind: tuple(map(int, c)) for kind, c in counts.items() if c is not None},
         "special": SpecialTokens(*map(frozenset, words["special"])),
-        "causal": bool(words["causal"]),
+        "causal": words["causal"],
         "second_start": words.get("second_start"),
         "notes": tuple(words["notes"]),
     }
@@ -114,6 +114,8 @@ def _require_consistent(trace: TraceFields) -> None:
     sides = {len(pieces) for pieces in (trace.target_pieces, trace.decoder_pieces) if pieces}
     if len(sides) > 1 or not trace.kinds:
         raise ValueError("the two sequences of the decoder differ, or there is no weight")
+    if "decoder_self" in trace.kinds and not trace.reads_known:
+        raise ValueError("the rows of decoder_self have no tokens")
     target = max(sides, default=0)
     shapes = {
         "encoder_self": (source, source),
@@ -124,6 +126,8 @@ def _require_consistent(trace: TraceFields) -> None:
         _require_shape(trace.weights(kind), shapes[kind], kind)
         if kind in trace.kinds:
             _require_heads(trace, kind)
+    if type(trace.causal) is not bool:
+        raise ValueError("causal is neither true nor false")
     start = trace.second_start
     if start is not None and (type(start) is not int or not 0 < start < source):
         raise ValueError("the second text does not begin among the pieces")
@@ -133,7 +137,10 @@ def _require_consistent(trace: TraceFields) -> None:
 
 
 def _require_heads(trace: TraceFields, kind: Kind) -> None:
-    weights, counts = trace.weights(kind), trace.head_count(kind)
+    weights = trace.weights(kind)
+    if len(weights) > MAX_LAYERS or weights.shape[1] > MAX_HEADS:
+        raise ValueError(f"{kind} has more layers or heads than a trace can")
+    counts = trace.head_count(kind)
     if not weights.size or len(counts) != len(weights) or max(counts) != weights.shape[1]:
         raise ValueError(f"{kind} has other heads than it says")
     if min(counts) < 1 or weights[~trace.has_head(kind)].any():

@@ -218,3 +218,58 @@ def test_what_is_no_number_is_named_by_its_place(value) -> None:
     with pytest.raises(InputError, match=r"cross-attention L2 H3 .* in row 3, column 1:") as caught:
         every(cross=cross)
     assert is_one_sentence(str(caught.value))
+
+
+def within(depth: int, value: object, length: int = 2**10) -> object:
+    """Lists within lists that are one and the same."""
+    for _ in range(depth):
+        value = [value] * length
+    return value
+
+
+def in_itself(*first: object) -> list[object]:
+    listed: list[object] = [*first]
+    listed.append(listed)
+    return listed
+
+
+VIEW = np.broadcast_to(np.float64(0.5), (2**10,) * 4)  # 2^40 numbers in eight bytes
+MANY = ["a"] * 2**10
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [
+        ({"cross": VIEW}, "1,099,511,627,776"),
+        ({"cross": VIEW, "source_tokens": MANY, "target_tokens": MANY}, "1,099,511,627,776"),
+        ({"cross": torch.ones(1, dtype=torch.bfloat16).expand(VIEW.shape)}, "1,099,511,627,776"),
+        ({"cross": [VIEW[0]] * 1_024}, "1,073,741,824"),
+        ({"cross": np.broadcast_to(0.5, (1, 1, 1, 2**40)), "source_tokens": None},
+         "1,099,511,627,776"),
+        ({"cross": within(4, 0.5)}, "1,073,741,824"),
+        ({"cross": [ones(1, 3, 4), np.broadcast_to(0.5, (1_024, 3, 2**20))]}, "3,221,225,472"),
+        ({"cross": [np.broadcast_to(0.5, (1, 3, 2**27))] * 2, "encoder_self": None,
+          "decoder_self": None}, "805,306,368"),
+        ({"cross": [ones(1, 3, 4)] * 1_025}, "1,025"),
+        ({"cross": np.broadcast_to(0.5, (2**40, 1, 3, 4))}, "13,194,139,533,312"),
+        ({"cross": np.broadcast_to(0.5, (1, 1_025, 3, 4))}, "1,025"),
+        ({"cross": in_itself()}, "no array of numbers"),
+        ({"cross": in_itself(ones(1, 3, 4))}, "no array of numbers"),
+        ({"cross": in_itself(torch.ones(1, 3, 4))}, "no array of numbers"),
+        ({"cross": [[torch.ones(3, 4), within(12, 0.5)]]}, "no array of numbers"),
+        ({"cross": [[[[0.5] * 4, within(12, 0.5), [0.5] * 4]]]}, "no array of numbers"),
+        ({"source_tokens": in_itself()}, "Token 1 of the source"),
+    ],
+)  # fmt: skip
+def test_shapes_are_looked_at_before_a_number_is(given, numbers, monkeypatch) -> None:
+    for name in ("asarray", "stack", "isfinite"):
+        monkeypatch.setattr(np, name, lambda *_: pytest.fail("numbers were looked at"))
+    with pytest.raises(InputError, match=numbers) as caught:
+        every(**given)
+    assert is_one_sentence(str(caught.value))
+
+
+def test_tokens_that_do_not_fit_are_refused_before_a_number_is_looked_at(monkeypatch) -> None:
+    monkeypatch.setattr(np, "asarray", lambda _: pytest.fail("numbers were looked at"))
+    with pytest.raises(InputError, match=r"L1 has 3 rows and 5 columns"):
+        every(cross=ones(1, 1, 3, 5))

@@ -100,6 +100,9 @@ def test_a_file_of_before_is_a_trace_of_ours(tmp_path, translator) -> None:
         {"read_pieces": [[-1, "a", 0]]},
         {"read_pieces": [[-1, "a", 1], [-1, "b", 0]]},
         {"read_pieces": None},
+        {"causal": []},
+        {"cross": np.zeros((1_025, 1, 2, 3), np.float32)},
+        {"cross": np.zeros((1, 1_025, 2, 3), np.float32)},
         {"target_pieces": []},
         {"log_probs": np.zeros(1, np.float32)},
         {"log_probs": np.zeros(2)},
@@ -115,6 +118,16 @@ def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path, change) -> None:
     rewritten(path, change)
     with pytest.raises(CheckpointError, match=r"odd\.npz is not a trace that was saved here"):
         AttentionTrace.load(path)
+
+
+def test_rows_without_tokens_are_refused(tmp_path) -> None:
+    saved = AttentionTrace.from_arrays(
+        decoder_self=rows(1, 1, 2, 2, seed=1), decoder_tokens=["a", "b"], target_tokens=["b", "c"]
+    )
+    saved.save(tmp_path / "odd.npz")
+    rewritten(tmp_path / "odd.npz", {"read_pieces": []})
+    with pytest.raises(CheckpointError, match=r"odd\.npz is not a trace that was saved here"):
+        AttentionTrace.load(tmp_path / "odd.npz")
 
 
 def test_a_disk_that_fills_up_leaves_the_file_that_was_there(tmp_path, monkeypatch):

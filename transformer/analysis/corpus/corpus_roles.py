@@ -91,6 +91,12 @@ def measure_sentence(
     return SentenceMeasures(best.shape[-1], values, counts)
 
 
+def measures_of(kind: Kind) -> frozenset[str]:
+    """Names of `MEASURES` that the heads of a kind have."""
+    others = {"previous", "next", "itself"} if kind == "cross" else {"aligns"}
+    return frozenset(MEASURES.keys() - others)
+
+
 def most_frequent_offsets(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """The offset at which most maxima lie, from the sum of `offset_counts`, `[layer, head]`."""
     offsets: npt.NDArray[np.int64] = counts.argmax(-1) - LARGEST_OFFSET

@@ -18,13 +18,17 @@ from transformer.analysis.corpus.stored import (
     rounded,
     text,
 )
+from transformer.analysis.lenses.names import NAMES
 from transformer.errors import quoted
 from transformer.files.reading import MIB
+from transformer.kinds import KINDS
 
 FORMAT = 1
 FILE = "faithfulness.json"
 COMMAND = "python -m training.evaluate faithfulness"
 MOST_BYTES = MIB
+CHANGES = ("uniform", "permuted")
+"""Weights that were put in the place of the model's own."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class FaithfulnessReport:
         fractions: of the source words that were erased or kept.
         lenses: by `lenses.NAMES`.
         random: the curves of words in random order.
-        attention: by kind, then "uniform" and "permuted": the change of log P of a piece in nats.
+        attention: by kind, then by `CHANGES`: the change of log P of a piece in nats.
     """
 
     weights: str
@@ -130,22 +134,25 @@ def _report(values: Any) -> FaithfulnessReport:
     if values["format"] != FORMAT:
         raise ValueError(f"format {quoted(values['format'])}")
     fractions = tuple(map(number, values["fractions"]))
+    lenses = {
+        text(name): LensFigures(
+            _curves(one, len(fractions)), figure(one["kendall"]), figure(one["spearman"])
+        )
+        for name, one in values["lenses"].items()
+    }
+    if not fractions or not lenses or not lenses.keys() <= {*NAMES}:
+        raise ValueError("there is no fraction, or there are other lenses than ours")
     return FaithfulnessReport(
         weights=text(values["weights"]),
         sentences=count(values["sentences"]),
         left_out=count(values["left_out"]),
         forced=values["forced"] is True,
         fractions=fractions,
-        lenses={
-            text(name): LensFigures(
-                _curves(one, len(fractions)), figure(one["kendall"]), figure(one["spearman"])
-            )
-            for name, one in values["lenses"].items()
-        },
+        lenses=lenses,
         random=_curves(values["random"], len(fractions)),
         attention={
-            text(kind): {text(name): figure(one) for name, one in changes.items()}
-            for kind, changes in values["attention"].items()
+            kind: {name: figure(values["attention"][kind][name]) for name in CHANGES}
+            for kind in KINDS
         },
     )
 

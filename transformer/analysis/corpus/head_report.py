@@ -14,6 +14,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from transformer.analysis.corpus.corpus_roles import measures_of
 from transformer.analysis.corpus.stored import (
     Figure,
     count,
@@ -26,6 +27,7 @@ from transformer.analysis.corpus.stored import (
     whole,
 )
 from transformer.analysis.heads.head import Head, all_heads
+from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, quoted, unreadable
 from transformer.files.reading import MIB, read_bytes
@@ -168,7 +170,10 @@ def read(folder: Path, config: TransformerConfig) -> HeadReport | None:
     if report is None:
         return None
     expected = all_heads(config)
-    if [figures.place for figures in report.heads] != expected:
+    orders = [sorted(curve.order) for curve in report.curves.values()]
+    if [figures.place for figures in report.heads] != expected or any(
+        order != sorted(expected) for order in orders
+    ):
         raise CheckpointError(
             f"{folder / FILE} does not list the {len(expected)} heads of this model: {AGAIN}"
         )
@@ -217,24 +222,30 @@ def _report(values: Any) -> HeadReport:
         bleu_sentences=count(values["bleu_sentences"]),
         loss=figure(values["loss"]),
         bleu=figure(values["bleu"]),
-        heads=tuple(_head_figures(one) for one in values["heads"]),
+        heads=tuple(map(_head_figures, values["heads"])),
         curves={text(name): _curve(curve) for name, curve in values["curves"].items()},
     )
 
 
 def _curve(values: Any) -> Curve:
-    return Curve(
-        order=tuple(map(_place, values["order"])),
-        points=tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"]),
-    )
+    order = tuple(map(_place, values["order"]))
+    points = tuple(CurvePoint(count(taken), figure(bleu)) for taken, bleu in values["points"])
+    removed = [point.removed for point in points]
+    if (min(removed), max(removed)) != (0, len(order)):
+        raise ValueError("a curve does not go from no head to all")
+    return Curve(order, points)
 
 
 def _head_figures(values: Any) -> HeadFigures:
+    place = _place(values["head"])
+    measures = {text(name): figure(value) for name, value in values["measures"].items()}
+    if measures.keys() != measures_of(place.kind) | IMPORTANCE.keys():
+        raise ValueError("a head has other measures")
     return HeadFigures(
-        place=_place(values["head"]),
+        place=place,
         role=text(values["role"]),
         offset=whole(values["offset"]),
-        measures={text(name): figure(value) for name, value in values["measures"].items()},
+        measures=measures,
         examples=tuple(
             Example(text(source), text(target), number(score))
             for source, target, score in values["examples"]

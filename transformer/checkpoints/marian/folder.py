@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -13,7 +14,9 @@ from transformer.checkpoints.checkpoint import MANIFEST, Checkpoint
 from transformer.checkpoints.marian.config import CONFIG, MOST_BYTES_OF_JSON, MarianConfig
 from transformer.checkpoints.marian.languages import read_languages
 from transformer.checkpoints.marian.mapping import (
+    check_header,
     has_learned_positions,
+    most_bytes,
     parameters,
     stored_positions,
 )
@@ -48,8 +51,9 @@ def load(folder: Path) -> Checkpoint:
     config = MarianConfig.read(folder, digest)
     vocabularies = MarianVocabularies.read(folder, config, digest)
     languages = read_languages(folder, vocabularies.source.codes, digest)
-    with stored_weights(folder, digest) as stored:
-        ours = config.ours(len(vocabularies.target.texts), len(vocabularies.source.texts))
+    ours = config.ours(len(vocabularies.target.texts), len(vocabularies.source.texts))
+    check = partial(check_header, ours, config)
+    with stored_weights(folder, most_bytes(ours, config), check, digest) as stored:
         if has_learned_positions(stored, config):
             ours = replace(ours, positions="learned")
         model = Transformer.unfilled(ours)

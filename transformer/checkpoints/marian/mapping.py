@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -13,8 +15,10 @@ from transformer.checkpoints.marian.vocabulary import MarianVocabularies
 from transformer.config import BOS, TransformerConfig
 from transformer.embedding import sinusoidal_positions
 from transformer.errors import CheckpointError
-from transformer.shapes import parameter_shapes
+from transformer.files.reading import MIB
+from transformer.shapes import Shape, parameter_shapes
 
+MOST_BYTES_OF_HEADER = 8 * MIB  # names and shapes of the tensors, in either format
 _ROUNDING = 2**-8  # twice bfloat16's of a position, which is at most 1; float16's is smaller
 _NEVER = -1e9  # an output bias with which a piece has no probability at all
 
@@ -31,6 +35,28 @@ _NAMES = {
     "W_V.": "v_proj.",
     "W_O.": "out_proj.",
 }
+
+
+def most_bytes(ours: TransformerConfig, config: MarianConfig) -> int:
+    """Bytes that the file of the weights may have: each in float64, and the embedding four times.
+
+    Folders have it under the names of encoder, decoder and projection, too.
+    """
+    numbers = sum(math.prod(shape) for _, _, shape in _stored_shapes(ours, config))
+    repeated = 3 * config.target_rows * ours.d_model
+    return MOST_BYTES_OF_HEADER + 8 * (numbers + repeated)
+
+
+def check_header(ours: TransformerConfig, config: MarianConfig, stored: Stored) -> None:
+    """Compare names, shapes and types of all tensors with the configuration; reads no weights.
+
+    Raises:
+        CheckpointError: if one is missing or does not fit.
+    """
+    for name, names, shape in _stored_shapes(ours, config):
+        optional = name == "output_bias" or name.endswith("embedding.positions")
+        if not optional or names[0] in stored.names:
+            stored.view(*names, shape=shape)
 
 
 def has_learned_positions(stored: Stored, config: MarianConfig) -> bool:
@@ -64,8 +90,8 @@ def parameters(
         if name == "shared_embedding":
             yield name, _target_embedding(stored, config, vocabularies)
         elif name == "source_embedding":
-            rows = config.number("vocab_size"), ours.d_model
-            table = stored.get("model.encoder.embed_tokens.weight", shape=rows)
+            names, rows = _stored_as(name, shape, config)
+            table = stored.get(*names, shape=rows)
             ordered = vocabularies.source.in_our_order(table, config.path)
             yield name, halves_to_pairs(ordered, axis=1)
         elif name == "output_bias":
@@ -89,10 +115,10 @@ def stored_positions(stored: Stored, config: MarianConfig, stack: str) -> Tensor
     Raises:
         CheckpointError: if it has another shape, or numbers that are none.
     """
-    name = f"model.{stack}.embed_positions.weight"
+    table = config.number("max_position_embeddings"), config.number("d_model")
+    (name,), shape = _stored_as(f"{stack}.embedding.positions", table, config)
     if name not in stored.names:
         return None
-    shape = config.number("max_position_embeddings"), config.number("d_model")
     return halves_to_pairs(stored.get(name, shape=shape), axis=1)
 
 
@@ -111,6 +137,30 @@ def axis_of_d_model(name: str) -> int | None:
     return 1 if parameter == "weight" else None  # what it reads
 
 
+def _stored_shapes(
+    ours: TransformerConfig, config: MarianConfig
+) -> Iterator[tuple[str, tuple[str, ...], Shape]]:
+    """Each of our parameters, the names under which it may be stored, and its shape there."""
+    for name, shape in parameter_shapes(replace(ours, positions="learned")):
+        yield name, *_stored_as(name, shape, config)
+
+
+def _stored_as(name: str, shape: Shape, config: MarianConfig) -> tuple[tuple[str, ...], Shape]:
+    """Return the names under which a parameter of ours may be stored, with its shape there."""
+    if name == "shared_embedding":
+        encoder = ("model.shared.weight", "model.encoder.embed_tokens.weight")
+        shared = () if config.separate else encoder
+        names = (*shared, "model.decoder.embed_tokens.weight", "lm_head.weight")
+        return names, (config.target_rows, shape[-1])
+    if name == "source_embedding":
+        return ("model.encoder.embed_tokens.weight",), (config.number("vocab_size"), shape[-1])
+    if name == "output_bias":
+        return ("final_logits_bias",), (1, config.target_rows)
+    if name.endswith("embedding.positions"):
+        return (f"model.{name.partition('.')[0]}.embed_positions.weight",), shape
+    return (marian_name(name),), shape
+
+
 def _reordered(name: str, tensor: Tensor) -> Tensor:
     """Reorder the axis of d_model of a tensor to our order."""
     axis = axis_of_d_model(name)
@@ -120,9 +170,8 @@ def _reordered(name: str, tensor: Tensor) -> Tensor:
 def _target_embedding(
     stored: Stored, config: MarianConfig, vocabularies: MarianVocabularies
 ) -> Tensor:
-    shape = config.target_rows, config.number("d_model")
-    shared = () if config.separate else ("model.shared.weight", "model.encoder.embed_tokens.weight")
-    table = stored.get(*shared, "model.decoder.embed_tokens.weight", "lm_head.weight", shape=shape)
+    names, shape = _stored_as("shared_embedding", (config.number("d_model"),), config)
+    table = stored.get(*names, shape=shape)
     if "lm_head.weight" in stored.names and not torch.equal(
         stored.get("lm_head.weight", shape=shape), table
     ):
@@ -142,11 +191,8 @@ def _target_embedding(
 
 
 def _output_bias(stored: Stored, config: MarianConfig, vocabularies: MarianVocabularies) -> Tensor:
-    rows = config.target_rows
-    if "final_logits_bias" in stored.names:
-        (bias,) = stored.get("final_logits_bias", shape=(1, rows))
-    else:
-        bias = torch.zeros(rows)
+    (name,), shape = _stored_as("output_bias", (), config)
+    bias = stored.get(name, shape=shape)[0] if name in stored.names else torch.zeros(shape[1])
     ours = vocabularies.target.in_our_order(bias, config.path).float()
     if vocabularies.target.numbers.get("<s>") != config.number("decoder_start_token_id"):
         ours[BOS] = _NEVER  # Marian begins with another piece, mostly `<pad>`, which is there, too

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from transformer.errors import InputError, quoted
 from transformer.traces.fields import Weights
-from transformer.traces.from_arrays import as_array
+from transformer.traces.from_arrays import as_array, shape_of
 
 Layers: TypeAlias = Sequence[Any]
 """Of each layer a tensor `[batch, head, query, key]`."""
@@ -90,7 +90,7 @@ def _shape(layer: Any, what: str) -> tuple[int, ...]:
     """That of a `[batch, head, query, key]`; raises InputError unless it is one."""
     if layer is None:
         raise InputError(NONE_THERE)
-    shape = tuple(getattr(layer, "shape", None) or as_array(layer, what).shape)
+    shape = shape_of(layer, what)
     if len(shape) != 4:
         raise InputError(
             f"The {what} has {len(shape)} axes, {[*shape]}, and not 4: give the attentions as the "

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from transformer import KINDS, Translator
 from transformer.analysis.corpus import faithfulness_report, head_report
-from transformer.analysis.corpus.corpus_roles import MEASURES, corpus_role
+from transformer.analysis.corpus.corpus_roles import corpus_role, measures_of
 from transformer.analysis.corpus.faithfulness import FRACTIONS
 from transformer.analysis.corpus.faithfulness_report import Curves, FaithfulnessReport, LensFigures
 from transformer.analysis.corpus.head_report import (
@@ -27,7 +27,6 @@ from transformer.analysis.heads.importance import IMPORTANCE
 from transformer.analysis.lenses import NAMES
 
 EXAMPLE = "My *brother* eats."
-OTHER_KINDS = {"aligns": ("cross",), "previous": KINDS[:2], "next": KINDS[:2], "itself": KINDS[:2]}
 
 
 def charts(app: AppTest) -> list[list[dict]]:
@@ -46,8 +45,7 @@ def made_figures(place: Head, **values: float) -> HeadFigures:
     """A head that does nothing much but what is given."""
     own = {
         name: near(0.1 if name != "offset" else -1.0)
-        for name in (*MEASURES, *IMPORTANCE)
-        if place.kind in OTHER_KINDS.get(name, KINDS)
+        for name in (*measures_of(place.kind), *IMPORTANCE)
     }
     own |= {name.replace("_", " "): near(value) for name, value in values.items()}
     offset = int(own["offset"].value)
@@ -64,7 +62,8 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
                      **{"loss without": draw.normal(), "positional": draw.random()})
         for place in all_heads(translator.model.config)
     )  # fmt: skip
-    curve = Curve(tuple(one.place for one in heads), (CurvePoint(0, near(30.0)),))
+    points = (CurvePoint(0, near(30.0)), CurvePoint(len(heads), near(0.0)))
+    curve = Curve(tuple(one.place for one in heads), points)
     weights = checksum_of_weights(translator.folder)
     return HeadReport(weights, 60, 2, 20, near(1.5), near(30.0), heads, {"gradient": curve})
 

@@ -20,10 +20,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import choice, in_url, meanwhile, texts
 from tests.viz.draw.message import decode
+from tests.viz.pages.roles.made_reports import made_figures
 from tests.viz.pages.roles.test_page import SENTENCE, roles_page
 from transformer import Translator
 from transformer.analysis.corpus import head_report
-from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadFigures, HeadReport
+from transformer.analysis.corpus.head_report import Curve, CurvePoint, HeadReport
 from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.effect import effect, patched
 from transformer.analysis.heads.head import Head, all_heads
@@ -283,7 +284,7 @@ def measured_folder(trained_folder: Path, translator: Translator, tmp_path: Path
         CurvePoint(len(order), figure),
     )
     sha = json.loads((folder / "MANIFEST.json").read_text())["sha256"]["model.safetensors"]
-    heads = tuple(HeadFigures(h, "", 0, {}, ()) for h in all_heads(translator.model.config))
+    heads = tuple(made_figures(place) for place in all_heads(translator.model.config))
     curves = {"gradient": Curve(order, points)}
     report = HeadReport(sha, 9, 0, 9, figure, figure, heads, curves)
     (folder / head_report.FILE).write_text(head_report.to_json(report))

@@ -1,0 +1,276 @@
+"""Every list of every file that is read, emptied, cut short and made longer.
+
+Each file is refused when it is read, or all that is drawn of it can be drawn.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.transformer import damaged
+from tests.transformer.checkpoints.marian import marian_folder
+from tests.viz.pages.roles.made_reports import faithfulness_of, head_report_of
+from tests.viz.planted_trace import planted
+from transformer import AttentionTrace, CheckpointError, Languages, Translator
+from transformer.analysis import alignment, alignment_settings
+from transformer.analysis.alignment_settings import read_alignment
+from transformer.analysis.corpus import faithfulness_report, head_report
+from transformer.analysis.corpus.faithfulness_report import CHANGES
+from transformer.analysis.heads.similar_heads import nearest_by_measures
+from transformer.checkpoints import domain
+from transformer.decoding.hypothesis import Hypothesis
+from transformer.kinds import KINDS
+from viz.notebook import explore
+from viz.pages.roles.corpus_roles import quantities, table, text
+from viz.pages.roles.corpus_roles.map import spoken_table
+from viz.pages.roles.faithful import text as faithful_text
+from viz.pages.roles.faithful.charts import erasing_chart, kinds_chart, largest
+from viz.pages.roles.removal import importance
+from viz.pages.roles.removal.charts import curve_chart
+from viz.pages.training import probes
+from viz.pages.training.forming_text import forming_said
+from viz.sentence_record import pack_sentence
+
+Draw = Callable[[], object]
+
+
+def changed(values: Any) -> Iterator[tuple[str, Any]]:
+    """Copies with one list, table or text changed, each with its place; of a list, the first."""
+    for place, keys in _places(values, ()):
+        for name in ("emptied", "shorter", "longer"):
+            whole = copy.deepcopy(values)
+            holder = whole
+            for key in keys[:-1]:
+                holder = holder[key]
+            found = holder[keys[-1]]
+            if isinstance(found, dict):
+                found = dict([*found.items()][:-1]) if name == "shorter" else {}
+            else:
+                found = {"emptied": found[:0], "shorter": found[:-1], "longer": found + found[-1:]}[
+                    name
+                ]
+            holder[keys[-1]] = found
+            yield f"{place} {name}", whole
+
+
+def _places(values: Any, keys: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    if isinstance(values, (dict, list, str)) and keys:
+        yield ".".join(map(str, keys)), keys
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from _places(value, (*keys, key))
+    elif isinstance(values, list):
+        for number, value in enumerate(values[:1]):
+            yield from _places(value, (*keys, number))
+
+
+def require_refused_or_drawn(read: Callable[[], Draw | None]) -> bool:
+    """Whether a file is refused by our error; what it is drawn with raises nothing otherwise."""
+    try:
+        draw = read()
+    except CheckpointError:
+        return True
+    if draw is not None:
+        draw()
+    return False
+
+
+def traces() -> dict[str, AttentionTrace]:
+    rows = np.full((2, 2, 3, 3), 1 / 3, np.float32)
+    pair = AttentionTrace.from_arrays(
+        encoder_self=[rows[0], rows[0, :1]],
+        cross=rows[:, :, :2],
+        source_tokens=["[CLS]", "fris", "##bee"],
+        target_tokens=["一", "二"],
+        languages=Languages("French", "", ("deu", "fra")),
+        second_start=1,
+    )
+    decoder = AttentionTrace.from_arrays(
+        decoder_self=rows, decoder_tokens=["a", "b", "c"], target_tokens=["b", "c", "d"]
+    )
+    return {"ours": planted(), "pair": pair, "decoder": decoder}
+
+
+def drawn(trace: AttentionTrace) -> tuple[object, ...]:
+    return explore(trace).page, pack_sentence(1, trace).blocks, trace.to_frame()
+
+
+def files_of(trace: AttentionTrace, path: Path) -> Iterator[str]:
+    """Write the trace with each of its lists and arrays changed in turn."""
+    trace.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    words = json.loads(str(arrays.pop("words")))
+    for place, other in changed(words):
+        np.savez(path, **arrays, words=np.array(json.dumps(other)))
+        yield place
+    for name, array in arrays.items():
+        for axis in range(array.ndim):
+            for change in (array.take([], axis), array[(slice(None),) * axis + (slice(1, None),)]):
+                np.savez(path, **{**arrays, name: change}, words=np.array(json.dumps(words)))
+                yield f"{name} {change.shape}"
+
+
+@pytest.mark.parametrize("name", traces())
+def test_a_trace(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.npz"
+
+    def read() -> Draw:
+        trace = AttentionTrace.load(path)
+        return lambda: drawn(trace)
+
+    refused = {place: require_refused_or_drawn(read) for place in files_of(traces()[name], path)}
+    assert refused["source_pieces emptied"] == (name != "decoder")
+    assert refused.get("read_pieces emptied", True) == (name != "pair")
+    assert not refused["source emptied"]
+
+
+def test_the_probes_of_a_run(tmp_path: Path) -> None:
+    path, whole = tmp_path / "step-2-sentence-1.npz", planted()
+
+    def read() -> Draw:
+        trace = probes.load(path)
+        return lambda: (drawn(trace), forming_said({1: whole, 2: trace}))
+
+    assert sum(require_refused_or_drawn(read) for _ in files_of(whole, path)) > 10
+
+
+@pytest.fixture
+def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(checkpoint_folder, tmp_path / "model"))
+
+
+def test_the_report_of_the_heads(folder: Path, translator: Translator) -> None:
+    config = translator.model.config
+    whole = json.loads(head_report.to_json(head_report_of(translator)))
+
+    def read() -> Draw:
+        report = head_report.read(folder, config)
+        assert report is not None
+
+        def draw() -> None:
+            for quantity in quantities.QUANTITIES:
+                cells = quantities.cells_of_report(report, quantity)
+                for kind in KINDS:
+                    assert spoken_table(cells[kind], kind, quantity)
+            for figures in (report.heads[0], report.heads[-1]):
+                assert text.role_said(figures)
+                assert text.sureness(figures, report.sentences)
+                assert text.importance_said(report, figures)
+                assert len(table.table(figures))
+                assert nearest_by_measures(report, figures.place, 5)
+            for curve in report.curves.values():
+                assert all(
+                    importance._said(report, curve, at) for at in range(len(curve.order) + 1)
+                )
+                assert curve_chart(curve, 0).data is not None
+
+        return draw
+
+    refused = {}
+    for place, other in changed(whole):
+        (folder / head_report.FILE).write_text(json.dumps(other))
+        refused[place] = require_refused_or_drawn(read)
+    for place in ("heads", "heads.0.measures", "curves.gradient.order", "curves.gradient.points"):
+        assert refused[f"{place} emptied"], place
+        assert refused[f"{place} shorter"], place
+    assert not refused["heads.0.examples emptied"]
+
+
+def test_the_report_of_the_lenses(folder: Path, translator: Translator) -> None:
+    whole = json.loads(faithfulness_report.to_json(faithfulness_of(translator)))
+
+    def read() -> Draw:
+        report = faithfulness_report.read(folder)
+        assert report is not None
+
+        def draw() -> None:
+            assert all(faithful_text.corpus_said(report))
+            assert faithful_text.measured_on(report)
+            curves = {name: one.curves.sufficiency for name, one in report.lenses.items()}
+            random = report.random.sufficiency
+            most = largest(random, *curves.values())
+            erasing_chart(curves, random, report.fractions, most, legend=True).to_dict()
+            for name in CHANGES:
+                changes = {kind: report.attention[kind][name] for kind in KINDS}
+                assert faithful_text.attention_said(changes, name)
+                kinds_chart(changes).to_dict()
+
+        return draw
+
+    refused = {}
+    for place, other in changed(whole):
+        (folder / faithfulness_report.FILE).write_text(json.dumps(other))
+        refused[place] = require_refused_or_drawn(read)
+    for place in ("fractions", "lenses", "random.sufficiency", "attention", "attention.cross"):
+        assert refused[f"{place} emptied"], place
+    assert not refused["lenses shorter"]
+
+
+def test_the_small_files_of_a_checkpoint(folder: Path, translator: Translator) -> None:
+    trace = translator.trace("The dog waits.")
+    config = translator.model.config
+    gold = alignment_settings.GoldFigures("links", 3, 9.5)
+    settings = replace(alignment_settings.fallback(config), gold=gold)
+    for name, values in (
+        (alignment_settings.FILE, json.loads(settings.to_json())),
+        (domain.FILE, {"made_for": "short sentences", "least_log_prob": -1.0}),
+    ):
+        for place, other in [*changed(values), *((n, {**values, n: []}) for n in values)]:
+            (folder / name).write_text(json.dumps(other))
+
+            def read() -> Draw:
+                loaded = Translator.load(folder)
+                stated = read_alignment(loaded)
+                return lambda: (
+                    stated.in_words(),
+                    alignment.align(loaded, trace, stated),
+                    loaded.domain and loaded.domain.notice(Hypothesis((1,), (-9.0,), -9.0)),
+                )
+
+            refused = require_refused_or_drawn(read)
+            assert refused or "longer" in place or "shorter" in place, (name, place)
+        (folder / name).unlink()
+
+
+def test_the_files_of_a_model(folder: Path) -> None:
+    def read() -> Draw:
+        loaded = Translator.load(folder)
+        return lambda: loaded.translate("A dog waits.", beam_size=1, max_length=4).text
+
+    for name in ("config.json", "MANIFEST.json"):
+        content = (folder / name).read_bytes()
+        for place, other in changed({"file": json.loads(content)}):
+            if name == "MANIFEST.json":
+                (folder / name).write_text(json.dumps(other["file"]))
+            else:
+                damaged.replace(folder, name, json.dumps(other["file"]).encode())
+            refused = require_refused_or_drawn(read)
+            assert refused or place == "file shorter", (name, place)
+        (folder / name).write_bytes(content)
+
+
+def test_the_files_of_a_marian_folder(tmp_path: Path) -> None:
+    folder = marian_folder.write(tmp_path / "opus-mt-en-fr", layers=1)
+
+    def read() -> Draw:
+        loaded = Translator.load(folder)
+        return lambda: loaded.translate("A dog waits.", beam_size=1, max_length=4).text
+
+    for name in ("config.json", "vocab.json", "tokenizer_config.json"):
+        content = (folder / name).read_bytes()
+        refused = {}
+        for place, other in changed({"file": json.loads(content)}):
+            (folder / name).write_text(json.dumps(other["file"]))
+            refused[place] = require_refused_or_drawn(read)
+        (folder / name).write_bytes(content)
+        assert refused["file emptied"] == (name != "tokenizer_config.json")

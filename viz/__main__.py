@@ -52,8 +52,8 @@ def _require_sense(options: argparse.Namespace) -> None:
     """Refuse options that say nothing together, or nothing at all."""
     if (options.text is None) == (options.lines is None):
         raise InputError("Give either a text or --lines FILE, and not both.")
-    of_lines = (options.targets, options.traces, options.threads)
-    if options.lines is None and any(one is not None for one in of_lines):
+    line_options = (options.targets, options.traces, options.threads)
+    if options.lines is None and any(option is not None for option in line_options):
         raise InputError("--targets, --traces and --threads go with --lines FILE.")
     if options.traces is None and options.trace_formats is not None:
         raise InputError("--trace-formats goes with --traces DIR.")
@@ -75,12 +75,12 @@ def _write(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> str:
     translator = Translator.load(options.checkpoint)
     if options.target is None:
-        found = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
-        trace, said = translator.trace_of(found), found.notices
+        translation = translator.translate(options.text, beam_size=options.beam or BEAM_SIZE)
+        trace, notices = translator.trace_of(translation), translation.notices
     else:
         trace = translator.trace(options.text, options.target)
-        said = warnings.given_warnings(translator, trace)
-    noted = replace(trace, notes=(*trace.notes, *said))
+        notices = warnings.given_warnings(translator, trace)
+    noted = replace(trace, notes=(*trace.notes, *notices))
     return report(
         lensed(options.lens, translator, noted),
         _explorer_options(options),
@@ -106,18 +106,18 @@ def _explorer_options(options: argparse.Namespace) -> ExplorerOptions:
 
 
 def _counted(text: str) -> int | None:
-    """A layer or a head as the screen counts it, from 1; None for the mean."""
+    """Parse a layer or a head as the screen counts it, from 1; None for the mean."""
     return None if text == MEAN else whole_number(1, 64)(text) - 1
 
 
 def _head(text: str) -> tuple[int, int]:
-    """A layer and a head from `3.5`, as the screen counts them."""
+    """Parse a layer and a head such as `3.5`, as the screen counts them."""
     layer, _, head = text.partition(".")
     return whole_number(1, 64)(layer) - 1, whole_number(1, 64)(head) - 1
 
 
 def _share(text: str) -> float:
-    """A weight, 0 to 1."""
+    """Parse a weight, 0 to 1."""
     try:
         value = float(text)
     except ValueError:

@@ -83,7 +83,7 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
 
 
 def _require_folder(out: Path) -> None:
-    """A page that cannot be written is refused before it is made.
+    """Refuse an output folder that is missing, before the page is made.
 
     Raises:
         InputError: if the folder of the page is missing.
@@ -93,7 +93,7 @@ def _require_folder(out: Path) -> None:
 
 
 def _require_heads(translator: Translator, options: ExplorerOptions) -> None:
-    """What is wrong with the options is no line's fault.
+    """Refuse heads that this model does not have, before any line is read.
 
     Raises:
         InputError: if there is no such head.
@@ -103,7 +103,7 @@ def _require_heads(translator: Translator, options: ExplorerOptions) -> None:
 
 @dataclass(frozen=True)
 class _Lines:
-    """How each line becomes what the page holds of it, on as many cores as there are threads."""
+    """Translation of each line into its record, on as many cores as there are threads."""
 
     translator: Translator
     options: ExplorerOptions
@@ -114,7 +114,7 @@ class _Lines:
     def results(
         self, pairs: Iterator[Pair], progress: Callable[[int], None]
     ) -> Iterator[tuple[int, Result[SentenceRecord]]]:
-        """Number and result of each line, in order."""
+        """Yield number and result of each line, in order."""
         first = 1
         while chunk := list(islice(pairs, CHUNK)):
             translate = self._forced if chunk[0][1] is not None else self._searched
@@ -124,7 +124,7 @@ class _Lines:
     def _searched(
         self, chunk: list[Pair], first: int, progress: Callable[[int], None]
     ) -> Iterator[Result[SentenceRecord]]:
-        search = LineSearch(self.translator, self.settings, self._found, self.threads, progress)
+        search = LineSearch(self.translator, self.settings, self._record, self.threads, progress)
         for results in search.results((text for text, _ in chunk), first):
             yield from results
 
@@ -143,13 +143,13 @@ class _Lines:
             finally:  # who stops is not kept waiting for the rest
                 pool.shutdown(cancel_futures=True)
 
-    def _found(self, line: Line, found: list[Hypothesis]) -> SentenceRecord:
-        best = Candidate.from_hypothesis(found[0], self.translator.target_tokenizer)
-        said = warnings.search_warnings(
-            self.translator, line.text, line.pieces, found[0], self.settings
+    def _record(self, line: Line, hypotheses: list[Hypothesis]) -> SentenceRecord:
+        best = Candidate.from_hypothesis(hypotheses[0], self.translator.target_tokenizer)
+        notices = warnings.search_warnings(
+            self.translator, line.text, line.pieces, hypotheses[0], self.settings
         )
-        translation = Translation(line.text, (best,), notices=said, seconds=0.0)
-        return self._packed(line.number, self.translator.trace_of(translation), said)
+        translation = Translation(line.text, (best,), notices=notices, seconds=0.0)
+        return self._packed(line.number, self.translator.trace_of(translation), notices)
 
     def _given(self, number: int, text: str, target: str | None) -> Result[SentenceRecord]:
         if self.translator.reader.is_blank(text):
@@ -160,8 +160,10 @@ class _Lines:
         except InputError as error:
             return InputError(f"Line {number:,}: {error}")
 
-    def _packed(self, number: int, trace: AttentionTrace, said: tuple[str, ...]) -> SentenceRecord:
-        noted = replace(trace, notes=(*trace.notes, *said))
+    def _packed(
+        self, number: int, trace: AttentionTrace, notices: tuple[str, ...]
+    ) -> SentenceRecord:
+        noted = replace(trace, notes=(*trace.notes, *notices))
         shown = lensed(self.options.lens, self.translator, noted)
         made = pack_sentence(
             number,
@@ -175,7 +177,7 @@ class _Lines:
 
 
 def _pairs(sources: str, targets: str | None, most_letters: int) -> Iterator[Pair]:
-    """The lines of one file, or those of two side by side.
+    """Yield the lines of one file, or pairs of lines of two files.
 
     Raises:
         InputError: if a file cannot be read, or one has more lines than the other.

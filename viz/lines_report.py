@@ -138,7 +138,7 @@ class LinesPage:
         made_by: str = "",
         left_out: Sequence[str] = (),
     ) -> str:
-        """The whole page.
+        """Return the whole page.
 
         Args:
             title: its heading; it says what is seen, and through which lens, unless given.
@@ -155,7 +155,7 @@ class LinesPage:
             title=escape(_heading(self.options) if title is None else title),
             css=page_style(theme, "lines_report.css"),
             about=escape(self._about(made_by)),
-            notes=_list(self._said()) + _list(left_out),
+            notes=_list(self._note_lines()) + _list(left_out),
             lines=self._lines(made_by),
             blocks="".join(_BLOCK.format(*block) for block in self._blocks.items()),
             script=_script(),
@@ -169,7 +169,7 @@ class LinesPage:
             *([f"{made_by}."] if made_by else []),
         ]
         heads = {
-            kind: [one for one in summary.heads() if layers is None or one.place.layer in layers]
+            kind: [head for head in summary.heads() if layers is None or head.place.layer in layers]
             for kind, summary in self._summaries.items()
         }
         return encode_lines(
@@ -182,20 +182,22 @@ class LinesPage:
         )
 
     def _about(self, made_by: str) -> str:
-        said = [f"{counted(len(self), 'sentence')}."]
+        parts = [f"{counted(len(self), 'sentence')}."]
         if made_by:
-            said.append(f"Made by {made_by}, on {date.today().isoformat()}.")
-        one = "head" if tells_heads(self.options.lens) else f"layer, {ALL_HEADS} together"
-        said.append(
-            f"The summary shows each {one} over all of them; below it is one sentence, with its "
+            parts.append(f"Made by {made_by}, on {date.today().isoformat()}.")
+        unit = "head" if tells_heads(self.options.lens) else f"layer, {ALL_HEADS} together"
+        parts.append(
+            f"The summary shows each {unit} over all of them; below it is one sentence, with its "
             "number in the page's address."
         )
         if self.options.lens != "weights":
-            said.append(f"The lens is {LENS_NAMES[self.options.lens]}, not the weights themselves.")
-        return " ".join(said)
+            parts.append(
+                f"The lens is {LENS_NAMES[self.options.lens]}, not the weights themselves."
+            )
+        return " ".join(parts)
 
-    def _said(self) -> list[str]:
-        """The notes of the traces, each once, with the sentences that have it."""
+    def _note_lines(self) -> list[str]:
+        """Return the notes of the traces, each once, with the sentences that have it."""
         return [f"{_numbers(numbers)}: {note}" for note, numbers in self._notes.items()]
 
 
@@ -207,7 +209,7 @@ def lines_report(
     theme: PageTheme = "auto",
     origin: Origin | None = None,
 ) -> str:
-    """A self-contained page: a summary over all traces, a list of them, and one of them open.
+    """Make a self-contained page: a summary over all traces, their list, and one of them open.
 
     Traces are read one after another, and none is kept: an iterator of thousands is fine, as far
     as the page stays within `MOST_BYTES`.
@@ -233,20 +235,20 @@ def lines_report(
 
 
 def _heading(options: ExplorerOptions) -> str:
-    one = "head" if tells_heads(options.lens) else "layer"
+    unit = "head" if tells_heads(options.lens) else "layer"
     if options.lens == "weights":
         return "Where each head looks, over many sentences"
-    return f"Each {one} over many sentences, seen through {LENS_NAMES[options.lens]}"
+    return f"Each {unit} over many sentences, seen through {LENS_NAMES[options.lens]}"
 
 
 def _list(sentences: Sequence[str]) -> str:
-    """A list of sentences that were brought, escaped; nothing where there is none."""
+    """Format a list of sentences, escaped; empty if there are none."""
     if not sentences:
         return ""
     shown = [*sentences[:MOST_SAID]]
     if more := len(sentences) - len(shown):
         shown.append(f"… and {more:,} more.")
-    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in shown)}</ul>\n"
+    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in shown)}</ul>\n"
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -147,8 +147,8 @@ def _triple(selected: object) -> tuple[Any, Any, Any]:
 
 def _over(given: Any) -> tuple[tuple[Any, Any], ...]:
     pairs = _several(given, "over") or ()
-    for one in pairs:
-        if not isinstance(one, list | tuple) or len(one) != 2:
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise InputError(
                 f"over={quoted(given)} is no list of heads: give layer and head of each, such as "
                 f"[(0, 1)]."
@@ -175,7 +175,7 @@ def _through(lens: AnyLens, translator: Translator | None, trace: AttentionTrace
 
 
 def show_chart(spec: dict[str, Any], **_options: Any) -> dict[str, str]:
-    """An Altair renderer: the chart in a frame of its own, with Vega's scripts in it.
+    """Render an Altair chart in a frame of its own, with Vega's scripts in it.
 
     Args:
         spec: of Vega-Lite.

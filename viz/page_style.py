@@ -31,7 +31,7 @@ def require_theme(theme: PageTheme) -> None:
 
 
 def page_style(theme: PageTheme, own: str) -> str:
-    """The style sheet of a page, as text of a `<style>`.
+    """Return the style sheet of a page, as text of a `<style>`.
 
     Args:
         theme: auto follows the page around it in a notebook, else the reader's system.

@@ -55,7 +55,7 @@ def report(
     origin: Origin | None = None,
     link: str = "",
 ) -> str:
-    """A self-contained page: the texts, every head, and one map open.
+    """Make a self-contained page: the texts, every head, and one map open.
 
     The weights are in the page as they are, in float32, up to 64 MiB of them (`EXACT_BYTES` of
     `viz.draw.packed_heads`), and beyond in steps of 16 bits, which the page then says. Heads that
@@ -92,10 +92,10 @@ def report(
 
 
 def _texts(trace: AttentionTrace) -> str:
-    """What was read and written, with the languages where they are known."""
+    """Format the source and the translation, with their languages where known."""
     lines = [
-        f'<dt>{escape(one.name)}</dt><dd dir="auto" lang="{one.code}">{escape(one.text)}</dd>'
-        for one in named_texts(trace)
+        f'<dt>{escape(text.name)}</dt><dd dir="auto" lang="{text.code}">{escape(text.text)}</dd>'
+        for text in named_texts(trace)
     ]
     return f"<dl>{''.join(lines)}</dl>\n" if lines else ""
 
@@ -104,28 +104,28 @@ def _heading(options: ExplorerOptions) -> str:
     """Only weights say where a head looks."""
     if options.lens == "weights":
         return "Where each head looks"
-    one = "head" if tells_heads(options.lens) else "layer"
-    return f"Each {one}, seen through {LENS_NAMES[options.lens]}"
+    unit = "head" if tells_heads(options.lens) else "layer"
+    return f"Each {unit}, seen through {LENS_NAMES[options.lens]}"
 
 
 def _about(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None, link: str
 ) -> str:
     """Log P, model, date, lens and address in sentences, escaped."""
-    said = []
+    lines = []
     if pieces := len(trace.log_probs):
         log_p = format_number(float(trace.log_probs.sum()))
         name = "text" if is_alone(trace) else trace.languages.name("target")
         count = counted(pieces, "piece")
-        said.append(f"log p of the {name} is {log_p}, {count}.")
+        lines.append(f"log p of the {name} is {log_p}, {count}.")
     if origin is not None:
-        said.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
-    one = "head" if tells_heads(options.lens) else "layer, all heads together"
-    said.append(f"Each small map is one {one}; open one with a click or with Enter.")
+        lines.append(f"Made by {origin.made_by}, on {date.today().isoformat()}.")
+    unit = "head" if tells_heads(options.lens) else "layer, all heads together"
+    lines.append(f"Each small map is one {unit}; open one with a click or with Enter.")
     if options.lens != "weights":
-        said.append(f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves.")
+        lines.append(f"The lens is {LENS_NAMES[options.lens]}, not the weights themselves.")
     way = f'<br><a href="{escape(link)}">The same in the app</a>' if link else ""
-    return escape(" ".join(said)) + way
+    return escape(" ".join(lines)) + way
 
 
 @cache

@@ -42,7 +42,7 @@ class SentenceRecord:
 
     @property
     def bytes(self) -> int:
-        """Of its blocks."""
+        """Size of its blocks."""
         return sum(map(len, self.blocks.values()))
 
 
@@ -82,7 +82,7 @@ def pack_sentence(
 
 
 def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
-    """That of an encoder or a decoder alone has neither side nor name."""
+    """Return the named sides; an encoder or a decoder alone has neither side nor name."""
     names = [trace.languages.name(side) for side in ("source", "target")]
     return tuple(
         Side("Text" if is_alone(trace) else capitalised(name), code_of_name(name)) for name in names
@@ -90,6 +90,6 @@ def _sides(trace: AttentionTrace) -> tuple[Side, ...]:
 
 
 def _measured_heads(trace: AttentionTrace, kind: Kind, options: ExplorerOptions) -> SentenceHeads:
-    """Of all that a head looks at, shown or not, as a head is named in the grid."""
+    """Measure all heads of a kind, shown or not, by the tokens that the grid names."""
     heads = heads_of_kind(trace, kind, words=options.words, special=True, lens=options.lens)
     return measure_heads(heads.whole, kind)

@@ -21,7 +21,7 @@ DEFAULT_FORMATS = ("npz", "csv")
 
 @dataclass(frozen=True)
 class TraceFiles:
-    """Where and how traces are written: `line-0007.npz`, `line-0007.csv`.
+    """Folder and formats in which traces are written: `line-0007.npz`, `line-0007.csv`.
 
     Args:
         folder: made when the first trace is written, unless it is there; what else is in it stays.
@@ -53,15 +53,15 @@ class TraceFiles:
 
 
 def name_lens(trace: AttentionTrace, lens: AnyLens) -> AttentionTrace:
-    """The same trace with a note that names its lens, unless that shows the weights themselves."""
+    """Return the trace with a note that names its lens, unless it shows the weights themselves."""
     if lens == "weights":
         return trace
-    said = f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves."
-    return replace(trace, notes=(*trace.notes, said))
+    note = f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves."
+    return replace(trace, notes=(*trace.notes, note))
 
 
 def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:
-    """The rows of `to_frame` with the lens, and with heads where it tells them apart."""
+    """Return the rows of `to_frame` for a lens, with heads where it has them."""
     frame = trace.to_frame().rename(columns={"weight": amount(lens)})
     if not tells_heads(lens):
         frame = frame.drop(columns="head")
@@ -70,7 +70,7 @@ def lens_frame(trace: AttentionTrace, lens: AnyLens) -> pd.DataFrame:
 
 
 def _rows(frame: pd.DataFrame, ending: str) -> bytes:
-    """A frame as CSV or Parquet."""
+    """Write a frame as CSV or Parquet."""
     written = io.BytesIO()
     if ending == "csv":
         # a token with half a letter stops no file

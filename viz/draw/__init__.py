@@ -1,4 +1,4 @@
-"""What the browser draws, without Streamlit: one encoder for each component, and what they share.
+"""Encoders of everything that the browser draws, without Streamlit: one for each component.
 
 `wire` says in which form data travel; `js/` holds the renderers, which know nothing of Streamlit,
 so a notebook or a saved page uses them as they are. `viz.app.chrome.mounts` puts them on the

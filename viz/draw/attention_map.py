@@ -106,7 +106,7 @@ def encode_map(
 
 
 def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int]]:
-    """The squares of one row that this names; none where it is anything else.
+    """Return the squares of the one row that a message names; none if it is malformed.
 
     What a browser sends can be anything. Squares that were pressed on another map are none, too:
     the browser names the map, since another one may be there before the press is heard.
@@ -126,10 +126,10 @@ def squares_of(value: object, title: str, labels: Labels) -> list[tuple[int, int
     }
     if not isinstance(value, Mapping) or any(value.get(name) != shown[name] for name in shown):
         return []
-    return _of_one_row(value.get("squares"), labels)
+    return _squares_of_row(value.get("squares"), labels)
 
 
-def _of_one_row(squares: object, labels: Labels) -> list[tuple[int, int]]:
+def _squares_of_row(squares: object, labels: Labels) -> list[tuple[int, int]]:
     """Squares of one row of the map; none where these are anything else."""
     queries, keys = (range(len(tokens)) for tokens in labels)
     if not isinstance(squares, list | tuple) or len(squares) > len(keys):

@@ -59,7 +59,7 @@ def encode_tree(
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """The tree of one sentence.
+    """Encode the search tree of one sentence.
 
     Args:
         nodes: a parent stands before its children.
@@ -121,7 +121,7 @@ def _check(place: int, node: DrawnNode, nodes: Sequence[DrawnNode]) -> None:
 
 
 def node_of(value: object, nodes: Sequence[DrawnNode]) -> int | None:
-    """The node that was clicked, or None: what a browser sends can be anything.
+    """Return the clicked node; None if the message is malformed.
 
     A click in the tree of another search is None, too: the browser names the whole prefix.
     """

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 
 def block_size(count: int, most: int) -> int:
-    """How many neighbours share a cell, so that there are at most so many cells."""
+    """Return the number of neighbours that share a cell, so that there are at most `most` cells."""
     return math.ceil(count / most)
 
 
 def block_means(values: NDArray, sizes: tuple[int, int]) -> NDArray[np.float32]:
-    """The mean of each block of the last two axes; the last block may be smaller.
+    """Compute the mean of each block of the last two axes; the last block may be smaller.
 
     Args:
         values: `[..., row, column]`.

@@ -1,4 +1,4 @@
-"""What a saved picture, a download and a report say of themselves: a file outlives its page."""
+"""Captions of saved pictures, downloads and reports: a file outlives its page."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Origin:
 
     @classmethod
     def from_translator(cls, translator: Translator, source: str, target: str) -> Origin:
-        """What was made by a translator."""
+        """Describe the model and the sentence pair of a translator."""
         return cls(source, target, model_name(translator), translator.checksum)
 
-    def caption(self, *what: str) -> list[str]:
+    def caption(self, *part: str) -> list[str]:
         """Sentences to stand under a picture.
 
         Args:
             what: which part of the model it shows, such as `head_caption` says it.
         """
-        return [self.pair, *what, f"{self.made_by}."]
+        return [self.pair, *part, f"{self.made_by}."]
 
     @property
     def pair(self) -> str:
@@ -62,14 +62,14 @@ class Origin:
         checksum = f", SHA-256 {self.checksum[:_DIGITS]}…" if self.checksum else ""
         return f"Headlight {_version()}, model {self.model}{checksum}"
 
-    def file_name(self, what: str, ending: str) -> str:
+    def file_name(self, part: str, ending: str) -> str:
         """`headlight-l3-h5-cross-two-black-dogs-bundled.csv`, of letters and digits alone."""
-        parts = ["headlight", _slug(what), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
+        parts = ["headlight", _slug(part), _slug(self.source)[:_SLUG].strip("-"), _slug(self.model)]
         return "-".join(part for part in parts if part) + f".{ending}"
 
 
 def model_name(translator: Translator) -> str:
-    """What the screen calls a checkpoint: the last part of its folder, or `bundled`."""
+    """Return the name of a checkpoint on screen: the last part of its folder, or `bundled`."""
     folder = translator.folder.resolve()
     return "bundled" if folder == BUNDLED.resolve() else folder.name
 

@@ -49,7 +49,7 @@ _LEVEL = 6  # of gzip; 9 takes three times as long for a hundredth
 
 @dataclass(frozen=True)
 class EncodedPage:
-    """What a page carries.
+    """Contents of a page: the message and, for large traces, each head apart.
 
     Args:
         message: what is unpacked at once, gzip in base64.
@@ -66,7 +66,7 @@ class EncodedPage:
 def encode_explorer(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
 ) -> str:
-    """What `js/explorer` draws, gzip in base64: no character of it can close a tag.
+    """Encode the message of `js/explorer`, gzip in base64: no character of it can close a tag.
 
     It holds the grid's bytes as an array, and for each kind those of one map and of its ribbons,
     from which the browser takes labels and colours, and the weights of all heads,
@@ -81,7 +81,7 @@ def encode_explorer(
 def encode_page(
     trace: AttentionTrace, options: ExplorerOptions, origin: Origin | None = None
 ) -> EncodedPage:
-    """The same for a page of its own, on which the heads of a larger trace lie apart.
+    """Encode the message of a page of its own, on which the heads of a larger trace lie apart.
 
     Raises:
         InputError: likewise, or if the page would be larger than a browser reads.
@@ -116,18 +116,18 @@ class _Explorer:
             self.cropped = {k: crop_to_step(heads, options.step) for k, heads in self.heads.items()}
 
     def message_with_weights(self) -> str:
-        """The message with all weights in it."""
+        """Return the message with all weights."""
         weights = {f"{kind}.weights": heads.axes.weights for kind, heads in self.cropped.items()}
         return self.message(weights, Packing())
 
     def with_heads_apart(self) -> EncodedPage:
-        """The message without weights, and those of each head that can be opened."""
+        """Return the message without weights, and those of each head that can be opened."""
         places = dict.fromkeys(self.openable_heads())
         weights = [self.cropped[kind].axes.weights[n, head] for kind, n, head in places]
         packing = packing_of(weights)
         names = (".".join(map(str, place)) for place in places)
         packed = dict(zip(names, packing.texts(weights), strict=True))
-        note = rounding_note(packing, sum(one.nbytes for one in weights))
+        note = rounding_note(packing, sum(array.nbytes for array in weights))
         return EncodedPage(self.message({}, packing), packed, note)
 
     def openable_heads(self) -> Iterator[Head]:
@@ -137,10 +137,10 @@ class _Explorer:
         if layer >= 0 and head >= 0:  # a mean travels by itself
             yield Head(kind, layer, head)
         yield from (Head(kind, *over) for over in options.over)
-        for one in self.shown.kinds:
-            counts = self.heads[one].counts
+        for kind in self.shown.kinds:
+            counts = self.heads[kind].counts
             for n in self.shown.layers:
-                yield from (Head(one, n, h) for h in range(counts[n] if n < len(counts) else 0))
+                yield from (Head(kind, n, h) for h in range(counts[n] if n < len(counts) else 0))
 
     def message(self, weights: Mapping[str, NDArray], packing: Packing) -> str:
         """Grid, labels, colours and the given weights."""
@@ -149,7 +149,7 @@ class _Explorer:
         compared = self.compared(first)
         arrays: dict[str, NDArray] = {"grid": _as_array(self.grid())}
         for heads in self.cropped.values():
-            arrays |= self.of_kind(heads)
+            arrays |= self.kind_arrays(heads)
         pairs, grids = self.pairs()
         arrays |= grids
         arrays |= {f"compared.{n}": _as_array(content) for n, content in enumerate(compared)}
@@ -188,7 +188,7 @@ class _Explorer:
         )
 
     def pairs(self) -> tuple[list[dict[str, Any]], dict[str, NDArray]]:
-        """The parts of a pair of texts, and the grid's bytes of each."""
+        """Return the parts of a pair of texts, and the grid's bytes of each."""
         heads = self.heads.get("encoder_self")
         if heads is None or "encoder_self" not in self.shown.kinds:
             return [], {}
@@ -200,11 +200,11 @@ class _Explorer:
             grids[f"pair.{number}"] = _as_array(encode_grid([cropped], largest=LARGEST // 2))
         return described, grids
 
-    def of_kind(self, heads: Heads) -> dict[str, NDArray]:
-        """A map and its ribbons without weights, which have the labels of all heads."""
+    def kind_arrays(self, heads: Heads) -> dict[str, NDArray]:
+        """Return a map and its ribbons without weights, with the labels of all heads."""
         trace, options, origin, kind = self.trace, self.options, self.origin, heads.kind
-        what = f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}"
-        caption = () if origin is None else origin.caption(what)
+        title = f"{KIND_TITLES[kind]}, {lens_caption(options.lens)}"
+        caption = () if origin is None else origin.caption(title)
         labels = heads.axes.labels
         blank = np.zeros((len(labels.queries), len(labels.keys)), dtype=np.float32)
         a_map = encode_map(
@@ -236,7 +236,7 @@ class _Explorer:
         return {f"{kind}.map": _as_array(a_map), f"{kind}.ribbons": _as_array(ribbons)}
 
     def compared(self, first: OpenMap) -> list[bytes]:
-        """The second map, and the difference where both are of the same tokens."""
+        """Return the second map, and the difference where both have the same tokens."""
         options, kind = self.options, self.shown.kind
         if options.compared is None:
             return []
@@ -277,7 +277,7 @@ class _Explorer:
         return maps
 
     def caption_of_both(self, second: Sequence[str]) -> list[str]:
-        """What the open map and a second one were made from; nothing where that is not told."""
+        """Return the captions of the open map and of a second one; empty without an origin."""
         if (origin := self.origin) is None:
             return []
         options = self.options
@@ -285,7 +285,7 @@ class _Explorer:
         return ["First:", *origin.caption(own), "Second:", *second]
 
     def words_of(self, kind: Kind) -> _Words:
-        """What the words on the axes depend on."""
+        """Return the texts that depend on the words of the axes."""
         return {
             "languages": self.trace.languages,
             "alone": is_alone(self.trace),

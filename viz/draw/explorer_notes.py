@@ -1,4 +1,4 @@
-"""What the explorer says under its pictures, and its page above them."""
+"""Notes under the pictures of the explorer, and the heading of its page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.draw.ribbons import FAINTEST
 
 
 def map_note(heads: Heads, trace: AttentionTrace, *, special: bool) -> str:
-    """The sentence under a map that says what a row is; it claims no sum that is not there."""
+    """Return the note under a map that says what a row is; it claims no sum that is not there."""
     if heads.lens != "weights":
         return row_note(heads.lens, heads.kind, special=special)
     if special and not _sums_to_one(heads, trace):
@@ -31,7 +31,7 @@ def _sums_to_one(heads: Heads, trace: AttentionTrace) -> bool:
 
 
 def ribbon_note(packing: Packing, threshold: float) -> str | None:
-    """The sentence under the ribbons where their numbers are rounded, else None."""
+    """Return the note under ribbons with rounded numbers, else None."""
     if packing.exact:
         return None
     drawn_from = max(threshold, FAINTEST)
@@ -43,7 +43,7 @@ def _step(packing: Packing) -> str:
 
 
 def rounding_note(packing: Packing, exact_bytes: int) -> str | None:
-    """The sentence on a page whose weights are rounded, else None.
+    """Return the note on a page with rounded weights, else None.
 
     Args:
         packing: how the heads are written.
@@ -66,7 +66,7 @@ class NamedText(NamedTuple):
 
 
 def named_texts(trace: AttentionTrace) -> list[NamedText]:
-    """The texts of a trace; that of an encoder or a decoder alone has neither side nor name."""
+    """List the texts of a trace; an encoder or a decoder alone has neither side nor name."""
     languages = trace.languages
     texts: dict[Side, str] = {"source": trace.source, "target": trace.target}
     alone = is_alone(trace)
@@ -82,5 +82,5 @@ def named_texts(trace: AttentionTrace) -> list[NamedText]:
 
 
 def is_alone(trace: AttentionTrace) -> bool:
-    """Whether there is but one sentence, as in an encoder or a decoder by itself."""
+    """Return whether there is only one sentence, as in an encoder or a decoder alone."""
     return trace.kinds in (("encoder_self",), ("decoder_self",))

@@ -1,4 +1,4 @@
-"""What is shown of a trace, and what of that is there."""
+"""Options of the explorer, and the parts of a trace that they show."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SecondMap(NamedTuple):
 
 @dataclass(frozen=True)
 class ExplorerOptions:
-    """What is shown of a trace: the choices of the Heads page; layers and heads count from 0.
+    """Choices of the Heads page for one trace; layers and heads count from 0.
 
     Args:
         kind: of the map that is open first; cross-attention, or what is there, unless given.
@@ -67,7 +67,7 @@ class ExplorerOptions:
 
 
 class ShownParts(NamedTuple):
-    """What the options leave to the trace: the kinds and layers of the grid, and the open kind."""
+    """Parts that the options leave open: kinds and layers of the grid, and the open kind."""
 
     kind: Kind
     kinds: tuple[Kind, ...]
@@ -75,7 +75,7 @@ class ShownParts(NamedTuple):
 
 
 def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
-    """The kinds and layers of a trace that the options show.
+    """Return the kinds and layers of a trace that the options show.
 
     Raises:
         InputError: if a kind, layer or head is asked for that is not there.
@@ -85,9 +85,9 @@ def shown_parts(options: ExplorerOptions, trace: AttentionTrace) -> ShownParts:
         raise InputError(f"There is no kind of attention to show: choose of {_listed(trace)}.")
     default: Kind = "cross" if "cross" in [*kinds] else kinds[0]
     kind = default if options.kind is None else options.kind
-    for one in (kind, *kinds):
-        _require_kind(one, trace)
-    most = max(len(trace.head_count(one)) for one in {kind, *kinds})
+    for shown in (kind, *kinds):
+        _require_kind(shown, trace)
+    most = max(len(trace.head_count(shown)) for shown in {kind, *kinds})
     layers = tuple(range(most)) if options.layers is None else options.layers
     for layer in layers:
         if not _is_below(layer, most):
@@ -107,7 +107,7 @@ def _require_kind(kind: Kind, trace: AttentionTrace) -> None:
         raise InputError(
             f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(trace.kinds)}."
         )
-    there = " and ".join(KIND_TITLES[one] for one in trace.kinds)
+    there = " and ".join(KIND_TITLES[name] for name in trace.kinds)
     raise InputError(f"There is no {KIND_TITLES[kind]} in this trace: it has {there}.")
 
 
@@ -127,7 +127,7 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
             f"{MOST_HEADS}, so name {MOST_HEADS - 1} at most."
         )
     over: list[tuple[Any, Any]] = [*options.over]  # of a notebook, it may be anything
-    if any(None in one for one in over):
+    if any(None in head for head in over):
         raise InputError("A mean cannot lie over the open head: name a layer and a head.")
     asked = [(options.layer, options.head), *over]
     for layer, head in asked:
@@ -143,12 +143,12 @@ def _require_heads(options: ExplorerOptions, kind: Kind, counts: tuple[int, ...]
 
 
 def _is_below(value: object, count: int) -> bool:
-    """Whether this is a number from 0 that is less; a notebook may hand over anything."""
+    """Return whether a value is a whole number from 0 below `count`; a notebook passes anything."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
 def _counted(value: object) -> str:
-    """A layer or head as the screen counts it."""
+    """Format a layer or head as the screen counts it."""
     if value is None:
         return "1"
     return str(value + 1) if isinstance(value, int) else quoted(value)

@@ -1,4 +1,4 @@
-"""What a browser sends when one alternative is to take the place of a written piece."""
+"""Choice of an alternative in place of a written piece, as the browser sends it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def forced_of(
     written: Sequence[str],
     others: Sequence[Sequence[str]],
 ) -> tuple[int, int] | None:
-    """A place and the number of its alternative, both from 0, if they lead to this prefix.
+    """Return a place and the number of its alternative, from 0, if they lead to this prefix.
 
     Args:
         step: what may be the place.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def format_number(number: float, digits: int = 2, *, sign: bool = False) -> str:
-    """A number with a true minus sign, as wide as a plus; with `sign` the plus is shown, too.
+    """Format a number with a true minus sign, as wide as a plus; `sign` shows the plus, too.
 
     What rounds to 0 has no sign.
     """
@@ -31,5 +31,5 @@ def counted(number: int, thing: str) -> str:
 
 
 def listing(names: Sequence[str]) -> str:
-    """“a, b and c”; of one name that name, and "" of none."""
+    """Join names as “a, b and c”; "" if there are none."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

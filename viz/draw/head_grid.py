@@ -53,7 +53,7 @@ class GridPart:
     amount: str = "weight"
 
     def heads_of(self, layer: int) -> int:
-        """How many heads a layer has."""
+        """Return the number of heads of a layer."""
         return self.counts[layer] if self.counts else self.weights.shape[1]
 
 
@@ -109,7 +109,7 @@ def encode_grid(
         "crossed": list(crossed),
         "switches": switches,
         "step": step,
-        "parts": [said for said, _ in packed],
+        "parts": [header for header, _ in packed],
     }
     arrays: dict[str, NDArray] = {}
     for part, (_, levels) in zip(parts, packed, strict=True):
@@ -120,7 +120,7 @@ def encode_grid(
 
 
 def encode_selection(key: str, head: Head) -> bytes:
-    """Which head the grid of this key outlines.
+    """Encode the head that the grid of this key outlines.
 
     It travels apart from the grid: what has not changed is not sent again, and a grid is megabytes.
     """
@@ -130,7 +130,7 @@ def encode_selection(key: str, head: Head) -> bytes:
 def _pack(
     part: GridPart, step: int | None, largest: int
 ) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """The part's header, and its levels as `[layer, head, row, column]` of blocks."""
+    """Return the part's header, and its levels as `[layer, head, row, column]` of blocks."""
     check(part.weights, part.labels, dimensions=4)
     layers, heads, queries, keys = part.weights.shape
     roles = part.roles or [[""] * heads] * layers
@@ -174,7 +174,7 @@ def _pack(
 
 
 def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
-    """The largest weight of each block: a mean would hide the one hot cell of a clear head."""
+    """Return the largest weight of each block: a mean would hide the peak of a clear head."""
     for axis, count in zip((2, 3), block, strict=True):
         if count > 1:
             length = weights.shape[axis]
@@ -189,7 +189,7 @@ def _largest(weights: NDArray, block: tuple[int, int]) -> NDArray:
 
 
 def _every(array: NDArray, axis: int, first: int, step: int, count: int | None = None) -> NDArray:
-    """A view of each `step`th along an axis."""
+    """Return a view of every `step`th element along an axis."""
     cut: list[slice] = [slice(None)] * array.ndim
     cut[axis] = slice(first, None if count is None else first + step * count, step)
     view: NDArray = array[tuple(cut)]
@@ -209,14 +209,14 @@ def _strongest(weights: NDArray) -> list[list[tuple[int, int, float]]]:
 
 
 def _figure(value: float) -> str:
-    """A measure in three figures; "" where there is none."""
+    """Format a measure with three figures; "" if it is missing."""
     if not math.isfinite(value):
         return ""
     return format_number(value, 2 if abs(value) < 10 else 1)
 
 
 def head_of(value: object, shapes: Mapping[Kind, tuple[int, ...]]) -> Head | None:
-    """The head that this is, or None: what a browser sends can be anything.
+    """Return the clicked head; None if the message is malformed.
 
     Args:
         value: what may be one.

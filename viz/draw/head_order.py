@@ -19,7 +19,7 @@ _DESCENDING = frozenset({"confidence"})
 
 
 def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> list[Head] | None:
-    """The heads in one row after another; None where they stand by layer, all of them.
+    """Order the heads row by row; None if they all stand by layer.
 
     Args:
         parts: with the values by which they are sorted, where they are.
@@ -40,5 +40,5 @@ def head_order(parts: Sequence[GridPart], layers: Sequence[int], sort: str) -> l
         for head in range(part.heads_of(layer))
     ]
     # sorted() is stable: equal values stay in the order of kinds and layers
-    heads_at.sort(key=lambda one: one[0], reverse=sort in _DESCENDING)
+    heads_at.sort(key=lambda item: item[0], reverse=sort in _DESCENDING)
     return [head for _, head in heads_at]

@@ -93,7 +93,7 @@ def encode_inside(
         "head": head,
         "factor": factor,
         "step": step,
-        "steps": [asdict(one) for one in steps],
+        "steps": [asdict(step) for step in steps],
         "ends": _ends(arrays),
     }
     colors = {"light": difference_table("light"), "dark": difference_table("dark")}
@@ -101,7 +101,7 @@ def encode_inside(
 
 
 def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
-    """The size from which on the colour stays, of each array in colours."""
+    """Return the value at the end of the colour scale of each coloured array."""
     ends: dict[str, float] = {}
     for names in _SCALES:
         sizes = [largest_colour(arrays[name]) for name in names if arrays[name].any()]
@@ -110,7 +110,7 @@ def _ends(arrays: Mapping[str, NDArray]) -> dict[str, float]:
 
 
 def step_of(value: object, count: int) -> int | None:
-    """The step that this is, or None: what a browser sends can be anything.
+    """Return the clicked step; None if the message is malformed.
 
     Args:
         value: what may be one.

@@ -1,4 +1,4 @@
-"""What the screen calls kinds, heads, axes and pieces."""
+"""Labels of kinds, heads, axes and pieces on the screen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPECIAL_TOKENS = frozenset({*SPECIAL.values(), "<unk>"})
 
 
 class AxisTitles(NamedTuple):
-    """What the rows of a map are and what its columns are, in words."""
+    """Titles of the rows and of the columns of a map."""
 
     rows: str
     columns: str
@@ -35,7 +35,7 @@ class AxisTitles(NamedTuple):
 def axis_titles(
     kind: Kind, languages: Languages, *, by_read: bool = False, alone: bool = False
 ) -> AxisTitles:
-    """What the axes of a map hold.
+    """Return the titles of the axes of a map.
 
     Args:
         languages: of the two sentences, which are source and target where they have no names.
@@ -64,12 +64,12 @@ def head_title(kind: Kind, layer: int | None, head: int | None) -> str:
 
 
 def quoted(token: str) -> str:
-    """A token in quotation marks, kept apart from the direction of the text around it."""
+    """Quote a token, isolated from the direction of the text around it."""
     return f"“\u2068{token}\u2069”"
 
 
 def decoder_rows(reads: Sequence[str], writes: Sequence[str]) -> list[str]:
-    """What each row of the decoder does: `reads “Hunde” and writes “rennen”`."""
+    """Describe each row of the decoder: `reads “Hunde” and writes “rennen”`."""
     # both at once, so that a piece is marked alike on each side
     texts = [quoted(token) for token in display_tokens([*reads, *writes])]
     pairs = zip(texts[: len(reads)], texts[len(reads) :], strict=True)
@@ -82,7 +82,7 @@ def row_names(
     reads: Sequence[str] | None = None,
     writes: Sequence[str] | None = None,
 ) -> list[str]:
-    """What each row of a map is called in a sentence, the same on every page.
+    """Return the name of each row of a map in a sentence, the same on every page.
 
     Args:
         queries: the tokens by which the rows are named.
@@ -97,12 +97,12 @@ def row_names(
 
 
 def capitalised(text: str) -> str:
-    """A text with a capital letter, as at the head of a sentence."""
+    """Capitalise the first letter of a text."""
     return text[:1].upper() + text[1:]
 
 
 def display_tokens(tokens: Sequence[str]) -> list[str]:
-    """The tokens of one axis, to be put on screen as text.
+    """Return the tokens of one axis as text for the screen.
 
     Most pieces begin a word, so these stay plain and lose SentencePiece's `▁`; it is the piece
     that goes on with a word that gets a mark, `·es`. Full stops and commas say themselves that

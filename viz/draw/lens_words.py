@@ -1,4 +1,4 @@
-"""What the screen, a caption and a file say of a lens."""
+"""Names and descriptions of the lenses for screens, captions and files."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ _DROPPED = "what special tokens absorb is left out of"
 
 
 def tells_heads(lens: AnyLens) -> bool:
-    """Whether a lens tells the heads of a layer apart."""
+    """Return whether a lens has a value for each head."""
     return lens in HAS_HEADS
 
 
 def title_end(lens: AnyLens) -> list[str]:
-    """What the title of a map ends with: weights are what people expect, any other is named."""
+    """Return the end of a map's title: weights are expected, any other lens is named."""
     return [] if lens == "weights" else [LENS_NAMES[lens]]
 
 
 def amount(lens: AnyLens) -> str:
-    """What one square of a map holds, in a word."""
+    """Name the quantity that one square of a map holds."""
     return "weight" if lens == "weights" else "share"
 
 
 def row_note(lens: AnyLens, kind: Kind, *, special: bool = True) -> str:
-    """The sentence under a map that says what a row is.
+    """Return the note under a map that says what a row is.
 
     Args:
         special: whether `<s>` and `</s>` are shown, so that whole rows are.

@@ -33,7 +33,7 @@ SHOWN_MEASURES = {
 
 
 class Side(NamedTuple):
-    """What the texts of one side are called, and the code of their language, "" if not known."""
+    """Name of one side of the texts, and the code of its language, "" if unknown."""
 
     name: str
     code: str
@@ -70,7 +70,7 @@ def encode_lines(
     lens: AnyLens = "weights",
     caption: Sequence[str] = (),
 ) -> str:
-    """What `js/lines` draws, gzip in base64: no character of it can close a tag.
+    """Encode the message of `js/lines`, gzip in base64: no character of it can close a tag.
 
     Args:
         sentences: in the order of the file, at least one.
@@ -87,7 +87,7 @@ def encode_lines(
         "amount": amount(lens),
         "reach": REACH,
         "measures": SHOWN_MEASURES,
-        "sentences": [_row(one) for one in sentences],
+        "sentences": [_row(item) for item in sentences],
         "parts": [_part(kind, summaries, lens) for kind, summaries in heads.items()],
     }
     arrays: dict[str, NDArray] = {}
@@ -98,14 +98,14 @@ def encode_lines(
     return base64.b64encode(gzip.compress(encode(meta, arrays), mtime=0)).decode()
 
 
-def _row(one: ListedSentence) -> list[Any]:
-    unlike = round(one.unlike, 4)
-    return [one.number, one.source, one.target, one.log_p, one.length, unlike, one.sides]
+def _row(row: ListedSentence) -> list[Any]:
+    unlike = round(row.unlike, 4)
+    return [row.number, row.source, row.target, row.log_p, row.length, unlike, row.sides]
 
 
 def _profiles(heads: Sequence[HeadSummary]) -> NDArray[np.float64]:
     """`[head, column]`, up to the position itself where nothing lies ahead, as in a decoder."""
-    profiles = np.stack([one.profile for one in heads])
+    profiles = np.stack([summary.profile for summary in heads])
     ahead = profiles[:, REACH + 2 :]
     return profiles if ahead.any() else profiles[:, : REACH + 2]
 
@@ -115,20 +115,20 @@ def _part(kind: Kind, heads: Sequence[HeadSummary], lens: AnyLens) -> dict[str, 
         "kind": kind,
         "title": KIND_TITLES[kind],
         "color": COLOR[kind],
-        "heads": [_head(one, lens) for one in heads],
+        "heads": [_head(summary, lens) for summary in heads],
     }
 
 
-def _head(one: HeadSummary, lens: AnyLens) -> dict[str, Any]:
-    _, layer, head = one.place
-    values = {name: _as_list(value) for name, value in one.values.items()}
+def _head(summary: HeadSummary, lens: AnyLens) -> dict[str, Any]:
+    _, layer, head = summary.place
+    values = {name: _as_list(value) for name, value in summary.values.items()}
     return {
         "layer": layer,
         "head": head,
         "name": short_name(lens, layer, head),
-        "role": one.role,
-        "roles": list(one.roles.items()),
-        "values": {**values, VARIES: [one.varies]},
+        "role": summary.role,
+        "roles": list(summary.roles.items()),
+        "values": {**values, VARIES: [summary.varies]},
     }
 
 

@@ -55,7 +55,7 @@ def encode_masks(
     chosen: Row,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """The masks of a batch.
+    """Encode the masks of a batch.
 
     Args:
         grids: one for each sentence.
@@ -78,7 +78,7 @@ def encode_masks(
         "color": COLOR[kind],
         "asNumbers": as_numbers,
         "chosen": chosen,
-        "reasons": ["", *(of_one for of_one, _ in REASONS.values())],
+        "reasons": ["", *(text for text, _ in REASONS.values())],
         "legend": _legend(as_numbers, present),
         "grids": [
             {
@@ -106,7 +106,7 @@ def _codes(grid: MaskGrid) -> NDArray[np.uint8]:
 
 
 def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
-    """A code and its words for each look that a square has here."""
+    """Return code and text of each look that a square has here."""
     if as_numbers:
         names = {"seen": "0 is added: may be seen"}
         hidden = next((why for why in REASONS if why in present), None)
@@ -114,12 +114,12 @@ def _legend(as_numbers: bool, present: set[str]) -> list[tuple[int, str]]:
             names[hidden] = "−∞ is added: hidden"
     else:
         names = {"seen": "True: may be seen"}
-        names |= {why: f"False: {one}" for why, (one, _) in REASONS.items() if why in present}
+        names |= {why: f"False: {text}" for why, (text, _) in REASONS.items() if why in present}
     return [(CODES.index(why), text) for why, text in names.items()]
 
 
 def row_of(value: object, grids: Sequence[MaskGrid]) -> Row | None:
-    """The sentence and the row that this is, or None: what a browser sends can be anything."""
+    """Return the clicked sentence and row; None if the message is malformed."""
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         return None
     if any(type(index) is not int or index < 0 for index in value):

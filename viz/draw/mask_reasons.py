@@ -43,7 +43,7 @@ def describe_row(name: str, keys: Sequence[str], whys: Sequence[MaskReason]) -> 
 
 
 def _listed(tokens: Sequence[str]) -> str:
-    """“a”, “b” and “c”; equal neighbours, as padding is, are counted."""
+    """Join tokens as “a”, “b” and “c”; equal neighbours, such as padding, are counted."""
     groups = [(token, len(list(group))) for token, group in groupby(tokens)]
     names = [quoted(token) if n == 1 else f"{n} × {quoted(token)}" for token, n in groups]
     return listing(names)

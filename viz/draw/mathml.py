@@ -16,32 +16,32 @@ def row(*parts: Part) -> Node:
 
 
 def sub(base: Part, *below: Part) -> Node:
-    """A base with an index."""
+    """Make a base with an index."""
     return "msub", (_node(base), row(*below))
 
 
 def sup(base: Part, *above: Part) -> Node:
-    """A base with an exponent."""
+    """Make a base with an exponent."""
     return "msup", (_node(base), row(*above))
 
 
 def sub_sup(base: Part, below: Part, above: Part) -> Node:
-    """A base with an index and an exponent."""
+    """Make a base with an index and an exponent."""
     return "msubsup", (_node(base), _node(below), _node(above))
 
 
 def fraction(above: Part, below: Part) -> Node:
-    """A fraction."""
+    """Make a fraction."""
     return "mfrac", (_node(above), _node(below))
 
 
 def root(inside: Part) -> Node:
-    """A square root."""
+    """Make a square root."""
     return "msqrt", (_node(inside),)
 
 
 def sum_over(index: Part) -> Node:
-    """A sum over an index."""
+    """Make a sum over an index."""
     return "munder", (("mo", "∑"), _node(index))
 
 

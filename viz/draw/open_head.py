@@ -66,7 +66,7 @@ class OpenMap:
 def heads_of_kind(
     trace: AttentionTrace, kind: Kind, *, words: bool, special: bool, lens: AnyLens = "weights"
 ) -> Heads:
-    """The heads of one kind with the axes that were asked for.
+    """Select the heads of one kind, with the requested axes.
 
     Args:
         trace: what `lensed` makes of one, where `lens` is another than the weights.
@@ -120,7 +120,7 @@ def _title(heads: Heads, layer: int | None, head: int | None) -> str:
 
 
 def grid_part(heads: Heads, roles: Sequence[Sequence[str]], values: npt.NDArray | None) -> GridPart:
-    """The heads as the grid draws them; the arguments are those of `GridPart`."""
+    """Return the heads as the grid draws them; the arguments are those of `GridPart`."""
     return GridPart(
         heads.kind,
         heads.axes.weights,
@@ -155,23 +155,23 @@ def mean(
         counts: heads of each layer; what lies beyond them counts for nothing. All unless given.
     """
     if counts is None or set(counts) == {weights.shape[1]}:
-        of_layer = weights.mean(0) if layer is None else weights[layer]
-        return of_layer.mean(0) if head is None else of_layer[head]
+        heads_of_layer = weights.mean(0) if layer is None else weights[layer]
+        return heads_of_layer.mean(0) if head is None else heads_of_layer[head]
     layers = range(len(counts)) if layer is None else (layer,)
     chosen = [
-        weights[one, n]
-        for one in layers
-        for n in (range(counts[one]) if head is None else (head,))
-        if n < counts[one]
+        weights[number, n]
+        for number in layers
+        for n in (range(counts[number]) if head is None else (head,))
+        if n < counts[number]
     ]
     return chosen[0] if len(chosen) == 1 else np.mean(chosen, axis=0)
 
 
 def crop_to_step(heads: Heads, step: int) -> Heads:
-    """What exists of the decoder's maps when step `step` (from 0) is taken; English is whole."""
+    """Crop the decoder's maps to those that exist at step `step`, from 0; the source is whole."""
     if heads.kind == "encoder_self":
         return heads
-    axes, whole = (_crop(one, heads.kind, step) for one in (heads.axes, heads.whole))
+    axes, whole = (_crop(axes, heads.kind, step) for axes in (heads.axes, heads.whole))
     return replace(heads, axes=axes, whole=whole)
 
 

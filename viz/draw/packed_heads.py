@@ -29,7 +29,7 @@ _FAST = 1  # of gzip; weights hardly become smaller at any other level, and it t
 
 @dataclass(frozen=True)
 class Packing:
-    """How weights are written.
+    """Number format of packed weights.
 
     Args:
         dtype: of the numbers, one of `wire.DTYPES`.
@@ -41,31 +41,31 @@ class Packing:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is rounded."""
+        """True if nothing is rounded."""
         return self.dtype == "float32"
 
     def numbers(self, weights: npt.NDArray[np.float32]) -> npt.NDArray:
-        """The weights as they are written: only 0 becomes 0, so that no small one is lost."""
+        """Quantise weights; only 0 becomes 0, so that no small weight is lost."""
         if self.exact:
             return weights.astype(np.float32, copy=False)
         steps = np.rint(weights / np.float32(self.unit))
         return np.where(steps == 0, np.sign(weights), steps).astype(self.dtype)
 
     def text(self, weights: npt.NDArray[np.float32]) -> str:
-        """The weights of one head, `[query, key]`, as a text without any `<`."""
+        """Pack the weights of one head, `[query, key]`, as text without any `<`."""
         numbers = self.numbers(weights)
         little = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<"))
         planes = little.reshape(-1).view(np.uint8).reshape(-1, little.itemsize).T
         return base64.b64encode(gzip.compress(planes.tobytes(), _FAST, mtime=0)).decode()
 
     def texts(self, weights: Iterable[npt.NDArray[np.float32]]) -> list[str]:
-        """The same of many heads, on all cores."""
+        """Pack the weights of many heads, on all cores."""
         with ThreadPoolExecutor() as threads:
             return list(threads.map(self.text, weights))
 
 
 def packing_of(weights: Iterable[npt.NDArray[np.float32]]) -> Packing:
-    """How a page writes all of these: exactly, if they are not too many.
+    """Choose how a page writes all of these: exactly, if they are not too many.
 
     Raises:
         InputError: if they are too many for a page.

@@ -30,7 +30,7 @@ class PairPart(NamedTuple):
     keys: tuple[int, int]
 
     def crop(self, axes: LabelledWeights) -> LabelledWeights:
-        """This part of all maps of encoder self-attention."""
+        """Crop all maps of encoder self-attention to this part."""
         rows, keys = slice(*self.rows), slice(*self.keys)
         return axes._replace(
             weights=np.ascontiguousarray(axes.weights[:, :, rows, keys]),

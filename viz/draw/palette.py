@@ -59,7 +59,7 @@ _TO_LAB = np.array(
 
 @cache
 def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
-    """The colours of weights 0/255 to 255/255.
+    """Return the colours of weights 0/255 to 255/255.
 
     Returns:
         `[256, 3]`, sRGB, not to be written to.
@@ -80,7 +80,7 @@ def table(kind: Kind, theme: Theme) -> NDArray[np.uint8]:
 
 @cache
 def difference_table(theme: Theme) -> NDArray[np.uint8]:
-    """The colours of differences: entry 1 is -1 in olive, 128 is 0 in grey, 255 is +1 in purple.
+    """Return the colours of differences: entry 1 is -1 (olive), 128 is 0, 255 is +1 (purple).
 
     Returns:
         `[256, 3]`, sRGB, not to be written to; the same step off 0 is as light on both sides.
@@ -100,7 +100,7 @@ def difference_table(theme: Theme) -> NDArray[np.uint8]:
 
 
 def largest_colour(values: NDArray[np.float32]) -> float:
-    """The size from which on all values have the last colour: the `END` quantile of the sizes."""
+    """Return the value from which on all have the last colour: the `END` quantile of the sizes."""
     sizes = np.abs(values)
     return float(np.quantile(sizes, END)) or float(sizes.max()) or 1.0
 
@@ -118,7 +118,7 @@ def head_colors(kind: Kind, theme: Theme) -> tuple[str, ...]:
 
 
 def colorscale(kind: Kind, theme: Theme) -> list[tuple[float, str]]:
-    """The same scale as Plotly and CSS write it: `[(0.0, "#f3f7f5"), …, (1.0, …)]`."""
+    """Return the scale as Plotly and CSS write it: `[(0.0, "#f3f7f5"), …, (1.0, …)]`."""
     at = np.rint(np.linspace(0, 255, 16)).astype(int)
     return [(float(i / 255), "#" + table(kind, theme)[i].tobytes().hex()) for i in at]
 
@@ -130,7 +130,7 @@ def oklab(srgb: NDArray) -> Floats:
 
 
 def _srgb(lightness: Floats, chroma: Floats, hue: float) -> Floats:
-    """The way back, from `[n]` and `[n]` to `[n, 3]`; outside of 0..1 where sRGB has no such."""
+    """Convert OKLCh, `[n]` each, to sRGB, `[n, 3]`; outside of 0..1 where sRGB has none."""
     lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=-1)
     linear = (lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
     curved = 1.055 * np.clip(linear, 0, None) ** (1 / 2.4) - 0.055

@@ -37,7 +37,7 @@ def encode_ribbons(
     caption: Sequence[str] = (),
     writes: Sequence[str] | None = None,
 ) -> bytes:
-    """Queries on the left, keys on the right, a ribbon for each weight between them.
+    """Encode ribbons: queries left, keys right, a band for each weight between them.
 
     Args:
         heads: one to eight names, such as `L3 H5`, with weights `[query, key]`, 0 to 1. The first

@@ -17,7 +17,7 @@ NOTE = "All bars from 0 to 1. In bold the piece that was written; a click on ano
 def encode_bars(
     steps: Sequence[Sequence[tuple[str, float]]], *, caption: Sequence[str] = ()
 ) -> bytes:
-    """A column for each step.
+    """Encode a column of probabilities for each step.
 
     Args:
         steps: `[step][1 + alternatives]`, pieces as `Piece.text` with their probabilities: the one
@@ -50,7 +50,7 @@ def encode_bars(
 def choice_of(
     value: object, steps: Sequence[Sequence[tuple[str, float]]]
 ) -> tuple[int, int] | None:
-    """The step and which of its alternatives, from 0 behind the written piece; or None.
+    """Return the clicked step and alternative, from 0 behind the written piece; None if malformed.
 
     What a browser sends can be anything; one that was chosen among other steps than these is None,
     too: the browser names the whole prefix that it wants.

@@ -20,7 +20,7 @@ def encode_strip(
     columns: Sequence[str] | None = None,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """A tensor: a row for each token, a column for each feature.
+    """Encode a tensor: a row for each token, a column for each feature.
 
     Args:
         values: `[token, feature]`; they reach the browser exactly.

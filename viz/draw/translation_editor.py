@@ -63,7 +63,7 @@ def encode_editor(
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """The text with the probabilities of its pieces.
+    """Encode a text with the probabilities of its pieces.
 
     Args:
         text: that the editor shows; the answer to a typed text has that very text.
@@ -128,7 +128,7 @@ def _translation(languages: Languages) -> str:
 
 
 def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | None:
-    """What was typed or chosen, or None: what a browser sends can be anything.
+    """Return the typed or chosen edit; None if the message is malformed.
 
     A choice that was made among other pieces than these is None, too: the browser names the whole
     prefix that it wants.
@@ -144,18 +144,18 @@ def edit_of(value: object, pieces: Sequence[EditorPiece]) -> Edited | Forced | N
         # JSON may have half a character, which no text field takes
         return Edited(text.encode(errors="replace").decode(), revision)
     alternatives = [[other for other, _ in piece.others] for piece in pieces]
-    found = forced_of(
+    forced = forced_of(
         value.get("force"),
         value.get("alternative"),
         value.get("prefix"),
         [piece.text for piece in pieces],
         alternatives,
     )
-    return None if found is None else Forced(*found)
+    return None if forced is None else Forced(*forced)
 
 
 def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], list[int]]:
-    """Where each piece stands in a text, and the number of the word that it belongs to.
+    """Return the place of each piece in a text, and the number of its word.
 
     The pieces are those of the text in NFKC, as SentencePiece reads it; one that is not found
     there, such as `</s>`, stands at an empty place behind the one before it.
@@ -190,7 +190,7 @@ def places_of(text: str, pieces: Sequence[str]) -> tuple[list[tuple[int, int]], 
 
 
 def _normalized(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text in NFKC, and for each of its letters where it comes from."""
+    """Normalise a text to NFKC; return it with the origin of each of its letters."""
     letters: list[str] = []
     origins: list[tuple[int, int]] = []
     start = 0

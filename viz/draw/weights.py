@@ -20,7 +20,7 @@ def to_bytes(weights: NDArray) -> NDArray[np.uint8]:
 
 
 def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
-    """A label beside another word's weight is the one fault that nobody would see: refuse it."""
+    """Refuse labels that do not fit the weights: nobody would see that fault."""
     expected = (len(labels.queries), len(labels.keys))
     if weights.ndim != dimensions or weights.shape[-2:] != expected:
         raise ValueError(
@@ -35,7 +35,7 @@ def check(weights: NDArray, labels: Labels, *, dimensions: int) -> None:
 def named_rows(
     reads: Sequence[str] | None, writes: Sequence[str] | None, labels: Labels
 ) -> list[str] | None:
-    """What each row of the decoder reads and writes; None where both are missing, as in English.
+    """Return what each row of the decoder reads and writes; None if neither is known.
 
     Args:
         reads: `[query]`, where the rows are named by what is written.

@@ -24,7 +24,7 @@ NOTE = "The wider a link, the stronger. Point at a word for its numbers; a click
 
 
 def word_texts(pieces: Sequence[Piece]) -> list[str]:
-    """The words of a sentence as they were typed, by their numbers, without the `</s>` at its end.
+    """Return the words of a sentence as typed, by number, without the final `</s>`.
 
     Args:
         pieces: whose words are numbered from 0 without gaps, as the tokenizer numbers them.
@@ -44,7 +44,7 @@ def encode_links(
     languages: Languages,
     caption: Sequence[str] = (),
 ) -> bytes:
-    """The words of both sentences, and a link for each pair.
+    """Encode the words of both sentences, and a link for each pair.
 
     Args:
         source: the words that were read.

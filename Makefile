@@ -15,7 +15,7 @@ NODE := $(shell command -v node)
 NODE_MODULES := $(if $(NODE),node_modules/.stamp)
 
 .DEFAULT_GOAL := help
-.PHONY: app test lint scripts bench train clean help data-given
+.PHONY: app test test-fast lint scripts bench train clean help data-given
 .NOTPARALLEL:
 
 app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
@@ -25,12 +25,18 @@ app: $(VENV)/.app  ## the app on http://localhost:8501 (PORT=8501)
 # tree the long modules come first, and the short ones fill the workers up; two cores have three,
 # because a browser and its server wait for each other; every worker and every server would compile
 # all modules, and pytest all tests, where none may keep what it has compiled
-test: $(VENV)/.dev  ## every test, in a real browser too where a Chromium is found
-	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+TEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+test: $(VENV)/.dev $(NODE_MODULES)  ## every test, in a real browser too where a Chromium is found
+	$(TEST)
+
+test-fast: $(VENV)/.dev  ## the tests that need neither a browser nor many seconds, within 90 s
+	$(TEST) -m "not browser and not slow"
 
 lint: $(VENV)/.dev $(NODE_MODULES)  ## style, types and the direction of imports
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
+	$(PY) .ci/names.py
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 	$(if $(NODE),npm run --silent lint,@echo "no node: the JavaScript is not checked")
@@ -49,7 +55,7 @@ clean:  ## remove the environment and all caches, never runs/
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 
 data-given:
 	@test -n "$(DATA)" || { echo "Say where the parallel text is: make train DATA=dir" >&2; exit 2; }

@@ -1,4 +1,8 @@
-"""Scaled dot-product attention and multi-head attention (§3.2)."""
+"""Scaled dot-product attention and multi-head attention (§3.2).
+
+Searches that nothing watches compute the same by `decoding/fast_attention.py`;
+`tests/transformer/decoding/test_fast_step.py` holds the two equal.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Attention over keys and values that are projected already, with or without its weights."""
+"""Attention over projected keys and values, with or without its weights.
+
+The second implementation of attention beside `transformer/attention.py`;
+`tests/transformer/decoding/test_fast_step.py` holds the two equal.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,62 @@
+"""Refuse names that say nothing and docstrings that are no sentence of a manual.
+
+A name is a noun of the field, never a word such as `found`; a docstring begins with a verb or a noun,
+never with "What" or "Of". ruff's pydocstyle rules hold the rest.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FORBIDDEN_NAME = re.compile(r"_?(of|one|said|what|found|kept|told|each|of_\w+)")
+FORBIDDEN_START = re.compile(r"(What|Of|How|That|Those|Whether|Where|Which|Who|When)\b")
+
+
+def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each function, class, argument and variable."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.alias(asname=str(name)):
+                yield node.lineno, name
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if text := ast.get_docstring(node):
+                yield node.body[0].lineno, text
+
+
+def problems(path: str) -> Iterator[str]:
+    """Yield one line for each forbidden name or docstring of a file."""
+    tree = ast.parse(Path(path).read_text("utf-8"))
+    for line, name in bound_names(tree):
+        if FORBIDDEN_NAME.fullmatch(name):
+            yield f"{path}:{line}: `{name}` says nothing: take a noun of the field."
+    for line, text in docstrings(tree):
+        if start := FORBIDDEN_START.match(text):
+            yield f'{path}:{line}: a docstring begins with "{start[0]}": begin with a verb or a noun.'
+
+
+def main() -> int:
+    """Check every Python file that git tracks."""
+    listed = subprocess.run(["git", "ls-files", "*.py"], capture_output=True, check=True, text=True)
+    lines = [line for path in listed.stdout.split() for line in problems(path)]
+    print("\n".join(lines) or "Names and docstrings are plain.")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -55,7 +55,7 @@ clean:  ## remove the environment and all caches, never runs/
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
 
 data-given:
 	@test -n "$(DATA)" || { echo "Say where the parallel text is: make train DATA=dir" >&2; exit 2; }

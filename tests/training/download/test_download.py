@@ -18,7 +18,7 @@ import pytest
 
 from tests.training.bad_server import Server, names, server
 from training.data.corpus import read_parallel
-from training.download import __main__
+from training.download import __main__, extract
 from training.download.sources import SOURCES, Archive, Source
 
 __all__ = ["server"]  # a fixture: used by name
@@ -167,7 +167,7 @@ def test_a_disk_that_fills_up_while_unpacking(
 def test_text_of_a_person_is_not_replaced(
     multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mine = {name: b"Mine.\n" for name in ("valid.en", "valid.en.new", "train.de.new")}
+    mine = dict.fromkeys(("valid.en", "valid.en.new", "valid.de.new"), b"Mine.\n")
     for name, content in mine.items():
         (tmp_path / name).write_bytes(content)
     error = _run(multi30k, "multi30k", tmp_path, capsys)

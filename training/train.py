@@ -6,10 +6,9 @@ import argparse
 import dataclasses
 import errno
 import os
-import shutil
 import sys
 import tempfile
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from torch import distributed
@@ -19,19 +18,25 @@ from training.data.batches import Division
 from training.data.folders import DataFolder, data_folder
 from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
-from training.run.journal import TensorBoard
+from training.run.journal import LOG, TensorBoard
 from training.run.saving import STATE
-from training.run.state import has_state
+from training.run.state import KIND, has_state
 from training.schedule import shortened_cooldown
 from training.told_once import is_first_to_tell
-from training.trainer import Trainer
+from training.trainer import AVERAGED, Trainer
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command
 from transformer.cli.arguments import Parser, whole_number
 from transformer.config import TransformerConfig
 from transformer.errors import ConfigError, HeadlightError, quoted, unwritable
-from transformer.files.atomic import new_folder, write_file
+from transformer.files.atomic import (
+    is_leftover,
+    new_folder,
+    refusal,
+    remove_folder,
+    write_file,
+)
 from transformer.shapes import refuse_too_large
 from transformer.text.tokenizer import Tokenizer
 
@@ -154,13 +159,17 @@ def _check_folder(out: Path, resume: bool) -> None:
         raise ConfigError(f"{out} holds no run to resume: leave out --resume.")
     if has_run and not resume:
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
-    there = {path.name for path in out.iterdir()} if os.path.lexists(out) else set()
+    there = list(out.iterdir()) if os.path.lexists(out) else []
     # a start that was killed while it wrote its first state leaves no more than this
-    if not resume and (foreign := sorted(there - {f"{STATE}.new"})):
+    if not resume and (foreign := sorted(p.name for p in there if not is_leftover(p))):
         raise ConfigError(
             f"{out} holds {quoted(foreign[0])}, and no run: choose a new or an empty folder as "
             f"--out."
         )
+    if resume:  # rather than at the end
+        for folder, kind in ((STATE, KIND), (AVERAGED, checkpoint.folder_kind([LOG]))):
+            if sentence := refusal(out / folder, kind):
+                raise ConfigError(sentence)
     nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not os.access(nearest, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
@@ -173,11 +182,14 @@ def _begin(trainer: Trainer) -> None:
         distributed.barrier()  # until all have found the folder free, and all else in order
     with new_folder(out) if process.is_main_process else nullcontext():
         try:
+            if process.is_main_process:
+                trainer.saver.remove_leftovers()
             trainer.saver.save_state(trainer.progress)
             if process.is_main_process:
                 write_file(out / checkpoint.TOKENIZER, trainer.tokenizer.model)
         except BaseException:
-            shutil.rmtree(out / STATE, ignore_errors=True)
+            with suppress(OSError):
+                remove_folder(out / STATE, KIND)
             raise
 
 

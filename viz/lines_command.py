@@ -50,10 +50,12 @@ def write_lines(arguments: argparse.Namespace, options: ExplorerOptions) -> int:
             larger than it may.
     """
     _require_folder(arguments.out)
-    translator = Translator.load(arguments.checkpoint)
-    _require_heads(translator, options)
     formats = arguments.trace_formats or DEFAULT_FORMATS
     files = TraceFiles(arguments.traces, formats, options.lens) if arguments.traces else None
+    if files:
+        files.require_free()
+    translator = Translator.load(arguments.checkpoint)
+    _require_heads(translator, options)
     threads = arguments.threads or usable_cores()
     settings = SearchSettings(beam_size=arguments.beam or BEAM_SIZE, n_best=1)
     lines = _Lines(translator, options, settings, threads, files)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from transformer.analysis.lenses import AnyLens
-from transformer.errors import HeadlightError, unwritable
+from transformer.errors import HeadlightError, InputError, unwritable
 from transformer.files.atomic import write_file
 from transformer.trace import AttentionTrace
 from viz.draw.lens_words import LENS_NAMES, amount, tells_heads
@@ -24,7 +26,7 @@ class TraceFiles:
     """Folder and formats in which traces are written: `line-0007.npz`, `line-0007.csv`.
 
     Args:
-        folder: made when the first trace is written, unless it is there; what else is in it stays.
+        folder: made when the first trace is written, unless it is there; what is in it stays.
         formats: of `FORMATS`.
         lens: through which the traces are seen.
     """
@@ -32,6 +34,22 @@ class TraceFiles:
     folder: Path
     formats: Sequence[str]
     lens: AnyLens
+
+    def require_free(self) -> None:
+        """Make sure, before anything is computed, that no file has a name that would be written.
+
+        Raises:
+            InputError: naming the first that has.
+        """
+        try:
+            there = sorted(self.folder.iterdir()) if os.path.lexists(self.folder) else []
+        except OSError as error:
+            raise InputError(unwritable(error, self.folder)) from error
+        pattern = re.compile(rf"line-\d{{4,}}\.({'|'.join(self.formats)})")
+        if taken := [path for path in there if pattern.fullmatch(path.name)]:
+            raise InputError(
+                f"{taken[0]} is there already: move it away, or choose another folder."
+            )
 
     def write(self, number: int, trace: AttentionTrace) -> None:
         """Write one trace; each of its files is there whole or not at all.

@@ -51,7 +51,7 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
     chosen = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         pristine = Path(name) / "pristine"
-        _furnish(pristine)
+        furnish(pristine)
         tried = list(every())
         chosen.shuffle(tried)
         processes = min(PROCESSES, count // 10)
@@ -69,7 +69,7 @@ def run(count: int, seed: int) -> Iterator[Outcome]:
             )
 
 
-def _furnish(folder: Path) -> None:
+def furnish(folder: Path) -> None:
     """What the valid arguments name, and what the hostile ones do."""
     folder.mkdir()
     save_small_model(folder / "model")

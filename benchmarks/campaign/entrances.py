@@ -19,6 +19,7 @@ ENTRANCES = {
     "configurations": 1_500,
     "commands": 3_000,
     "run_folders": 1_000,
+    "folders": 1_052,
     "pages": 1_600,
 }
 """Each entrance, a module beside this one with `run(count, seed)`, and how many inputs it gets."""

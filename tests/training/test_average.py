@@ -77,7 +77,7 @@ def test_models_of_different_shapes_have_no_mean(
         (["run", "--out", "x" * 300], "File name too long"),
         (["run", "--out", "loop"], "loop is there and is no checkpoint: choose another folder"),
         (["run", "--out", "file"], "file is there and is no checkpoint: choose another folder"),
-        (["run", "--out", "."], ". is there and is no checkpoint: choose another folder"),
+        (["run", "--out", "."], ". cannot be written: name a folder to be made"),
         (["run", "--out", "file/mean"], "cannot be written: Not a directory. Make room, or choose"),
     ],
 )

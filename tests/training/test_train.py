@@ -159,7 +159,10 @@ def test_a_run_can_be_resumed_from_its_beginning(
         raise KeyboardInterrupt
 
     out = tmp_path / "out"
-    (out / "state.new").mkdir(parents=True)  # of a start that was killed
+    # of a start that was killed
+    leftover = out / "state.headlight-abcd_123" / "new"
+    leftover.mkdir(parents=True)
+    (leftover / "state.safetensors").write_bytes(b"half")
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "run", killed)
         assert main([*command, str(out)]) == 130

@@ -142,6 +142,21 @@ def test_files_of_a_lens_name_it_and_call_no_share_a_weight(run, translator, tmp
     assert f"The lens is {LENS_NAMES[lens]}: these are shares, not the weights themselves." in page
 
 
+def test_files_that_are_there_are_not_replaced(run, tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    (folder / "line-0007.csv").write_text("mine")
+    (folder / "line-12.csv").write_text("mine")
+    options = ["--lines", "in", "--traces", "traces", "--trace-formats"]
+    with monkeypatch.context() as patch:
+        patch.setattr(LineSearch, "results", lambda *_: pytest.fail("too late"))
+        assert run(*options, "npz", "csv", **{"in": "The dog waits.\n"}) == (2, None)
+    assert "line-0007.csv is there already: move it away" in capsys.readouterr().err
+    assert run(*options, "npz", **{"in": "The dog waits.\n"})[0] == 0
+    assert {path.name for path in folder.glob("*.csv")} == {"line-0007.csv", "line-12.csv"}
+    assert (folder / "line-0007.csv").read_text() == "mine"
+
+
 UNKNOWN = "The dog 漢 waits."
 SAID = "The vocabulary has no “\u2068漢\u2069”: the model reads &lt;unk&gt; there"
 

@@ -10,7 +10,6 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -29,7 +28,7 @@ from training.data.corpus import (
     read_validation_text,
     refuse_empty,
 )
-from training.data.encoding import encode_into
+from training.data.encoding import PROGRESS, encode_into
 from training.data.folders import DataFolder
 from training.data.lock import locked
 from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
@@ -37,12 +36,27 @@ from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
 from training.data.sentences import stored_type
 from training.data.training_text import Part
 from transformer.errors import HeadlightError, unreadable
-from transformer.files.atomic import new_folder, replace_folder, write_file
+from transformer.files.atomic import (
+    FolderKind,
+    has_content,
+    new_folder,
+    refusal,
+    remove_folder,
+    remove_leftovers,
+    replace_folder,
+    write_file,
+)
 from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.text.tokenizer import Tokenizer
 
 BEGUN, REASONS = "begun.json", "reasons"
 """In an unfinished folder: what was asked for, and what becomes of each pair."""
+
+_EMPTY = hashlib.sha256().hexdigest()
+NOTES = (BEGUN, REASONS, PROGRESS)
+UNFINISHED = FolderKind(
+    "prepared text", lambda _: dict.fromkeys((*prepared.FILES, MANIFEST, *NOTES))
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +131,9 @@ def prepare(request: Request, out: Path) -> None:
         _prepare(request, out, work)  # only looks: the folder around it may be read-only
         return
     with new_folder(out.parent), locked(work):
+        remove_leftovers(work)
+        if sentence := refusal(work, UNFINISHED):
+            raise CorpusError(sentence)
         _prepare(request, out, work)
 
 
@@ -149,6 +166,9 @@ def _check_place(out: Path, work: Path) -> None:
         taken = any(place.iterdir()) if place.is_dir() else os.path.lexists(place)
         if taken and not any((place / name).is_file() for name in markers):
             raise CorpusError(f"{place} is there and holds no prepared text: choose another --out.")
+    lock = work.with_name(work.name + ".lock")
+    if os.path.lexists(lock) and not has_content(lock, _EMPTY):
+        raise CorpusError(f"{lock} is there and is no lock of ours: choose another --out.")
     nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not os.access(nearest, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
@@ -191,7 +211,7 @@ def _checksum(text: ParallelText) -> str:
 def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, work: Path) -> None:
     """Look at all of the text, and make the folder with what is then known."""
     found = scan(request.folders, request.cleaning)
-    with replace_folder(work) as new:
+    with replace_folder(work, UNFINISHED) as new:
         (new / REASONS).write_bytes(found.reasons.tobytes())
         for language, lines in ((SOURCE, validation.source), (TARGET, validation.target)):
             text = "".join(f"{line}\n" for line in lines)
@@ -236,7 +256,7 @@ def _removed_if_refused(work: Path) -> Iterator[None]:
     try:
         yield
     except HeadlightError:
-        shutil.rmtree(work)
+        remove_folder(work, UNFINISHED)
         raise
 
 
@@ -275,9 +295,8 @@ def _dropped(cleaning: Cleaning, found: Scan) -> str:
 def _finish(work: Path, out: Path) -> None:
     """Give the folder its name."""
     manifest = prepared.read_manifest(work)
-    for path in work.iterdir():  # what was noted on the way, and what kills have left of it
-        if path.name not in (*prepared.FILES, MANIFEST):
-            path.unlink()
+    for name in NOTES:
+        (work / name).unlink(missing_ok=True)
     work.rename(out)  # also over an empty folder
     rows = sum(part["rows"] for part in manifest["parts"])
     print(

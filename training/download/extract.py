@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import filecmp
 import gzip
+import os
 import random
 import re
 import shutil
 import tarfile
+import tempfile
 import unicodedata
 import zipfile
 import zlib
@@ -22,6 +25,7 @@ import pooch
 from training.data.corpus import SOURCE, TARGET
 from training.download.sources import Source, Text
 from transformer.errors import HeadlightError
+from transformer.files.atomic import MARK
 
 HELD_OUT_SEED = 1
 
@@ -69,34 +73,37 @@ def _unpacked(folder: Path, where: str) -> Path:
 
 
 def write_splits(source: Source, archives: Path, out: Path) -> dict[str, int]:
-    """Write every split; the files get their names together, when all are complete."""
+    """Write every split; the files get their names together, when all are complete.
+
+    Raises:
+        DownloadError: if an archive is not what was expected, or other files have these names.
+    """
     splits: dict[str, Iterable[Pair]] = {}
     for text in source.texts:
         splits[text.split] = chain(splits.get(text.split, ()), _pairs(text, archives))
     if source.held_out:
         splits |= _hold_out(list(splits["train"]), source.held_out)
-    names = {
-        out / f"{split}.{language}.new": out / f"{split}.{language}"
-        for split in splits
-        for language in (SOURCE, TARGET)
-    }
-    try:
-        counts = {split: _write_split(out, split, pairs) for split, pairs in splits.items()}
-        for new, final in names.items():
-            new.replace(final)
-    finally:
-        for new in names:
-            new.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix=MARK, dir=out) as name:
+        work = Path(name)
+        counts = {split: _write_split(work, split, pairs) for split, pairs in splits.items()}
+        for new in work.iterdir():
+            final = out / new.name
+            if os.path.lexists(final) and not (final.is_file() and filecmp.cmp(new, final, False)):
+                raise DownloadError(
+                    f"{final} is there with another content: move it away, or choose another --out."
+                )
+        for new in list(work.iterdir()):
+            new.replace(out / new.name)
     return counts
 
 
 def _write_split(out: Path, split: str, pairs: Iterable[Pair]) -> int:
-    """Write the files of one split under temporary names; returns how many pairs it has."""
+    """Write the files of one split; return how many pairs it has."""
     count = 0
     with ExitStack() as stack:
         files = [
             stack.enter_context(
-                (out / f"{split}.{language}.new").open("w", encoding="utf-8", newline="\n")
+                (out / f"{split}.{language}").open("w", encoding="utf-8", newline="\n")
             )
             for language in (SOURCE, TARGET)
         ]

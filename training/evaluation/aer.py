@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     translator = Translator.load(options.checkpoint)
     default = read_alignment(translator)
     if options.write:
-        require_place(translator.folder, None)
+        require_place(translator.folder, None, [FILE])
     result = Result(
         measure(translator, text, gold),
         baselines(text, gold),

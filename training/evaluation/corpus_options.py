@@ -37,14 +37,14 @@ def corpus_options(sentences: int) -> argparse.ArgumentParser:
     return parser
 
 
-def load_translator(options: argparse.Namespace) -> Translator:
+def load_translator(options: argparse.Namespace, *names: str) -> Translator:
     """Load the checkpoint of the options, on a GPU where there is one.
 
     Raises:
         CheckpointError: if it cannot be loaded, or the report cannot be written where it is to be.
     """
     translator = Translator.load(options.checkpoint)
-    require_place(translator.folder, options.out)
+    require_place(translator.folder, options.out, names)
     if torch.cuda.is_available():
         translator.model.to("cuda")
     return translator

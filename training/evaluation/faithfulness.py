@@ -75,7 +75,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = load_translator(options)
+    translator = load_translator(options, faithfulness_report.FILE)
     pairs = _pairs(options)
     samples = []
     for source, target in tqdm(pairs, "faithfulness", unit="sentence", disable=None):

@@ -81,7 +81,7 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, store and print."""
-    translator = load_translator(options)
+    translator = load_translator(options, head_report.FILE, head_report.MEANS_FILE)
     text = read_files(options.src, options.ref)
     tokenizers = translator.tokenizer, translator.target_tokenizer
     encoded = encode(

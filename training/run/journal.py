@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from training.run import journal
 from transformer.errors import ConfigError, HeadlightError
+from transformer.files.atomic import write_file
 from transformer.files.reading import opened
 
 Record: TypeAlias = dict[str, float | int | str]
@@ -68,9 +69,7 @@ class RunLog:
         self.path = path
         records = [record for record in read(path) if int(record["step"]) <= after_step]
         # replaced atomically: a run that is killed at this moment must not lose its log
-        new = path.with_name(path.name + ".new")
-        new.write_text("".join(_line(record) for record in records), "utf-8")
-        new.replace(path)
+        write_file(path, "".join(_line(record) for record in records).encode())
 
     def write(self, **record: float | int | str) -> None:
         """Append one record; `step` belongs in each."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -13,9 +12,10 @@ from torch import distributed
 
 from training.devices import ProcessInfo
 from training.run.progress import Progress
-from training.run.state import Identity, Snapshot, load_state
+from training.run.state import STATE_JSON, TENSORS, Identity, Snapshot, load_state
 from training.update import Updater
 from transformer.checkpoints import checkpoint
+from transformer.files.atomic import remove_folder, remove_leftovers
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
 
@@ -108,7 +108,7 @@ class Saver:
             checkpoint.save(folder, copy, self.tokenizer)
             state.write(self.out / STATE)
             for old in checkpoints(self.out)[: -self.keep]:
-                shutil.rmtree(old)
+                remove_folder(old, checkpoint.folder_kind())
 
         self.background.start(write)
 
@@ -130,11 +130,20 @@ class Saver:
         return max((_step(folder) for folder in checkpoints(self.out)), default=None)
 
     def remove_checkpoints_after(self, step: int) -> None:
-        """Remove those that a run wrote after the state from which it goes on."""
+        """Remove the checkpoints after the state from which a run goes on.
+
+        One that holds files of a person stays: the run is refused when it comes to that step.
+        """
         if self.process.is_main_process:
+            self.remove_leftovers()
             for folder in checkpoints(self.out):
                 if _step(folder) > step:
-                    shutil.rmtree(folder)
+                    remove_folder(folder, checkpoint.folder_kind())
+
+    def remove_leftovers(self) -> None:
+        """Remove what a killed process of this run was writing."""
+        remove_leftovers(self.out, (TENSORS, STATE_JSON, *checkpoint.NAMES))
+        remove_leftovers(self.out / CHECKPOINTS, checkpoint.NAMES)
 
     def close(self) -> None:
         """Wait until all that was begun is written or has failed."""

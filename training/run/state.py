@@ -20,7 +20,7 @@ from training.devices import ProcessInfo
 from training.run.progress import Progress
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.files.atomic import backup_path, replace_folder
+from transformer.files.atomic import FolderKind, backup_path, replace_folder
 from transformer.files.reading import GIB, MIB, read_bytes
 
 TENSORS, STATE_JSON = "state.safetensors", "state.json"
@@ -28,6 +28,7 @@ PROGRESS_KEY = "place"  # in state.json; the name that runs of earlier versions 
 MOST_BYTES = 16 * GIB  # of the tensors: weights and two moments of the largest model
 # a run may be extended, ended with a cooldown, and moved to devices of another memory or compiler
 MAY_CHANGE = ("steps", "cooldown", "micro_batch_tokens", "compile")
+KIND = FolderKind("state of a run", lambda _: dict.fromkeys((TENSORS, STATE_JSON)))
 _FOREIGN = (
     KeyError, ValueError, TypeError, AttributeError, RuntimeError, OverflowError, ConfigError,
 )  # fmt: skip
@@ -90,7 +91,7 @@ class Snapshot:
     def write(self, folder: Path) -> None:
         """Write it; the last state is kept as a backup."""
         written = {**self.written, "sha256": hashlib.sha256(self.tensors).hexdigest()}
-        with replace_folder(folder, keep_backup=True) as new:
+        with replace_folder(folder, KIND, keep_backup=True) as new:
             (new / TENSORS).write_bytes(self.tensors)
             (new / STATE_JSON).write_text(json.dumps(written), "utf-8")
 

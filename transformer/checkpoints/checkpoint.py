@@ -6,9 +6,10 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from transformer.config import TransformerConfig
 from transformer.errors import CheckpointError, ConfigError, quoted, unreadable
-from transformer.files.atomic import replace_folder
+from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import MIB, read_bytes, sha256_of
 from transformer.model import Transformer
 from transformer.shapes import number_of_parameters, parameter_shapes, refuse_too_large
@@ -35,6 +36,7 @@ WEIGHTS, CONFIG, TOKENIZER, MANIFEST = (
     "MANIFEST.json",
 )
 REQUIRED = (WEIGHTS, CONFIG, TOKENIZER)
+NAMES = (*REQUIRED, MANIFEST)
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 """Types of stored weights, as safetensors calls them; loading turns each into float32, exactly."""
@@ -69,14 +71,45 @@ def save(
     """Write a checkpoint folder.
 
     Args:
-        folder: a checkpoint that is there already is replaced atomically.
+        folder: a checkpoint that is there already is replaced atomically, if each of its files is
+            as it was written and has a successor.
         dtype: type of the weights on disk; loading always gives float32.
         extra: further text files by name, such as a model card; they get a checksum too.
 
     Raises:
         CheckpointError: if something else is there, or a weight is not finite in this type.
     """
-    _refuse_anything_else(folder)
+    extra = extra or {}
+    with replace_folder(folder, folder_kind(extra)) as new:
+        for name, content in _contents(folder, model, tokenizer, dtype, extra).items():
+            (new / name).write_bytes(content)
+
+
+def folder_kind(extra: Collection[str] = ()) -> FolderKind:
+    """Return the kind of checkpoint folder that holds nothing but what `save` writes.
+
+    Files that were measured of the checkpoint and stored beside it are not among them: its
+    successor has none, and they take hours.
+
+    Args:
+        extra: names of further text files that are saved with the next one.
+    """
+    return FolderKind("checkpoint", partial(_replaced_checksums, names={*REQUIRED, *extra}))
+
+
+def _replaced_checksums(folder: Path, names: Collection[str]) -> dict[str, str | None]:
+    reader = _Reader(folder)
+    if json.loads(reader.manifest_text).keys() != {"format", "sha256"}:
+        return {}
+    listed = {name: str(reader.checksums[name]) for name in names if name in reader.checksums}
+    return {**listed, MANIFEST: None}
+
+
+def _contents(
+    folder: Path, model: Transformer, tokenizer: Tokenizer, dtype: torch.dtype,
+    extra: Mapping[str, str],
+) -> dict[str, bytes]:  # fmt: skip
+    """Return the content of each file of a checkpoint, by name."""
     weights = {name: p.detach().to("cpu", dtype) for name, p in model.named_parameters()}
     for name, weight in weights.items():
         if not _is_finite(weight):
@@ -88,21 +121,11 @@ def save(
         WEIGHTS: safetensors.torch.save({n: w.contiguous() for n, w in weights.items()}),
         CONFIG: (json.dumps(model.config.to_dict(), indent=2) + "\n").encode(),
         TOKENIZER: tokenizer.model,
-        **{name: text.encode() for name, text in (extra or {}).items()},
+        **{name: text.encode() for name, text in extra.items()},
     }
     checksums = {name: _sha256(content) for name, content in sorted(files.items())}
     manifest = {"format": FORMAT, "sha256": checksums}
-    files[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
-    with replace_folder(folder) as new:
-        for name, content in files.items():
-            (new / name).write_bytes(content)
-
-
-def _refuse_anything_else(folder: Path) -> None:
-    """Replacing a folder deletes its content: refuse any that is not a checkpoint."""
-    taken = any(folder.iterdir()) if folder.is_dir() else os.path.lexists(folder)
-    if taken and not (folder / MANIFEST).is_file():
-        raise CheckpointError(f"{folder} is there and is no checkpoint: choose another folder.")
+    return {**files, MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}
 
 
 @torch.inference_mode(mode=False)  # tensors of that mode do not know when they are changed

@@ -1,4 +1,7 @@
-"""Replace files and folders on disk atomically: they are there whole or not at all."""
+"""Replace files and folders on disk atomically, and none that this program did not write.
+
+Temporary names are new ones beside the target: `NAME.headlight-` and eight random characters.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,96 @@ import errno
 import os
 import shutil
 import stat
-import threading
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
+
+from transformer.errors import CheckpointError, HeadlightError, quoted
+from transformer.files.reading import GIB, sha256_of
+
+MARK = ".headlight-"
+"""In the name of every temporary folder."""
+
+MOST_BYTES = 64 * GIB  # of a file that is compared with its checksum
+_NEW, _OLD = "new", "old"
+
+
+@dataclass(frozen=True)
+class FolderKind:
+    """A kind of folder that this program writes, and may replace.
+
+    Args:
+        name: the noun for errors, such as `checkpoint`.
+        checksums: reads from such a folder the SHA-256 of each file that was written there, by
+            name, or None where any content may be replaced; it may raise on any other folder.
+    """
+
+    name: str
+    checksums: Callable[[Path], Mapping[str, str | None]]
+
+
+def refusal(folder: Path, kind: FolderKind) -> str:
+    """Return one sentence on why a folder may not be replaced; empty if it may.
+
+    A folder may be replaced if it is missing or empty, or if this program wrote all of its content.
+
+    Args:
+        folder: the folder, or what else has its name; links are not followed.
+        kind: the kind of folder that it must be.
+
+    Raises:
+        OSError: if the folder cannot be read, or is read-only.
+    """
+    if not os.path.lexists(folder):
+        return ""
+    foreign = f"{folder} is there and is no {kind.name}: choose another folder."
+    if folder.is_symlink() or not folder.is_dir():
+        return foreign
+    names = sorted(path.name for path in folder.iterdir())
+    if names and not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    checksums = _checksums(folder, kind) if names else {}
+    if names and not checksums:
+        return foreign
+    for name in names:
+        if name not in checksums or not has_content(folder / name, checksums[name]):
+            return (
+                f"{folder} is there, and {quoted(name)} in it would be lost: move that away, or "
+                f"choose another folder."
+            )
+    return ""
+
+
+def remove_folder(folder: Path, kind: FolderKind) -> bool:
+    """Remove a folder if this program wrote all of its content; return whether it is gone."""
+    checksums = {} if refusal(folder, kind) else _checksums(folder, kind)
+    _remove_files(folder, checksums.__contains__)
+    return not os.path.lexists(folder)
+
+
+def is_leftover(path: Path) -> bool:
+    """Return whether a path has the name of a temporary folder, as a killed writer leaves it."""
+    return fnmatch(path.name, f"*{MARK}????????") and path.is_dir()
+
+
+def remove_leftovers(parent: Path, names: Collection[str] = ()) -> None:
+    """Remove the temporary folders that killed writers left in a folder of this program.
+
+    Args:
+        parent: the folder in which they lie.
+        names: the files of the folders that `replace_folder` was to replace there.
+    """
+    for folder in filter(is_leftover, parent.glob(f"*{MARK}*")):
+        for part in (_NEW, _OLD):
+            _remove_files(folder / part, names.__contains__)
+        _remove_files(folder, str.isdecimal)
 
 
 def backup_path(folder: Path) -> Path:
-    """Where the folder that `replace_folder` replaced is kept."""
+    """Return the path to which `replace_folder` moves the folder that it replaces."""
     # this suffix is in the folders of earlier runs, which are to be resumed
     return folder.with_name(folder.name + ".before")
 
@@ -45,46 +130,59 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    asked = path
     try:
         is_regular = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
         is_regular = True
-    path = path.resolve()  # what a link leads to is replaced, not the link
     if not is_regular:
         # a device such as /dev/stdout, or a pipe; for one without a reader the system refuses
-        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(path.resolve(), os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
         os.set_blocking(descriptor, True)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         return
-    # no longer than a name may be, and this thread's own: several may write at once
-    new = path.with_name(f".{os.getpid()}-{threading.get_ident()}.new")
     try:
-        with new.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())  # a rename could survive a crash that the content does not
-        new.replace(path)
-    except BaseException as error:
-        new.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(asked)  # the caller knows no other
+        write_files([(path.resolve(), content)])  # not the link, but what it leads to is replaced
+    except OSError as error:
+        error.filename = str(path)  # the caller knows no other
         raise
 
 
+def write_files(contents: Sequence[tuple[Path, bytes]]) -> None:
+    """Replace regular files of one folder in this order; if one cannot be written, none is.
+
+    Args:
+        contents: path and content of each; a path may be there twice.
+
+    Raises:
+        OSError: if one cannot be written.
+    """
+    parent = contents[0][0].parent
+    with _temporary_folder(parent, "") as work:
+        for number, (_, content) in enumerate(contents):
+            with (work / str(number)).open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())  # a rename could survive a crash that the content does not
+        for number, (path, _) in enumerate(contents):
+            (work / str(number)).replace(path)
+
+
 @contextmanager
-def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]:
+def replace_folder(folder: Path, kind: FolderKind, *, keep_backup: bool = False) -> Iterator[Path]:
     """Yield a temporary folder, which replaces `folder` when the `with` block succeeds.
 
-    The old folder is untouched until then. A crash at any moment leaves the old folder, the new
-    one, or, for the instant between two renames, the old one under its backup path.
+    The old folder is untouched until then, and only replaced if this program wrote all of its
+    content. A crash at any moment leaves the old folder, the new one, or, for the instant between
+    two renames, the old one under its backup path or in the temporary folder.
 
     Args:
         folder: the folder to replace.
-        keep_backup: keep the old folder as `backup_path(folder)`.
+        kind: the kind of folder that may be replaced.
+        keep_backup: keep the old folder as `backup_path(folder)`, in place of the last backup.
 
     Raises:
+        CheckpointError: if something else is there.
         OSError: if it cannot be written; if the folder has no name, as `.` and `/` have none.
     """
     if not folder.name:
@@ -92,25 +190,86 @@ def replace_folder(folder: Path, *, keep_backup: bool = False) -> Iterator[Path]
     if folder.is_symlink():
         # what a link leads to is replaced, not the link; resolve() raises no OSError on a loop
         folder = Path(os.path.realpath(folder))
-    new, backup = folder.with_name(folder.name + ".new"), backup_path(folder)
-    shutil.rmtree(new, ignore_errors=True)
-    with new_folder(new.parent):
+    replaced = [backup_path(folder), folder] if keep_backup else [folder]
+    _require_replaceable(replaced, kind)
+    with new_folder(folder.parent), _temporary_folder(folder.parent, folder.name) as work:
+        new, old = work / _NEW, work / _OLD
         new.mkdir()
-        try:
-            yield new
-            for path in new.iterdir():
-                _sync(path)
-            _sync(new)
-            if folder.exists():
-                shutil.rmtree(backup, ignore_errors=True)
-                folder.rename(backup)
-            new.rename(folder)
-        except BaseException:
-            shutil.rmtree(new, ignore_errors=True)
-            raise
-    _sync(folder.parent)
-    if not keep_backup:
-        shutil.rmtree(backup, ignore_errors=True)
+        yield new
+        for path in (*new.iterdir(), new):
+            _sync(path)
+        _require_replaceable(replaced, kind)  # files may have come meanwhile
+        moves = list(zip(replaced, [old, *replaced], strict=False))
+        _rename_all([(a, b) for a, b in moves if a.exists()] + [(new, folder)])
+        _sync(folder.parent)
+        if old.exists():
+            _remove_files(old, _checksums(old, kind).__contains__)
+
+
+def _require_replaceable(folders: Sequence[Path], kind: FolderKind) -> None:
+    for folder in folders:
+        if sentence := refusal(folder, kind):
+            raise CheckpointError(sentence)
+
+
+def _checksums(folder: Path, kind: FolderKind) -> Mapping[str, str | None]:
+    """Read the checksums of a folder of this kind; empty if it is of another."""
+    try:
+        return kind.checksums(folder)
+    except (HeadlightError, OSError, ValueError, TypeError, KeyError, RecursionError):
+        return {}
+
+
+def has_content(path: Path, checksum: str | None) -> bool:
+    """Return whether a path is a regular file with this SHA-256, or with any for None."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    return checksum is None or sha256_of(path, MOST_BYTES) == checksum
+
+
+def _rename_all(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Rename in this order; if one fails, those before it are taken back."""
+    done: list[tuple[Path, Path]] = []
+    try:
+        for old, new in moves:
+            old.rename(new)
+            done.append((old, new))
+    except BaseException:
+        for old, new in reversed(done):
+            new.rename(old)
+        raise
+
+
+def _remove_files(folder: Path, is_removed: Callable[[str], bool]) -> None:
+    """Remove the files of a folder that have such a name, and the folder if it is then empty."""
+    with suppress(OSError):
+        for path in list(folder.iterdir()):
+            if is_removed(path.name):
+                path.unlink()
+        folder.rmdir()
+
+
+@contextmanager
+def _temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Make a folder with a new name, and remove what was written there; a context manager.
+
+    An error names the parent and this name, which the caller knows.
+    """
+    # a name has at most 255 bytes, and a character at most four
+    try:
+        work = Path(tempfile.mkdtemp(prefix=f"{name[:50]}{MARK}", dir=parent))
+    except OSError as error:
+        error.filename = str(parent / name)
+        raise
+    try:
+        yield work
+    except OSError as error:
+        if str(error.filename).startswith(str(work)):
+            error.filename = str(parent / name)
+        raise
+    finally:
+        shutil.rmtree(work / _NEW, ignore_errors=True)
+        _remove_files(work, str.isdecimal)
 
 
 def _sync(path: Path) -> None:

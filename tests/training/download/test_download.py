@@ -18,7 +18,7 @@ import pytest
 
 from tests.training.bad_server import Server, names, server
 from training.data.corpus import read_parallel
-from training.download import __main__
+from training.download import __main__, extract
 from training.download.sources import SOURCES, Archive, Source
 
 __all__ = ["server"]  # a fixture: used by name
@@ -151,10 +151,31 @@ def test_another_number_of_pairs_than_published_is_refused(
 
 
 def test_a_disk_that_fills_up_while_unpacking(
+    multi30k: Server,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(extract, "_write_split", full)
+    assert "No space left on device" in _run(multi30k, "multi30k", tmp_path, capsys)
+    assert [path.name for path in tmp_path.iterdir()] == ["archives"]
+
+
+def test_text_of_a_person_is_not_replaced(
     multi30k: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "train.de.new").symlink_to("/dev/full")
-    assert "No space left on device" in _run(multi30k, "multi30k", tmp_path, capsys)
+    mine = dict.fromkeys(("valid.en", "valid.en.new", "valid.de.new"), b"Mine.\n")
+    for name, content in mine.items():
+        (tmp_path / name).write_bytes(content)
+    error = _run(multi30k, "multi30k", tmp_path, capsys)
+    assert f"{tmp_path / 'valid.en'} is there with another content" in error
+    (tmp_path / "valid.en").unlink()
+    _run(multi30k, "multi30k", tmp_path, capsys)
+    del mine["valid.en"]
+    assert all((tmp_path / name).read_bytes() == content for name, content in mine.items())
 
 
 def test_text_that_is_there_already_is_not_written_over(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from benchmarks.campaign.occupied import fingerprint
 from training.evaluation import beside
 from transformer import CheckpointError
 from transformer.checkpoints import checkpoint
+from transformer.checkpoints.export import marian
 
 
 @pytest.fixture
@@ -39,16 +40,43 @@ def test_a_link_to_a_checkpoint_stays_one(folder: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_path: Path, _text: str, _encoding: str) -> int:
-        raise OSError(28, "No space left on device")
+    written: list[int] = []
+
+    def full(descriptor: int) -> None:
+        written.append(descriptor)
+        if len(written) == 3:  # the last of three files
+            raise OSError(28, "No space left on device")
 
     before = (folder / "MANIFEST.json").read_bytes()
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(CheckpointError, match="No space left on device"):
         beside.store(folder, {"heads.json": b"{}"})
     assert not (folder / "heads.json").exists()
     assert (folder / "MANIFEST.json").read_bytes() == before
-    assert "heads.json" not in json.loads(before)["sha256"]
+    assert len(written) == 3
+
+
+@pytest.mark.parametrize("is_marian", [False, True])
+def test_a_file_of_a_person_is_not_replaced(
+    checkpoint_folder: Path, tmp_path: Path, is_marian: bool
+) -> None:
+    folder = tmp_path / "copy"
+    if is_marian:
+        marian.write(checkpoint.load(checkpoint_folder), folder)
+        (folder / "EXPORT.json").unlink()
+    else:
+        shutil.copytree(checkpoint_folder, folder)
+    beside.store(folder, {"heads.json": b"{}"})
+    beside.store(folder, {"heads.json": b"[]"})
+    (folder / "heads.json").write_bytes(b"edited")
+    (folder / "means").write_bytes(b"mine")
+    for name in ("heads.json", "means"):
+        before = fingerprint(folder)
+        with pytest.raises(CheckpointError, match=f"{name} is there and would be lost"):
+            beside.store(folder, {"new": b"", name: b"ours"})
+        with pytest.raises(CheckpointError, match=f"{name} is there and would be lost"):
+            beside.require_place(folder, folder / "out", ["out", name])
+        assert fingerprint(folder) == before
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

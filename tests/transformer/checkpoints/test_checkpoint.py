@@ -92,6 +92,16 @@ def test_saving_removes_nothing_but_a_checkpoint(tmp_path, model, tokenizer):
     assert letter.read_text() == "Dear reader"
 
 
+def test_a_file_without_a_successor_is_not_lost(folder, model, tokenizer):
+    checkpoint.save(folder, model, tokenizer, extra={"run.jsonl": "{}\n"})
+    before = (folder / "MANIFEST.json").read_bytes()
+    with pytest.raises(CheckpointError, match=r"'run\.jsonl' in it would be lost"):
+        checkpoint.save(folder, model, tokenizer)
+    assert (folder / "MANIFEST.json").read_bytes() == before
+    checkpoint.save(folder, model, tokenizer, extra={"run.jsonl": "more\n"})
+    assert (folder / "run.jsonl").read_text() == "more\n"
+
+
 def test_one_checksum_means_one_model(tmp_path, folder, model, tokenizer):
     checkpoint.save(tmp_path / "again", model, tokenizer)
     checkpoint.save(tmp_path / "half", model, tokenizer, dtype=torch.float16)

@@ -1,13 +1,26 @@
+import hashlib
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from benchmarks.campaign.occupied import fingerprint
+from transformer.errors import CheckpointError
 from transformer.files import atomic
 
 
-def fill(folder, text, **options):
-    with atomic.replace_folder(folder, **options) as new:
+def checksums(folder):
+    """Return those of a folder that holds no other files than `file` and what it lists."""
+    return {"file": None, **json.loads((folder / "list").read_bytes())}
+
+
+ONE_FILE = atomic.FolderKind("test", lambda _: {"file": None})
+LISTED = atomic.FolderKind("test", checksums)
+
+
+def fill(folder, text, kind=ONE_FILE, **options):
+    with atomic.replace_folder(folder, kind, **options) as new:
         (new / "file").write_text(text)
         return new
 
@@ -17,7 +30,7 @@ def everything(folder):
 
 
 def test_a_folder_appears_when_its_block_ends(tmp_path):
-    with atomic.replace_folder(tmp_path / "deep" / "model") as new:
+    with atomic.replace_folder(tmp_path / "deep" / "model", ONE_FILE) as new:
         (new / "file").write_text("first")
         assert not (tmp_path / "deep" / "model").exists()
     assert (tmp_path / "deep" / "model" / "file").read_text() == "first"
@@ -26,8 +39,7 @@ def test_a_folder_appears_when_its_block_ends(tmp_path):
 
 def test_what_stood_there_is_whole_until_then_and_gone_after(tmp_path):
     fill(tmp_path / "model", "first")
-    (tmp_path / "model" / "another").touch()
-    with atomic.replace_folder(tmp_path / "model") as new:
+    with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
         (new / "file").write_text("second")
         assert (tmp_path / "model" / "file").read_text() == "first"
     assert (tmp_path / "model" / "file").read_text() == "second"
@@ -55,7 +67,7 @@ def test_what_a_link_leads_to_is_replaced(tmp_path):
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_block_that_fails_leaves_everything_as_it_was(tmp_path, error):
     def fail():
-        with atomic.replace_folder(tmp_path / "model") as new:
+        with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
             (new / "file").write_text("half")
             raise error
 
@@ -66,11 +78,73 @@ def test_a_block_that_fails_leaves_everything_as_it_was(tmp_path, error):
     assert everything(tmp_path) == {"model/file"}
 
 
-def test_what_a_stopped_machine_left_behind_is_swept_away(tmp_path):
-    (tmp_path / "model.new").mkdir()
-    (tmp_path / "model.new" / "half").touch()
-    fill(tmp_path / "model", "whole")
-    assert everything(tmp_path) == {"model/file"}
+@pytest.mark.parametrize("place", ["model", "model.before"])
+def test_a_file_that_was_not_written_here_keeps_the_folder(tmp_path, place):
+    for text in ("first", "second"):
+        fill(tmp_path / "model", text, keep_backup=True)
+    (tmp_path / place / "thesis.txt").write_text("mine")
+    before = fingerprint(tmp_path)
+    with pytest.raises(CheckpointError, match=rf"{place} is there, and 'thesis\.txt' in it would"):
+        fill(tmp_path / "model", "third", keep_backup=True)
+    assert not atomic.remove_folder(tmp_path / place, ONE_FILE)
+    assert fingerprint(tmp_path) == before
+
+
+def test_a_file_that_comes_while_the_folder_is_written_keeps_it(tmp_path):
+    fill(tmp_path / "model", "first")
+
+    def meanwhile():
+        with atomic.replace_folder(tmp_path / "model", ONE_FILE) as new:
+            (new / "file").write_text("second")
+            (tmp_path / "model" / "thesis.txt").write_text("mine")
+
+    with pytest.raises(CheckpointError, match="would be lost"):
+        meanwhile()
+    assert everything(tmp_path) == {"model/file", "model/thesis.txt"}
+    assert (tmp_path / "model" / "file").read_text() == "first"
+
+
+def test_a_list_removes_no_file_outside_its_folder(tmp_path):
+    fill(tmp_path / "model", "first")
+    (tmp_path / "thesis.txt").write_text("mine")
+    digest = hashlib.sha256(b"mine").hexdigest()
+    paths = ["../thesis.txt", "../../thesis.txt", str(tmp_path / "thesis.txt")]
+    (tmp_path / "model" / "list").write_text(json.dumps(dict.fromkeys(["list", *paths], digest)))
+    with pytest.raises(CheckpointError, match="'list' in it would be lost"):
+        fill(tmp_path / "model", "second", LISTED)
+    listed = json.dumps({"list": None, **dict.fromkeys(paths, digest)})
+    (tmp_path / "model" / "list").write_text(listed)
+    fill(tmp_path / "model", "second", LISTED)
+    assert everything(tmp_path) == {"model/file", "thesis.txt"}
+
+
+def test_what_kills_left_behind_is_removed_and_nothing_else(tmp_path):
+    work = tmp_path / "model.headlight-0123abc_"
+    for path in ("new/file", "new/thesis.txt", "old/file", "0", "1"):
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        (work / path).write_text("half")
+    atomic.remove_leftovers(tmp_path, ["file"])
+    assert everything(tmp_path) == {f"{work.name}/new/thesis.txt"}
+    (work / "new" / "thesis.txt").unlink()
+    atomic.remove_leftovers(tmp_path, ["file"])
+    assert not work.exists()
+
+
+def test_a_rename_that_fails_is_taken_back(tmp_path, monkeypatch):
+    for text in ("first", "second"):
+        fill(tmp_path / "model", text, keep_backup=True)
+    rename = Path.rename
+
+    def failing(path, target):
+        if path.name == "new":
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    before = fingerprint(tmp_path)
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="Input/output error"):
+        fill(tmp_path / "model", "third", keep_backup=True)
+    assert fingerprint(tmp_path) == before
 
 
 def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
@@ -92,7 +166,7 @@ def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
 
 def test_a_folder_that_cannot_take_its_place_leaves_nothing(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(OSError, match="loop"):
+    with pytest.raises(CheckpointError, match="loop is there and is no test"):
         fill(tmp_path / "loop", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
     for nameless in (Path(), Path("/")):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.errors import CheckpointError, quoted, unreadable, unwritable
-from transformer.files.atomic import replace_folder
+from transformer.files.atomic import FolderKind, replace_folder
 from transformer.files.reading import GIB, MIB, read_bytes, sha256_of
 
 FORMAT = 1
@@ -39,8 +39,8 @@ def new_export(
         CheckpointError: if something else is there, or it cannot be written.
     """
     try:
-        _refuse_anything_else(folder, engine)
-        with replace_folder(folder) as new:
+        kind = FolderKind(f"export for {engine}", partial(_checksums, engine=engine))
+        with replace_folder(folder, kind) as new:
             yield new
             _write(new, checkpoint, engine, settings)
     except OSError as error:
@@ -67,27 +67,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _refuse_anything_else(folder: Path, engine: str) -> None:
-    """Replacing a folder deletes its content: refuse any that is not of this engine's exports."""
-    if not os.path.lexists(folder):
-        return
-    there = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if not there:
-        return
-    try:
-        manifest = read_manifest(folder)
-        written = {EXPORT, *manifest["sha256"]} if manifest["engine"] == engine else set[str]()
-    except (CheckpointError, ValueError, TypeError, KeyError, RecursionError):
-        written = set()
-    if not written:
-        raise CheckpointError(
-            f"{folder} is there and is no export for {engine}: choose another folder."
-        )
-    if foreign := sorted(there - written):
-        raise CheckpointError(
-            f"{folder} is an export, but {quoted(foreign[0])} in it is not: move that away, or "
-            f"choose another folder."
-        )
+def _checksums(folder: Path, engine: str) -> dict[str, str | None]:
+    manifest = read_manifest(folder)
+    if manifest["engine"] != engine:
+        return {}
+    return {**{name: str(checksum) for name, checksum in manifest["sha256"].items()}, EXPORT: None}
 
 
 def _write(new: Path, checkpoint: Checkpoint, engine: str, settings: dict[str, str]) -> None:

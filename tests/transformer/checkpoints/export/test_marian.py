@@ -208,7 +208,7 @@ def test_nothing_that_is_there_is_lost(tmp_path, checkpoint_folder, capsys):
         (other, "is there and is no export for marian"),
         (tmp_path / "file", "is there and is no export for marian"),
         (tmp_path / "damaged", "is there and is no export for marian"),
-        (own, "is an export, but 'thesis.txt' in it is not"),
+        (own, "is there, and 'thesis.txt' in it would be lost"),
         (checkpoint_folder, "is there and is no export for marian"),
     ):
         assert main(["marian", "--checkpoint", str(checkpoint_folder), "--out", str(out)]) == 2

@@ -9,6 +9,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from training.data.corpus import EncodedText
 from training.data.sealed import FileRecord
 from training.data.sentences import Sentences
+from transformer.files.reading import MIB
 
 SOURCE_PIECES, SOURCE_ENDS = "source.pieces", "source.ends"
 TARGET_PIECES, TARGET_ENDS = "target.pieces", "target.ends"
@@ -62,11 +64,11 @@ class EncodedFiles:
 
     def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
         self._files, self._types = files, types(pieces)
-        self._digests = {}
+        self._digests = {name: hashlib.sha256() for name in files}
         for name, file in files.items():
             file.seek(0)
-            self._digests[name] = hashlib.file_digest(file, "sha256")
-            file.seek(0, os.SEEK_END)
+            for block in iter(partial(file.read, MIB), b""):
+                self._digests[name].update(block)
         for name in (SOURCE_ENDS, TARGET_ENDS):
             if not files[name].tell():
                 self._write(name, np.zeros(1, np.int64))

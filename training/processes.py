@@ -131,7 +131,7 @@ def lost_process_as_error() -> Iterator[None]:
 
 
 def is_first_to_log(message: str) -> bool:
-    """Whether no other process of the run has asked this of the same message.
+    """Return whether no other process of the run has logged the same message.
 
     No process waits for another: one may be wrong alone.
     """

@@ -1,7 +1,7 @@
 """Refuse names that say nothing and docstrings that are no sentence of a manual.
 
-A name is a noun of the field, never a word such as `found`; a docstring begins with a verb or a noun,
-never with "What" or "Of". ruff's pydocstyle rules hold the rest.
+A name is a noun of the field, never a word such as `found`; a docstring begins with a verb or a
+noun, never with "What" or "Of". ruff's pydocstyle rules hold the rest.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if text := ast.get_docstring(node):
-                yield node.body[0].lineno, text
+        if isinstance(node, documented) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
 
 
 def problems(path: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def problems(path: str) -> Iterator[str]:
             yield f"{path}:{line}: `{name}` says nothing: take a noun of the field."
     for line, text in docstrings(tree):
         if start := FORBIDDEN_START.match(text):
-            yield f'{path}:{line}: a docstring begins with "{start[0]}": begin with a verb or a noun.'
+            yield f'{path}:{line}: begin the docstring with a verb or a noun, not "{start[0]}".'
 
 
 def main() -> int:

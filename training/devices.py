@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import distributed
 
+from training.processes import join_processes
 from transformer.errors import ConfigError
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -74,6 +74,7 @@ def set_up_distributed() -> ProcessInfo:
 
     Raises:
         ConfigError: if there are GPUs, but fewer than processes on this machine.
+        LostProcessError: if the processes of the run do not come together.
     """
     gpu = torch.cuda.is_available()
     rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
@@ -88,8 +89,7 @@ def set_up_distributed() -> ProcessInfo:
         _limit_kernel_cache()
         _keep_freed_memory()
     if world_size > 1:
-        # named, or the first collective would guess which GPU is this process's
-        distributed.init_process_group("nccl" if gpu else "gloo", device_id=device if gpu else None)
+        join_processes(device, rank, world_size)
     return ProcessInfo(device, rank, world_size)
 
 

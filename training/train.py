@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import errno
+import hashlib
 import os
 import sys
 import tempfile
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from torch import distributed
@@ -16,14 +18,22 @@ from torch import distributed
 from training.config import RunConfig, config_file
 from training.data.batches import Division
 from training.data.folders import DataFolder, data_folder
+from training.data.prepared import prepared_among
 from training.data.run_data import Vocabulary, read_run_data
 from training.devices import set_up_distributed
+from training.lock import locked
+from training.processes import (
+    LostProcessError,
+    is_first_to_log,
+    lost_process_as_error,
+    require_agreement,
+)
 from training.run.journal import LOG, TensorBoard
 from training.run.saving import STATE
 from training.run.state import KIND, has_state
 from training.schedule import shortened_cooldown
-from training.told_once import is_first_to_tell
 from training.trainer import AVERAGED, Trainer
+from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints import checkpoint, marian
 from transformer.checkpoints.checkpoint import Checkpoint
 from transformer.cli import command
@@ -40,6 +50,9 @@ from transformer.files.atomic import (
 from transformer.shapes import refuse_too_large
 from transformer.text.tokenizer import Tokenizer
 
+LOCK = "run.lock"
+"""In the folder of a run, while it trains."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the exit status is 2 when something is wrong with what was asked."""
@@ -49,9 +62,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     try:
-        _train_or_refuse(options)
+        with lost_process_as_error():
+            _train_or_refuse(options)
     except HeadlightError as error:
-        if is_first_to_tell(str(error)):
+        # each process that is left says so; the one that has the store may be gone
+        if isinstance(error, LostProcessError) or is_first_to_log(str(error)):
             raise
         return command.REFUSED
     finally:
@@ -101,41 +116,91 @@ def train(
         OSError: if the folder cannot be written.
     """
     process = set_up_distributed()
+    with ExitStack() as held:
+        outcome: Mapping[str, object] | Exception
+        try:
+            if process.is_main_process:
+                held.enter_context(_held_folder(out, resume))
+            plan = _plan(config_path, data, steps, None if resume else start_from)
+            if tensorboard:
+                with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
+                    TensorBoard(Path(folder), 0).close()
+            outcome = {"--resume": resume, **plan.settings()}
+        except (HeadlightError, OSError) as error:
+            outcome = error
+        require_agreement(process.world_size, outcome)
+        vocabulary = None
+        if resume:
+            vocabulary = Vocabulary(Tokenizer.load(out / checkpoint.TOKENIZER), out)
+        elif plan.start_from:
+            vocabulary = Vocabulary(plan.start_from.tokenizer, plan.start_from.folder)
+        read = read_run_data(data, plan.config, vocabulary, process)
+        trainer = Trainer(
+            plan.config, read.tokenizer, read.text, read.validation, out, process,
+            tensorboard=tensorboard,
+        )  # fmt: skip
+        if plan.start_from:
+            trainer.start_from(plan.start_from)
+        texts = {
+            "the SHA-256 of the training text": read.text.fingerprint,
+            "the SHA-256 of the vocabulary": hashlib.sha256(read.tokenizer.model).hexdigest(),
+        }
+        require_agreement(process.world_size, texts)
+        if not resume:
+            _begin(trainer)
+        elif (warning := trainer.resume()) and process.is_main_process:
+            command.say(warning)
+        if process.is_main_process:
+            print(_description(trainer))
+        if trainer.run():
+            if process.is_main_process:
+                print(f"Done. The average of the last checkpoints is in {trainer.average()}.")
+        elif process.is_main_process:
+            print(
+                f"Stopped at step {trainer.progress.step:,}. Go on with the same command and "
+                f"--resume."
+            )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A run that was checked as far as one process can before it reads the text.
+
+    Args:
+        config: the configuration of the run.
+        start_from: the checkpoint that a new run starts with, if any.
+        data: the folders of its text.
+    """
+
+    config: RunConfig
+    start_from: Checkpoint | None
+    data: list[DataFolder]
+
+    def settings(self) -> dict[str, object]:
+        """Settings that all processes must share, by name."""
+        tables = self.config.to_dict()
+        given = self.start_from
+        return {
+            **{f"[{table}] {name}": v for table in tables for name, v in tables[table].items()},
+            "the SHA-256 of --start-from": given and checksum_of_weights(given.folder),
+            "the weights of --data": [folder.weight for folder in self.data],
+            "prepared --data": prepared_among(self.data) is not None,
+        }
+
+
+def _plan(
+    config_path: Path, data: list[DataFolder], steps: int | None, start_from: Path | None
+) -> _Plan:
     config = RunConfig.load(config_path)
     refuse_too_large(config.model)
     if steps is not None:
         cooldown = shortened_cooldown(config.recipe.cooldown, config.recipe.steps, steps)
         recipe = dataclasses.replace(config.recipe, steps=steps, cooldown=cooldown)
         config = dataclasses.replace(config, recipe=recipe)
-    _check_folder(out, resume)
-    if tensorboard:
-        with tempfile.TemporaryDirectory() as folder:  # refused where it is not installed
-            TensorBoard(Path(folder), 0).close()
-    given = _first_weights(start_from) if start_from and not resume else None
+    given = _first_weights(start_from) if start_from else None
     if given:
         _refuse_another_shape(given, config.model, config_path)
-    vocabulary = Vocabulary(given.tokenizer, given.folder) if given else None
-    if resume:
-        vocabulary = Vocabulary(Tokenizer.load(out / checkpoint.TOKENIZER), out)
-    read = read_run_data(data, config, vocabulary, process)
-    trainer = Trainer(
-        config, read.tokenizer, read.text, read.validation, out, process, tensorboard=tensorboard
-    )
-    if given:
-        trainer.start_from(given)
-    if not resume:
-        _begin(trainer)
-    elif (warning := trainer.resume()) and process.is_main_process:
-        command.say(warning)
-    if process.is_main_process:
-        print(_description(trainer))
-    if trainer.run():
-        if process.is_main_process:
-            print(f"Done. The average of the last checkpoints is in {trainer.average()}.")
-    elif process.is_main_process:
-        print(
-            f"Stopped at step {trainer.progress.step:,}. Go on with the same command and --resume."
-        )
+    return _Plan(config, given, data)
 
 
 def _first_weights(folder: Path) -> Checkpoint:
@@ -147,12 +212,32 @@ def _first_weights(folder: Path) -> Checkpoint:
     return checkpoint.load(folder)
 
 
+@contextmanager
+def _held_folder(out: Path, resume: bool) -> Iterator[None]:
+    """Keep other processes from training in a folder, which is made; a context manager.
+
+    Raises:
+        ConfigError: if one does, or the folder is not one for this run.
+        OSError: if it cannot be written.
+    """
+    lock = out / LOCK
+    if not lock.exists():
+        _check_folder(out, resume)  # a folder that is refused stays as it is, to its times
+    busy = ConfigError(
+        f"{out} is being trained in by another process: wait until it has finished, or choose "
+        f"another --out."
+    )
+    with new_folder(out), locked(lock, busy):
+        _check_folder(out, resume)
+        yield
+
+
 def _check_folder(out: Path, resume: bool) -> None:
     """Refuse a folder that holds no run to resume, or anything that a new run could replace.
 
     Raises:
         ConfigError: naming what is there.
-        OSError: if it cannot be written.
+        OSError: if it cannot be read.
     """
     has_run = has_state(out / STATE)
     if resume and not has_run:
@@ -161,7 +246,9 @@ def _check_folder(out: Path, resume: bool) -> None:
         raise ConfigError(f"{out} holds a run already: add --resume, or choose another --out.")
     there = list(out.iterdir()) if os.path.lexists(out) else []
     # a start that was killed while it wrote its first state leaves no more than this
-    if not resume and (foreign := sorted(p.name for p in there if not is_leftover(p))):
+    if not resume and (
+        foreign := sorted(p.name for p in there if not is_leftover(p) and p.name != LOCK)
+    ):
         raise ConfigError(
             f"{out} holds {quoted(foreign[0])}, and no run: choose a new or an empty folder as "
             f"--out."
@@ -170,27 +257,20 @@ def _check_folder(out: Path, resume: bool) -> None:
         for folder, kind in ((STATE, KIND), (AVERAGED, checkpoint.folder_kind([LOG]))):
             if sentence := refusal(out / folder, kind):
                 raise ConfigError(sentence)
-    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
-    if not os.access(nearest, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
 
 def _begin(trainer: Trainer) -> None:
-    """Write the first state and the vocabulary of a run; if that fails, nothing is left behind."""
-    out, process = trainer.out, trainer.process
-    if process.world_size > 1:
-        distributed.barrier()  # until all have found the folder free, and all else in order
-    with new_folder(out) if process.is_main_process else nullcontext():
-        try:
-            if process.is_main_process:
-                trainer.saver.remove_leftovers()
-            trainer.saver.save_state(trainer.progress)
-            if process.is_main_process:
-                write_file(out / checkpoint.TOKENIZER, trainer.tokenizer.model)
-        except BaseException:
-            with suppress(OSError):
-                remove_folder(out / STATE, KIND)
-            raise
+    """Write the first state and the vocabulary of a run, or nothing."""
+    try:
+        if trainer.process.is_main_process:
+            trainer.saver.remove_leftovers()
+        trainer.saver.save_state(trainer.progress)
+        if trainer.process.is_main_process:
+            write_file(trainer.out / checkpoint.TOKENIZER, trainer.tokenizer.model)
+    except BaseException:
+        with suppress(OSError):
+            remove_folder(trainer.out / STATE, KIND)
+        raise
 
 
 def _description(trainer: Trainer) -> str:

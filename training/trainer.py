@@ -29,7 +29,7 @@ from training.update import Updater
 from training.validation import Validation, perplexity
 from transformer.analysis.corpus.stored import checksum_of_weights
 from transformer.checkpoints.checkpoint import Checkpoint
-from transformer.errors import HeadlightError, unwritable
+from transformer.errors import ConfigError, HeadlightError, unwritable
 from transformer.model import Transformer
 from transformer.text.tokenizer import Tokenizer
 
@@ -99,9 +99,15 @@ class Trainer:
 
         Raises:
             CheckpointError: if there is none, or text or configuration changed.
+            ConfigError: if it is further than the configuration goes.
             RunLogError: if the log is damaged.
         """
         self.progress, warning = self.saver.load()
+        if self.progress.step > self.recipe.steps:
+            raise ConfigError(
+                f"{self.out} is at step {self.progress.step:,} already, but {self.recipe.steps:,} "
+                f"steps are asked for: ask for more in the configuration or with --steps."
+            )
         multiple = self.progress.length_multiple or self.stream.length_multiple
         self.progress = replace(self.progress, length_multiple=multiple)
         self.stream.length_multiple = multiple
@@ -170,7 +176,7 @@ class Trainer:
             if self._due(self.recipe.save_every):
                 self._save()
             started = time.monotonic()
-        # out of patience, or resumed with no more steps than it has
+        # out of patience, or resumed with just the steps that it has
         if self._finished() and self.saved_step != self.progress.step:
             self._save()
 

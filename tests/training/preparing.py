@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.training.conftest import RECIPE, sentence_pairs, write_pairs
-from training.data import corpus, preparation, prepared
+from training.data import corpus, preparation, sealed
 from training.data import encoding as text_encoding
 from training.data.encoded_files import EncodedFiles, Numbers
 from training.data.preparation import unfinished
@@ -96,6 +96,7 @@ def _main_killed_at(event: int, arguments: list[str]) -> None:
     def halves(self: EncodedFiles, name: str, array: Numbers) -> None:
         """Written in two halves, the first of which may be there alone."""
         content = np.ascontiguousarray(array, self._types[name]).tobytes()
+        self._digests[name].update(content)
         for half in (content[: len(content) // 2 + 1], content[len(content) // 2 + 1 :]):
             count()
             self._files[name].write(half)
@@ -105,7 +106,7 @@ def _main_killed_at(event: int, arguments: list[str]) -> None:
         patch.setattr(corpus, "CHUNK", 10)
         patch.setattr(EncodedFiles, "_write", halves)
         for owner, name in (
-            (text_encoding, "write_file"), (preparation, "write_file"), (prepared, "write_file"),
+            (preparation, "write_file"), (sealed, "write_file"),
             (Path, "rename"), (Path, "write_bytes"), (Path, "unlink"),
         ):  # fmt: skip
             patch.setattr(owner, name, around(getattr(owner, name)))

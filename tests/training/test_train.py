@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from tests.transformer.checkpoints.marian import marian_folder
 from training import model_card, prepare, train
 from training.run import journal
 from training.run.journal import Record
-from training.train import main
+from training.train import LOCK, main
 from training.trainer import Trainer
 from transformer.checkpoints import checkpoint
 from transformer.errors import ConfigError
@@ -98,13 +99,12 @@ def test_a_refusal_leaves_nothing_behind(
 
 
 def _files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Each file and folder below a folder: its content, and when it was written."""
+    """Each file below a folder, with its content and when it was written, and each folder."""
     return {
-        str(path.relative_to(folder)): (
-            path.read_bytes() if path.is_file() else b"",
-            path.stat().st_mtime_ns,
-        )
-        for path in (folder, *folder.rglob("*"))
+        str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns)
+        if path.is_file()
+        else (b"", 0)  # a lock comes and goes
+        for path in folder.rglob("*")
     }
 
 
@@ -147,6 +147,64 @@ def test_there_is_no_run_in_a_folder_that_is_empty_or_missing(
         command = ["--config", str(recipe), "--data", str(data), "--out", out, "--resume"]
         assert "holds no run to resume: leave out --resume." in _error(command, capsys)
     assert _files(tmp_path) == before
+
+
+@pytest.mark.parametrize("moment", ["read_run_data", "Trainer.run"])
+@pytest.mark.parametrize("first", [[], ["--resume"]], ids=["new", "resume"])
+def test_one_process_trains_in_a_folder_and_a_second_changes_nothing(
+    first: list[str],
+    moment: str,
+    data: Path,
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(out)]
+    if first:
+        assert main([*command, "--steps", "4"]) == 0
+        capsys.readouterr()
+    target = Trainer if moment == "Trainer.run" else train
+    name = moment.rpartition(".")[2]
+    original, others = getattr(target, name), iter([[], ["--resume"]])
+
+    def meanwhile(*given: Any) -> Any:
+        for more in others:
+            before = _files(tmp_path)
+            said = _error([*command, *more], capsys)
+            assert said == (
+                f"training.train: {out} is being trained in by another process: wait until it has "
+                f"finished, or choose another --out.\n"
+            )
+            assert _files(tmp_path) == before
+        return original(*given)
+
+    monkeypatch.setattr(target, name, meanwhile)
+    assert main([*command, *first]) == 0
+    assert next(others, None) is None
+    assert [r["step"] for r in journal.read(out / "run.jsonl") if "loss" in r] == [
+        4,
+        8,
+        12,
+        16,
+        20,
+        24,
+    ]
+    assert not (out / LOCK).exists()
+
+
+def test_a_run_that_is_further_than_the_steps_that_are_asked_for_is_refused(
+    data: Path, recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--config", str(recipe), "--data", str(data), "--out", str(tmp_path / "out")]
+    assert main([*command, "--steps", "4"]) == 0
+    before = _files(tmp_path / "out")
+    capsys.readouterr()
+    assert "is at step 4 already, but 2 steps" in _error(
+        [*command, "--resume", "--steps", "2"], capsys
+    )
+    assert _files(tmp_path / "out") == before
 
 
 def test_a_run_can_be_resumed_from_its_beginning(

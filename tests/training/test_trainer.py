@@ -246,7 +246,7 @@ def test_a_stopped_run_gives_the_signals_back_and_may_be_ended_where_it_is(
     assert status_stopped_at(3, command(recipe, data, out)) == 0
     assert [signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGINT)] == handlers
     assert not (out / "checkpoints").exists()
-    assert main(command(recipe, data, out, "--resume", "--steps", "2")) == 0
+    assert main(command(recipe, data, out, "--resume", "--steps", "3")) == 0
     assert [folder.name for folder in (out / "checkpoints").iterdir()] == ["step-00000003"]
     assert (out / "averaged").is_dir()
 

@@ -9,13 +9,16 @@ import hashlib
 import mmap
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from training.data.corpus import EncodedText
+from training.data.sealed import FileRecord
 from training.data.sentences import Sentences
+from transformer.files.reading import MIB
 
 SOURCE_PIECES, SOURCE_ENDS = "source.pieces", "source.ends"
 TARGET_PIECES, TARGET_ENDS = "target.pieces", "target.ends"
@@ -61,8 +64,11 @@ class EncodedFiles:
 
     def __init__(self, files: Mapping[str, BinaryIO], pieces: DTypeLike) -> None:
         self._files, self._types = files, types(pieces)
-        for file in files.values():
-            file.seek(0, 2)
+        self._digests = {name: hashlib.sha256() for name in files}
+        for name, file in files.items():
+            file.seek(0)
+            for block in iter(partial(file.read, MIB), b""):
+                self._digests[name].update(block)
         for name in (SOURCE_ENDS, TARGET_ENDS):
             if not files[name].tell():
                 self._write(name, np.zeros(1, np.int64))
@@ -76,9 +82,12 @@ class EncodedFiles:
         for name, array in further.items():
             self._write(name, array)
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each file."""
-        return {name: file.tell() for name, file in self._files.items()}
+    def records(self) -> dict[str, FileRecord]:
+        """Size and checksum of each file."""
+        return {
+            name: {"bytes": file.tell(), "sha256": self._digests[name].hexdigest()}
+            for name, file in self._files.items()
+        }
 
     def sync(self) -> None:
         """Wait until all of it is on the disk."""
@@ -93,7 +102,9 @@ class EncodedFiles:
         return mapped_text(self._files, self._types[SOURCE_PIECES], left_out)
 
     def _write(self, name: str, array: Numbers) -> None:
-        self._files[name].write(np.ascontiguousarray(array, self._types[name]).data)
+        content = np.ascontiguousarray(array, self._types[name]).data
+        self._digests[name].update(content)
+        self._files[name].write(content)
 
 
 def mapped_text(files: Mapping[str, BinaryIO], pieces: DTypeLike, left_out: int) -> EncodedText:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,14 +15,12 @@ from tqdm import tqdm
 
 from training.data import encoded_files
 from training.data.cleaning import KEPT
-from training.data.corpus import CorpusError, EncodedText, ParallelText, encode_chunk
+from training.data.corpus import EncodedText, ParallelText, encode_chunk
 from training.data.encoded_files import EncodedFiles
 from training.data.folders import DataFolder
 from training.data.scan import Scan, folder_chunks
+from training.data.sealed import FileRecord, damaged, read_sealed, write_sealed
 from training.data.sentences import stored_type
-from transformer.errors import unreadable
-from transformer.files.atomic import write_file
-from transformer.files.reading import MIB, read_bytes
 from transformer.text.tokenizer import Tokenizer
 
 PROGRESS = "progress.json"
@@ -37,21 +34,21 @@ class Progress:
         pairs: that were read, dropped ones included.
         rows: that were written of each folder.
         left_out: pairs that were empty or had too many pieces.
-        sizes: bytes of each file.
+        files: size and checksum of each file.
     """
 
     pairs: int
     rows: tuple[int, ...]
     left_out: int = 0
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
 
     def with_chunk(
-        self, folder: int, pairs: int, chunk: EncodedText, sizes: Mapping[str, int]
+        self, folder: int, pairs: int, chunk: EncodedText, files: Mapping[str, FileRecord]
     ) -> Progress:
         """After so many further pairs of a folder."""
         rows = list(self.rows)
         rows[folder] += len(chunk)
-        return Progress(self.pairs + pairs, tuple(rows), self.left_out + chunk.left_out, sizes)
+        return Progress(self.pairs + pairs, tuple(rows), self.left_out + chunk.left_out, files)
 
 
 def encode_into(
@@ -74,10 +71,13 @@ def encode_into(
     print(f"Cutting {len(scan.reasons) - progress.pairs:,} pairs into pieces.")
     with ExitStack() as stack:
         files = {
-            name: stack.enter_context(_opened(out / name, progress.sizes.get(name, 0)))
+            name: stack.enter_context(_opened(out / name, progress.files.get(name)))
             for name in encoded_files.NAMES
         }
         written = EncodedFiles(files, stored_type(tokenizer.vocab_size))
+        for name, record in written.records().items():
+            if record != progress.files.get(name, record):
+                raise damaged(out / name)
         bar = stack.enter_context(
             tqdm(
                 total=len(scan.reasons), initial=progress.pairs, desc="pieces", unit=" pairs",
@@ -94,8 +94,8 @@ def encode_into(
             )
             written.append(chunk)
             written.sync()
-            progress = progress.with_chunk(folder, len(pairs), chunk, written.sizes())
-            write_file(out / PROGRESS, json.dumps(asdict(progress)).encode())
+            progress = progress.with_chunk(folder, len(pairs), chunk, written.records())
+            write_sealed(out / PROGRESS, asdict(progress))
             bar.update(len(pairs))
     return progress
 
@@ -124,20 +124,18 @@ def _read(out: Path, folders: int) -> Progress:
     path = out / PROGRESS
     if not path.exists():
         return Progress(0, (0,) * folders)
-    try:
-        progress = Progress(**json.loads(read_bytes(path, MIB)))
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
-    except (ValueError, TypeError) as error:
-        raise CorpusError(f"{path} is damaged: remove {out} to begin anew.") from error
+    content = read_sealed(path)
+    del content["version"]
+    progress = Progress(**content)
     return replace(progress, rows=tuple(progress.rows))
 
 
-def _opened(path: Path, size: int) -> BinaryIO:
-    """Open a file for reading and writing, truncated to its recorded size."""
+def _opened(path: Path, record: FileRecord | None) -> BinaryIO:
+    """Open a file for reading and writing, and cut it to the size that was recorded."""
+    size = record["bytes"] if record else 0
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
     if file.seek(0, os.SEEK_END) < size:
         file.close()
-        raise CorpusError(f"{path} was cut short: remove {path.parent} to begin anew.")
+        raise damaged(path)
     file.truncate(size)
     return file

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,11 +29,18 @@ from training.data.corpus import (
 )
 from training.data.encoding import PROGRESS, encode_into
 from training.data.folders import DataFolder
-from training.data.lock import locked
-from training.data.prepared import MANIFEST, MOST_BYTES, TOKENIZER, VALIDATION, is_prepared
+from training.data.prepared import MANIFEST, TOKENIZER, VALIDATION, is_prepared
 from training.data.scan import Scan, drawn_lines, drawn_pairs, scan, sides
+from training.data.sealed import (
+    MOST_BYTES,
+    read_sealed,
+    record_files,
+    verify_files,
+    write_sealed,
+)
 from training.data.sentences import stored_type
 from training.data.training_text import Part
+from training.lock import locked
 from transformer.errors import HeadlightError, unreadable
 from transformer.files.atomic import (
     FolderKind,
@@ -46,11 +52,11 @@ from transformer.files.atomic import (
     replace_folder,
     write_file,
 )
-from transformer.files.reading import MIB, read_bytes, sha256_of
+from transformer.files.reading import sha256_of
 from transformer.text.tokenizer import Tokenizer
 
 BEGUN, REASONS = "begun.json", "reasons"
-"""In an unfinished folder: what was asked for, and what becomes of each pair."""
+"""In an unfinished folder: the request with the records of files, and what becomes of each pair."""
 
 _EMPTY = hashlib.sha256().hexdigest()
 NOTES = (BEGUN, REASONS, PROGRESS)
@@ -130,7 +136,9 @@ def prepare(request: Request, out: Path) -> None:
     if is_prepared(out):
         _prepare(request, out, work)  # only looks: the folder around it may be read-only
         return
-    with new_folder(out.parent), locked(work):
+    lock = work.with_name(work.name + ".lock")
+    busy = CorpusError(f"{work} is being prepared by another process: wait until it has finished.")
+    with new_folder(out.parent), locked(lock, busy):
         remove_leftovers(work)
         if sentence := refusal(work, UNFINISHED):
             raise CorpusError(sentence)
@@ -140,12 +148,14 @@ def prepare(request: Request, out: Path) -> None:
 def _prepare(request: Request, out: Path, work: Path) -> None:
     """Begin or go on, as the only process that does."""
     begun = next((place for place in (out, work) if place.exists() and any(place.iterdir())), None)
+    record = read_sealed(begun / (MANIFEST if is_prepared(begun) else BEGUN)) if begun else {}
     if begun:
-        _refuse_another(begun, "options", request.options())
+        _refuse_another(begun, "options", record["asked"], request.options())
     validation = read_validation_text(request.folders[0].path)
     texts = request.checksums() | {"validation text": _checksum(validation)}
     if begun:
-        _refuse_another(begun, "texts", texts)
+        _refuse_another(begun, "texts", record["asked"], texts)
+        verify_files(begun, record["files"])
     if begun == out:
         print(f"{out} is prepared already, with these options and from this text.")
         return
@@ -174,9 +184,18 @@ def _check_place(out: Path, work: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
 
-def _refuse_another(folder: Path, name: str, asked: dict[str, Any]) -> None:
-    """Raise CorpusError if a folder was begun with another request."""
-    begun = _asked(folder)[name]
+def _refuse_another(
+    folder: Path, name: str, request: Mapping[str, Any], asked: Mapping[str, Any]
+) -> None:
+    """Raise CorpusError if a folder was begun with another request.
+
+    Args:
+        folder: the folder, for the sentence.
+        name: the part of the request that is compared: `options` or `texts`.
+        request: the request that it was begun with.
+        asked: that part of the present one.
+    """
+    begun = request[name]
     advice = (
         "choose another --out"
         if is_prepared(folder)
@@ -191,19 +210,6 @@ def _refuse_another(folder: Path, name: str, asked: dict[str, Any]) -> None:
             )
 
 
-def _asked(folder: Path) -> dict[str, Any]:
-    """Read the request that a folder was begun with."""
-    if is_prepared(folder):
-        return dict(prepared.read_manifest(folder)["asked"])
-    path = folder / BEGUN
-    try:
-        return dict(json.loads(read_bytes(path, MIB)))
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
-    except ValueError as error:
-        raise CorpusError(f"{path} is damaged: remove {folder} to begin anew.") from error
-
-
 def _checksum(text: ParallelText) -> str:
     return hashlib.sha256("\n".join(text.source + text.target).encode()).hexdigest()
 
@@ -216,23 +222,26 @@ def _begin(request: Request, texts: dict[str, Any], validation: ParallelText, wo
         for language, lines in ((SOURCE, validation.source), (TARGET, validation.target)):
             text = "".join(f"{line}\n" for line in lines)
             (new / f"{VALIDATION}.{language}").write_bytes(text.encode())
-        asked = {
-            "options": request.options(),
-            "texts": texts,
-            "pairs": found.pairs,
-        }
-        (new / BEGUN).write_text(json.dumps(asked), "utf-8")
+        asked = {"options": request.options(), "texts": texts, "pairs": found.pairs}
+        files = record_files(new, [path.name for path in new.iterdir()])
+        write_sealed(new / BEGUN, {"asked": asked, "files": files})
 
 
 def _continue(request: Request, work: Path) -> None:
     """Do what is missing: the vocabulary, pieces, the manifest."""
     if is_prepared(work):
         return
-    asked = _asked(work)
+    begun = read_sealed(work / BEGUN)
+    asked, files = begun["asked"], begun["files"]
     found = Scan(tuple(asked["pairs"]), np.fromfile(work / REASONS, np.uint8))
     print(_dropped(request.cleaning, found))
-    with _removed_if_refused(work):
-        tokenizer = _vocabulary(request, found, work)
+    if TOKENIZER not in files:  # what a kill has left of it has no record
+        with _removed_if_refused(work):
+            vocabulary = _vocabulary(request, found)
+        write_file(work / TOKENIZER, vocabulary.model)
+        files |= record_files(work, [TOKENIZER])
+        write_sealed(work / BEGUN, {"asked": asked, "files": files})
+    tokenizer = Tokenizer.load(work / TOKENIZER)
     progress = encode_into(work, request.folders, found, tokenizer, request.max_pieces)
     with _removed_if_refused(work):
         refuse_empty(sum(progress.rows), request.max_pieces)
@@ -246,6 +255,7 @@ def _continue(request: Request, work: Path) -> None:
         np.dtype(stored_type(tokenizer.vocab_size)).name,
         request.max_pieces,
         progress.left_out,
+        {**files, **progress.files},
         {"asked": asked, "dropped": _counts(request.cleaning, found)},
     )
 
@@ -260,24 +270,19 @@ def _removed_if_refused(work: Path) -> Iterator[None]:
         raise
 
 
-def _vocabulary(request: Request, found: Scan, work: Path) -> Tokenizer:
-    path = work / TOKENIZER
-    if not path.exists():
-        if request.tokenizer is not None:
-            learnt = request.tokenizer
-        else:
-            drawn = drawn_pairs(found, request.sample_lines)
-            if not drawn.any():
-                raise CorpusError(
-                    f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
-                )
-            print(
-                f"Learning a vocabulary of {request.vocab_size:,} pieces from "
-                f"{2 * int(drawn.sum()):,} of {2 * len(drawn):,} lines."
-            )
-            learnt = Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
-        write_file(path, learnt.model)
-    return Tokenizer.load(path)
+def _vocabulary(request: Request, found: Scan) -> Tokenizer:
+    if request.tokenizer is not None:
+        return request.tokenizer
+    drawn = drawn_pairs(found, request.sample_lines)
+    if not drawn.any():
+        raise CorpusError(
+            f"All {len(drawn):,} pairs are dropped: allow more words or a higher ratio."
+        )
+    print(
+        f"Learning a vocabulary of {request.vocab_size:,} pieces from "
+        f"{2 * int(drawn.sum()):,} of {2 * len(drawn):,} lines."
+    )
+    return Tokenizer.train(drawn_lines(request.folders, drawn), request.vocab_size)
 
 
 def _counts(cleaning: Cleaning, found: Scan) -> dict[str, int]:
@@ -294,7 +299,7 @@ def _dropped(cleaning: Cleaning, found: Scan) -> str:
 
 def _finish(work: Path, out: Path) -> None:
     """Give the folder its name."""
-    manifest = prepared.read_manifest(work)
+    manifest = read_sealed(work / MANIFEST)
     for name in NOTES:
         (work / name).unlink(missing_ok=True)
     work.rename(out)  # also over an empty folder

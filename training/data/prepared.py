@@ -6,8 +6,6 @@ five of `encoded_files`, `tokenizer.model`, and the validation text as `valid.en
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -25,17 +23,21 @@ from training.data.corpus import (
 )
 from training.data.encoded_files import mapped_text
 from training.data.folders import DataFolder
+from training.data.sealed import (
+    MOST_BYTES,
+    FileRecord,
+    read_sealed,
+    verify_files,
+    write_sealed,
+)
 from training.data.training_text import Part, TrainingText
-from transformer.errors import quoted, unreadable
-from transformer.files.atomic import write_file
-from transformer.files.reading import MIB, opened, read_bytes, sha256_of
+from transformer.errors import unreadable
+from transformer.files.reading import opened, read_bytes
 from transformer.text import tokenizer as tokenizers
 from transformer.text.tokenizer import Tokenizer
 
 MANIFEST, TOKENIZER, VALIDATION = "PREPARED.json", "tokenizer.model", "valid"
-VERSION = 1
 FILES = (*encoded_files.NAMES, TOKENIZER, f"{VALIDATION}.{SOURCE}", f"{VALIDATION}.{TARGET}")
-MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,59 +107,29 @@ def write_manifest(
     pieces: str,
     max_pieces: int,
     left_out: int,
+    files: Mapping[str, FileRecord],
     further: Mapping[str, Any],
 ) -> None:
     """Make a folder that holds all `FILES` a prepared one.
 
     Args:
+        folder: that folder.
         parts: of the text.
         pieces: the type of the pieces, as NumPy names it.
         max_pieces: both sides of every pair have fewer.
         left_out: pairs that were empty or had more.
+        files: the record of each of the `FILES`.
         further: what else is to be known of it.
     """
-    files = {
-        name: {
-            "bytes": (folder / name).stat().st_size,
-            "sha256": sha256_of(folder / name, MOST_BYTES),
-        }
-        for name in FILES
-    }
-    written = {
-        "version": VERSION,
+    content = {
         "pieces": pieces,
         "max_pieces": max_pieces,
         "left_out": left_out,
         "parts": [asdict(part) for part in parts],
-        "files": files,
+        "files": {name: files[name] for name in FILES},
         **further,
     }
-    written["sha256"] = _checksum(written)
-    write_file(folder / MANIFEST, (json.dumps(written, indent=2) + "\n").encode())
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read a manifest that `write_manifest` wrote.
-
-    Raises:
-        CorpusError: if it cannot be read, is damaged, or of another version.
-    """
-    path = folder / MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
-        if manifest["version"] != VERSION:
-            raise CorpusError(
-                f"{path} is of version {quoted(manifest['version'])}, but this program writes "
-                f"{VERSION}: prepare the text again."
-            )
-        fine = manifest.pop("sha256") == _checksum(manifest)
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _damaged(path) from error
-    if not fine:
-        raise _damaged(path)
-    return manifest
+    write_sealed(folder / MANIFEST, content)
 
 
 def open_prepared(folder: Path) -> Prepared:
@@ -166,9 +138,8 @@ def open_prepared(folder: Path) -> Prepared:
     Raises:
         CorpusError: naming the file that is missing, cut short or damaged.
     """
-    manifest = read_manifest(folder)
-    for name in FILES:
-        _verify(folder / name, manifest["files"][name])
+    manifest = read_sealed(folder / MANIFEST)
+    verify_files(folder, manifest["files"])
     checksums = {name: manifest["files"][name]["sha256"] for name in encoded_files.NAMES}
     parts = tuple(Part(**part) for part in manifest["parts"])
     try:
@@ -184,26 +155,3 @@ def open_prepared(folder: Path) -> Prepared:
     validation = read_parallel(folder / VALIDATION)
     text = TrainingText(encoded, parts, checksums)
     return Prepared(folder, tokenizer, text, validation, manifest["max_pieces"])
-
-
-def _verify(path: Path, written: Mapping[str, Any]) -> None:
-    """Raise CorpusError unless a file has its recorded size and checksum."""
-    try:
-        size = path.stat().st_size
-        if size != written["bytes"]:
-            raise CorpusError(
-                f"{path} has {size:,} bytes, but {written['bytes']:,} were prepared: it was cut "
-                f"short or changed; prepare the text again."
-            )
-        if sha256_of(path, MOST_BYTES) != written["sha256"]:
-            raise _damaged(path)
-    except OSError as error:
-        raise CorpusError(unreadable(error, path)) from error
-
-
-def _damaged(path: Path) -> CorpusError:
-    return CorpusError(f"{path} is damaged: prepare the text again, or copy the folder again.")
-
-
-def _checksum(manifest: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

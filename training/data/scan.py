@@ -15,7 +15,7 @@ from training.data.cleaning import KEPT, Cleaner, Cleaning, Reasons
 from training.data.corpus import SOURCE, TARGET, ParallelText, pair_chunks
 from training.data.folders import DataFolder
 from training.data.lines import CHUNK, line_chunks
-from training.data.prepared import MOST_BYTES
+from training.data.sealed import MOST_BYTES
 
 SEED = 0  # of what is drawn
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from training.run import journal
 from transformer.errors import ConfigError, HeadlightError
 from transformer.files.atomic import write_file
 from transformer.files.reading import opened
@@ -213,7 +212,7 @@ class Journal:
 
     def write_plan(self, planned: Record) -> None:
         """Say how the run is planned, unless the log says just this already."""
-        logged = journal.plan(journal.read(self._log.path))
+        logged = plan(read(self._log.path))
         if planned != {name: value for name, value in logged.items() if name != "step"}:
             self.write(step=self._step, **planned)
 

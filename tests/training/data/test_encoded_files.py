@@ -1,6 +1,5 @@
 """What is written some pairs at a time is mapped as the text that it was."""
 
-import hashlib
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from training.data.corpus import EncodedText
 from training.data.encoded_files import NAMES, EncodedFiles, arrays, checksums, mapped_text
+from training.data.sealed import record_files
 from training.data.sentences import Sentences
 
 pairs = st.tuples(*[st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=5)] * 2)
@@ -48,15 +48,14 @@ def test_chunks_that_are_written_are_the_text_and_its_checksums_those_of_the_fil
                 written = EncodedFiles(files, dtype)
             written.append(_text(chunk, dtype, first))
             first += len(chunk)
-        mapped = written.mapped(left_out=7)
+        mapped, records = written.mapped(left_out=7), written.records()
     assert mapped.left_out == 7
     for name, array in arrays(mapped).items():
         assert array.tolist() == arrays(whole)[name].tolist()
         assert array.dtype == arrays(whole)[name].dtype
-    assert checksums(whole) == checksums(mapped)
-    assert checksums(whole) == {
-        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()
-    }
+    assert records == record_files(tmp_path, NAMES)
+    sha256 = {name: record["sha256"] for name, record in records.items()}
+    assert checksums(whole) == checksums(mapped) == sha256
 
 
 def test_a_mapped_text_is_read_only_and_half_a_number_is_refused(tmp_path: Path) -> None:

@@ -14,15 +14,14 @@ import pytest
 from tests.training.conftest import sentence_pairs, write_pairs
 from tests.training.preparing import command, contents, kill_at_each, write_folders
 from tests.training.runs import forkserver
-from training.data import corpus, preparation
+from training.data import corpus, preparation, prepared
 from training.data import encoding as text_encoding
 from training.data.corpus import CorpusError, EncodedText
 from training.data.encoded_files import EncodedFiles
-from training.data.lock import locked
 from training.data.preparation import unfinished
 from training.data.scan import Scan, scan
+from training.lock import locked
 from training.prepare import main
-from transformer.errors import HeadlightError
 
 PAIRS = 308  # of both folders
 
@@ -231,12 +230,9 @@ def test_two_processes_do_not_work_on_one_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, out = stopped_preparation(tmp_path)
-    with (
-        locked(unfinished(out)),
-        pytest.raises(CorpusError, match="prepared by another process"),
-        locked(unfinished(out)),
-    ):
-        pass
+    with locked(out.with_name("out.unfinished.lock"), CorpusError("unused")):
+        assert main(arguments) == 2
+        assert "prepared by another process" in capsys.readouterr().err
     assert main(arguments) == 0
 
     arguments[3] = str(out.with_name("other"))
@@ -255,20 +251,45 @@ def test_two_processes_do_not_work_on_one_folder(
     assert sorted(path.name for path in out.parent.iterdir()) == ["other", "out"]
 
 
-def test_what_was_damaged_while_it_was_unfinished_is_refused(
+def test_each_damaged_part_of_unfinished_work_is_named_and_nothing_is_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, out = stopped_preparation(tmp_path)
-    copy = tmp_path / "copy"
-    shutil.copytree(unfinished(out), copy)
-    for name, content, sentence in (
-        ("source.pieces", b"short", "source.pieces was cut short: remove"),
-        ("progress.json", b"{", "progress.json is damaged: remove"),
-        ("begun.json", b"", "begun.json is damaged: remove"),
-    ):
-        (unfinished(out) / name).write_bytes(content)
-        assert main(arguments) == 2
-        assert sentence in capsys.readouterr().err
-        shutil.rmtree(unfinished(out))
-        shutil.copytree(copy, unfinished(out))
-    assert issubclass(CorpusError, HeadlightError)
+    work, copy = unfinished(out), tmp_path / "copy"
+    shutil.copytree(work, copy)
+    capsys.readouterr()
+    names = {path.name for path in copy.iterdir()}
+    assert names == {*prepared.FILES, "begun.json", "progress.json", "reasons"}
+
+    def refused(name: str, content: bytes) -> None:
+        (work / name).write_bytes(content)
+        before = contents(work)
+        assert main(arguments) == 2, name
+        (error,) = capsys.readouterr().err.splitlines()
+        assert f"{work / name} " in error
+        assert contents(work) == before
+        shutil.copyfile(copy / name, work / name)
+
+    for name in sorted(names):
+        content = (copy / name).read_bytes()
+        for position in (0, len(content) // 2, len(content) - 2):
+            flipped = bytes([content[position] ^ 1])
+            refused(name, content[:position] + flipped + content[position + 1 :])
+        refused(name, content[:-3])
+    for name in ("begun.json", "progress.json"):
+        for content in (b"", b"{}", b"[]", b'{"version": 1}', b"[" * 100_000):
+            refused(name, content)
+    assert main(arguments) == 0
+
+
+def test_a_finished_folder_is_prepared_already_only_if_it_is_undamaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, out = stopped_preparation(tmp_path)
+    assert main(arguments) == 0
+    content = bytearray((out / "tokenizer.model").read_bytes())
+    content[50] ^= 1
+    (out / "tokenizer.model").write_bytes(content)
+    capsys.readouterr()
+    assert main(arguments) == 2
+    assert f"{out / 'tokenizer.model'} is damaged" in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""A process that is missing, killed or set up otherwise ends the others in one sentence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.training.runs import command, forkserver
+from training import processes
+from training.data.corpus import CorpusError
+from training.lock import locked
+from training.train import LOCK, main
+from training.update import Updater
+from training.validation import Score, Validation
+
+JOIN_SECONDS = 5.0
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        return int(listening.getsockname()[1])
+
+
+def _main(
+    rank: int, port: int, printed: Path, prepare: Callable[[], None] | None, arguments: list[str]
+) -> None:
+    """training.train as one of two processes that nothing watches."""
+    for stream in (1, 2):
+        os.dup2(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2"}
+    os.environ |= {"MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+    if prepare:
+        prepare()
+    sys.exit(main(arguments))
+
+
+def _start(*given: Any) -> ForkServerProcess:
+    process = forkserver().Process(target=_main, args=given)
+    process.start()
+    return process
+
+
+def _killed_in_an_update() -> None:
+    update = Updater.update
+
+    def killed(self: Updater, step: int, *rest: Any) -> None:
+        if step == 6:
+            os.kill(os.getpid(), signal.SIGKILL)
+        update(self, step, *rest)
+
+    Updater.update = killed  # type: ignore[assignment, method-assign]
+
+
+def _impatient() -> None:
+    processes.JOIN_SECONDS = JOIN_SECONDS
+
+
+def _slow_to_translate() -> None:
+    _impatient()
+    score = Validation.score
+
+    def slow(self: Validation) -> Score:
+        time.sleep(1.5 * JOIN_SECONDS)
+        return score(self)
+
+    Validation.score = slow  # type: ignore[method-assign]
+
+
+def _results(started: list[ForkServerProcess], printed: list[Path]) -> tuple[list[int], list[str]]:
+    """The exit status of each process, and all sentences of the command that they printed."""
+    for process in started:
+        process.join()
+    text = "\n".join(path.read_text("utf-8") for path in printed)
+    assert "Traceback" not in text
+    assert "Exception" not in text  # of C++
+    sentences = [line for line in text.splitlines() if line.startswith("training.train: ")]
+    return [process.exitcode or 0 for process in started], sentences
+
+
+def _run_both(
+    tmp_path: Path, arguments: list[list[str]], prepared: dict[int, Callable[[], None]]
+) -> tuple[list[int], list[str]]:
+    port, printed = _free_port(), [tmp_path / f"{rank}.txt" for rank in (0, 1)]
+    started = [
+        _start(rank, port, printed[rank], prepared.get(rank), arguments[rank]) for rank in (0, 1)
+    ]
+    return _results(started, printed)
+
+
+def test_a_process_that_waits_for_one_that_never_comes_ends(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    arguments = command(recipe, data, tmp_path / "out")
+    printed = [tmp_path / f"{rank}.txt" for rank in (0, 1)]
+    alone = [_start(rank, _free_port(), printed[rank], _impatient, arguments) for rank in (0, 1)]
+    status, sentences = _results(alone, printed)
+    assert status == [2, 2]
+    assert len(sentences) == 2
+    for rank, sentence in enumerate(sentences):
+        assert f"Process {rank} of the 2 processes" in sentence
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_process_whose_fellow_is_killed_ends_and_the_run_goes_on_later(
+    killed: int, data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    arguments = command(recipe, data, tmp_path / "out")
+    status, sentences = _run_both(tmp_path, [arguments] * 2, {killed: _killed_in_an_update})
+    assert status[killed] == -signal.SIGKILL
+    assert status[1 - killed] == 2
+    assert len(sentences) == 1
+    assert "Another process of this run has ended" in sentences[0]
+    assert main([*arguments, "--resume"]) == 0  # nothing locks the folder any more
+
+
+def test_processes_that_may_not_train_or_differ_say_so_once_and_write_nothing(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    other, text, out = tmp_path / "other.toml", tmp_path / "text", tmp_path / "out"
+    other.write_text(recipe.read_text().replace("lr_factor = 1.0", "lr_factor = 0.5"))
+    shutil.copytree(data, text)
+    with (text / "train.en").open("a") as source, (text / "train.de").open("a") as target:
+        source.write("The dog sees his bird.\n")
+        target.write("Der Hund sieht seinen Vogel.\n")
+    ours = command(recipe, data, out)
+    busy = locked(out / LOCK, CorpusError("unused"))
+    cases: list[tuple[list[str], AbstractContextManager[object], str]] = [
+        (command(other, data, out), nullcontext(), "[training] lr_factor is 1.0 in process 0"),
+        (command(recipe, text, out), nullcontext(), "the SHA-256 of the training text is"),
+        ([*ours, "--resume"], nullcontext(), "--resume is False in process 0"),
+        (ours, busy, "is being trained in by another process"),
+    ]
+    for theirs, held, sentence in cases:
+        out.mkdir()
+        with held:
+            status, sentences = _run_both(tmp_path, [ours, theirs], {})
+        assert status == [2, 2], sentence
+        assert len(sentences) == 1
+        assert sentence in sentences[0]
+        out.rmdir()  # it is empty
+        for rank in (0, 1):
+            (tmp_path / f"{rank}.txt").unlink()
+
+
+def test_a_main_process_that_translates_for_long_is_waited_for(
+    data: Path, recipe: Path, tmp_path: Path
+) -> None:
+    arguments = command(recipe, data, tmp_path / "out", "--steps", "4")
+    prepared = {0: _slow_to_translate, 1: _impatient}
+    assert _run_both(tmp_path, [arguments] * 2, prepared) == ([0, 0], [])

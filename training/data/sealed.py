@@ -1,0 +1,95 @@
+"""Files whose damage is noticed: JSON with its own checksum, and records of other files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from training.data.corpus import CorpusError
+from transformer.errors import quoted, unreadable
+from transformer.files.atomic import write_file
+from transformer.files.reading import MIB, read_bytes, sha256_of
+
+VERSION = 1
+MOST_BYTES = 2**50  # of a file that is mapped or read in a stream
+
+
+class FileRecord(TypedDict):
+    """Size and checksum of a file."""
+
+    bytes: int
+    sha256: str
+
+
+def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON with a version and a checksum of itself."""
+    sealed: dict[str, Any] = {"version": VERSION, **content}
+    sealed["sha256"] = _checksum(sealed)
+    write_file(path, (json.dumps(sealed, indent=2) + "\n").encode())
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote.
+
+    Raises:
+        CorpusError: if it cannot be read, is damaged, or of another version.
+    """
+    try:
+        content: dict[str, Any] = json.loads(read_bytes(path, 16 * MIB))
+        if content["version"] != VERSION:
+            raise CorpusError(
+                f"{path} is of version {quoted(content['version'])}, but this program writes "
+                f"{VERSION}: prepare the text again."
+            )
+        is_whole = content.pop("sha256") == _checksum(content)
+    except OSError as error:
+        raise CorpusError(unreadable(error, path)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise damaged(path) from error
+    if not is_whole:
+        raise damaged(path)
+    return content
+
+
+def record_files(folder: Path, names: Iterable[str]) -> dict[str, FileRecord]:
+    """Size and checksum of each of these files of a folder."""
+    return {
+        name: {
+            "bytes": (folder / name).stat().st_size,
+            "sha256": sha256_of(folder / name, MOST_BYTES),
+        }
+        for name in names
+    }
+
+
+def verify_files(folder: Path, records: Mapping[str, FileRecord]) -> None:
+    """Compare the files of a folder with their records.
+
+    Raises:
+        CorpusError: naming the first file that is missing, cut short or changed.
+    """
+    for name, record in records.items():
+        path = folder / name
+        try:
+            size = path.stat().st_size
+            if size != record["bytes"]:
+                raise CorpusError(
+                    f"{path} has {size:,} bytes, but {record['bytes']:,} were prepared: remove "
+                    f"{folder} and prepare the text again."
+                )
+            if sha256_of(path, MOST_BYTES) != record["sha256"]:
+                raise damaged(path)
+        except OSError as error:
+            raise CorpusError(unreadable(error, path)) from error
+
+
+def damaged(path: Path) -> CorpusError:
+    """Build the error of a file that is not what was written."""
+    return CorpusError(f"{path} is damaged: remove {path.parent} and prepare the text again.")
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

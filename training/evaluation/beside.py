@@ -100,5 +100,7 @@ def write(path: Path, content: bytes) -> None:
     """
     try:
         write_file(path, content)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise CheckpointError(unwritable(error, path)) from error
+    except ValueError as error:  # no path at all, such as one with a zero byte
+        raise CheckpointError(f"{path!r} is no path: choose another place with --out.") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    age,
     app,
     confidence,
     huggingface_traces,
@@ -41,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     models.add_arguments(commands)
     profile.add_arguments(commands)
     readers.add_arguments(commands)
+    age.add_arguments(commands)
     scale.add_arguments(commands)
     entrances.add_arguments(commands)
     confidence.add_arguments(commands)

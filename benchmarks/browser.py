@@ -53,11 +53,18 @@ def chromium() -> Iterator[Any]:
 
 @contextmanager
 def served(script: str = "app.py") -> Iterator[str]:
-    """The app, or another script, on a free port; gives its address."""
+    """Serve the app, or another script, on a free port; give its address."""
+    with server(script) as (address, _):
+        yield address
+
+
+@contextmanager
+def server(script: str = "app.py") -> Iterator[tuple[str, int]]:
+    """Serve a script on a free port; give its address and the number of its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
@@ -71,7 +78,7 @@ def served(script: str = "app.py") -> Iterator[str]:
                 break
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
-        yield address
+        yield address, process.pid
     finally:
-        server.terminate()
-        server.wait(timeout=10)
+        process.terminate()
+        process.wait(timeout=10)

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
         )
     print(f"{describe()}, page /{options.page}, a sentence every {options.every:g} s from each")
     translator = Translator.load()
-    texts = _sentences()
+    texts = sentences()
     for readers in options.readers:
         lines = [[next(texts) for _ in range(count)] for _ in range(readers)]
         wanted = [list(translator.translate_lines(mine)) for mine in lines]
@@ -81,8 +81,8 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-def _sentences() -> Iterator[str]:
-    """Sentences that differ, so that no cache answers."""
+def sentences() -> Iterator[str]:
+    """Draw sentences that all differ, so that no cache answers."""
     every = list(itertools.product(PEOPLE, DOINGS, THINGS, PLACES))
     random.Random(0).shuffle(every)
     return (" ".join(words) + "." for words in every)
@@ -121,21 +121,30 @@ async def _read(
     """One reader: opens the page, then asks for one sentence after another."""
     first, *others = pairs
     waits = []
-    async with connect(
+    async with session(host) as server:
+        hashes: dict[str, None] = {}
+        await ask(server, page, *first, hashes)
+        for line in others:
+            await asyncio.sleep(draw.uniform(0, 2 * every))
+            waits.append(await ask(server, page, *line, hashes))
+    return waits
+
+
+def session(host: str) -> connect:
+    """Open a session of a server, as a new tab does; a context manager.
+
+    Args:
+        host: address of the server, with `ws` in the place of `http`.
+    """
+    return connect(
         f"{host}/_stcore/stream",
         subprotocols=["streamlit"],  # type: ignore[list-item]
         max_size=LARGEST_MESSAGE,
         ping_interval=None,
-    ) as server:
-        hashes: dict[str, None] = {}
-        await _ask(server, page, *first, hashes)
-        for line in others:
-            await asyncio.sleep(draw.uniform(0, 2 * every))
-            waits.append(await _ask(server, page, *line, hashes))
-    return waits
+    )
 
 
-async def _ask(
+async def ask(
     server: ClientConnection, page: str, text: str, translation: str, hashes: dict[str, None]
 ) -> Wait:
     """Ask for the page of a sentence, as Back does, and wait for all of it."""

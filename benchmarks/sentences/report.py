@@ -18,7 +18,6 @@ from html import unescape
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
@@ -26,6 +25,7 @@ from benchmarks.sentences.facts import MAYBE, Expected, Facts, Marked
 from benchmarks.sentences.tables import cells
 from benchmarks.sentences.views import View, views
 from transformer import Translator
+from viz.app.cache.memory import forget_server_wide
 
 SENTENCES = (
     "Two black dogs are running through the snow.",
@@ -73,7 +73,7 @@ def check(sentences: Sequence[str], wanted: Callable[[View], bool] = lambda _vie
     """
     if len(sentences) < 2:
         raise ValueError("What varies with the sentence is not seen on fewer than two.")
-    st.cache_resource.clear()
+    forget_server_wide()
     translator = Translator.load()
     report = Report()
     every = {sentence: Facts(translator, sentence) for sentence in sentences}

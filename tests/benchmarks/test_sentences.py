@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import pytest
-import streamlit as st
 
 from benchmarks.sentences import SENTENCES, check
 from benchmarks.sentences.facts import Marked
 from benchmarks.sentences.report import agrees, compare
 from benchmarks.sentences.views import View
 from tests.viz.conftest import _packages_are_scanned_once
+from viz.app.cache.memory import forget_server_wide
 from viz.app.models.menu import CHECKPOINT_VARIABLE
 
 __all__ = ["_packages_are_scanned_once"]  # a fixture of every test here
@@ -44,7 +44,7 @@ def test_the_pages_say_what_the_model_computes(
     report = check(sentences, lambda view: wanted(view) and dear(view) == of_dear)
     assert (report.wrong, report.unchecked) == ([], [])
     assert report.checked > least
-    st.cache_resource.clear()  # the bundled model is not for the tests that follow
+    forget_server_wide()  # the bundled model is not for the tests that follow
 
 
 def test_one_sentence_cannot_tell_what_varies() -> None:

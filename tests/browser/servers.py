@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 import sys
@@ -52,7 +51,6 @@ def _serve(script: Path, log: Path, env: dict[str, str], port: int) -> None:
             os.dup2(out.fileno(), stream.fileno())
     os.environ |= env
     os.chdir(ROOT)
-    gc.freeze()  # Streamlit searches everything after every run
     options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1"]
     cli.main(["run", str(script), *options])
 

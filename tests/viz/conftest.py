@@ -4,8 +4,9 @@ import functools
 from collections.abc import Iterator
 
 import pytest
-import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+
+from viz.app.cache.memory import forget_server_wide
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,7 +27,7 @@ def _remembers_no_other_code(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     has_other_code = "monkeypatch" in request.fixturenames
     if has_other_code:
-        st.cache_resource.clear()
+        forget_server_wide()
     yield
     if has_other_code:
-        st.cache_resource.clear()
+        forget_server_wide()

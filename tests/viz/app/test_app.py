@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import heads_page, in_url, texts
@@ -12,6 +11,7 @@ from tests.viz.draw.message import decode
 from transformer import Translator
 from transformer.analysis.alignment_settings import read_alignment
 from viz.app.cache import cached_results
+from viz.app.cache.memory import forget_server_wide
 from viz.app.sentence import source_box
 from viz.draw.labels import display_tokens
 
@@ -150,4 +150,4 @@ def test_the_bundled_model_knows_its_german(serve) -> None:
     assert meta["keys"] == display_tokens(trace.source_tokens)
     rows = trace.labels("cross", read_alignment(bundled).row).queries
     assert meta["queries"] == display_tokens(rows)
-    st.cache_resource.clear()  # the bundled model is not for the tests that follow
+    forget_server_wide()  # the bundled model is not for the tests that follow

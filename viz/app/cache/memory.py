@@ -15,8 +15,7 @@ from typing import Any, TypeVar, cast
 from weakref import ref
 
 import numpy as np
-import streamlit as st
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
 from transformer import AttentionTrace
 from viz.app.cache.cancellation import end_if_unwanted
@@ -116,7 +115,26 @@ def _size_of(value: object, counted: set[int]) -> int:
     return size + sum(_size_of(part, counted) for part in parts if part is not None)
 
 
-@st.cache_resource(show_spinner=False)
+_server_wide: dict[Hashable, Any] = {}
+_server_wide_lock = Lock()
+
+
+def server_wide(make: Callable[[], T]) -> Callable[[], T]:
+    """Decorate a function whose first result is everybody's until the server ends.
+
+    `st.cache_resource` would do the same, but any browser empties it for everybody: by the key C,
+    or by a `clear_cache` message of its own making.
+    """
+    return cached(_server_wide, key=lambda: make, lock=_server_wide_lock)(make)
+
+
+def forget_server_wide() -> None:
+    """Forget every result of a `server_wide` function."""
+    with _server_wide_lock:
+        _server_wide.clear()
+
+
+@server_wide
 def shared_cache() -> ByteCache:
     """The one cache of this server."""
     return ByteCache(LIMIT)

@@ -27,6 +27,7 @@ from transformer.errors import one_line, unreadable
 from transformer.files.installed import BUNDLED
 from transformer.files.reading import MIB, opened
 from transformer.text.languages import OURS
+from viz.app.cache.memory import server_wide
 from viz.app.cache.progress import progress_bar
 from viz.app.links import address
 from viz.app.models.model_cache import ModelCache, state_of_folder
@@ -112,7 +113,7 @@ def _source_language(folder: str, _state: Hashable) -> str:
     return known.source
 
 
-@st.cache_resource(show_spinner=False)
+@server_wide
 def _cache() -> ModelCache:
     """The models of this server."""
     return ModelCache(_limit()[0] * MIB, _read)

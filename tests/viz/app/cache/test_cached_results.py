@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 
 from transformer import InputError, Translation, Translator
 from transformer.checkpoints.domain import Domain
@@ -11,12 +10,13 @@ from transformer.decoding import Hypothesis
 from transformer.decoding.settings import SearchSettings
 from transformer.text.languages import Languages
 from viz.app.cache import cached_results
+from viz.app.cache.memory import forget_server_wide
 
 
 @pytest.fixture(autouse=True)
 def forget():
     """No test sees what another one cached."""
-    st.cache_resource.clear()
+    forget_server_wide()
 
 
 def test_a_sentence_is_translated_once(translator: Translator, monkeypatch) -> None:

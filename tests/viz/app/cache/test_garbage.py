@@ -1,4 +1,4 @@
-"""What the server searches for garbage after every run: little."""
+"""The objects that the server searches for garbage: few."""
 
 from __future__ import annotations
 

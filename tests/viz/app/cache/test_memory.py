@@ -12,12 +12,17 @@ from functools import partial
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from benchmarks.made_trace import made_trace
 from tests.viz.app_test import heads_page
 from viz.app.cache import memory
-from viz.app.cache.memory import ByteCache, memo_per_trace, shared_cache, size_of
+from viz.app.cache.memory import (
+    ByteCache,
+    forget_server_wide,
+    memo_per_trace,
+    shared_cache,
+    size_of,
+)
 from viz.draw import open_head
 from viz.pages.heads import page
 
@@ -26,7 +31,7 @@ KIB = 2**10
 
 @pytest.fixture(autouse=True)
 def empty():
-    st.cache_resource.clear()
+    forget_server_wide()
 
 
 def block(kib: int) -> np.ndarray:

@@ -11,13 +11,13 @@ from pathlib import Path
 from weakref import ref
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import in_url, texts
 from transformer import CheckpointError, Translator
 from transformer.errors import one_line
+from viz.app.cache.memory import forget_server_wide
 from viz.app.models import menu
 from viz.app.models.menu import CHECKPOINT_VARIABLE, MODELS_VARIABLE, offered_models
 from viz.app.sentence import source_box
@@ -297,14 +297,14 @@ def test_what_waits_for_a_click_holds_no_model(open_: Callable[..., AppTest], fo
     app = open_(text=SENTENCE, model="en-fr", edited="a b")
     app.button(key="go-on")  # is there
     model = ref(menu.load(folder / "en-fr"))
-    st.cache_resource.clear()  # all that is left are the clicks that the tab waits for
+    forget_server_wide()  # all that is left are the clicks that the tab waits for
     gc.collect()
     assert model() is None
 
 
 @pytest.fixture
 def forget() -> None:
-    st.cache_resource.clear()
+    forget_server_wide()
 
 
 @pytest.mark.usefixtures("forget")

@@ -12,7 +12,6 @@ from weakref import ref
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 from safetensors.torch import save_file
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -32,6 +31,7 @@ from transformer.analysis.heads.removal import Removal, painted, removed
 from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
 from viz.app.cache import cached_results
+from viz.app.cache.memory import forget_server_wide
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.app.sentence.request_translation import settings_of
@@ -207,7 +207,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
-    st.cache_resource.clear()
+    forget_server_wide()
     gc.collect()
     assert held() is None
 
@@ -339,7 +339,7 @@ def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
 
 
 def test_readers_who_take_different_heads_away_never_meet(translator: Translator) -> None:
-    st.cache_resource.clear()
+    forget_server_wide()
     links = [f"{letter}{n}.{h}" for letter in "edc" for n in range(2) for h in range(4)]
     translation = translator.translate(SENTENCE)
     trace = translator.trace_of(translation)

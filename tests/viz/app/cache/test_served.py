@@ -1,0 +1,81 @@
+"""The caches and the garbage collector of a server, asked over its websocket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.readers import ask, session
+from tests.browser.servers import APP, served
+from transformer import Translator
+from viz.app.models.menu import CHECKPOINT_VARIABLE
+
+SENTENCE = "The dog sings."
+TRACED, COLLECTED = "a sentence was traced", "all generations were collected"
+LOGGING = f"""
+import gc
+import streamlit as st
+from transformer import Translator
+from viz.app.cache import garbage
+from viz.app.chrome import first_page
+
+trace_of = Translator.trace_of
+
+def trace_and_log(self, *arguments, **options):
+    print({TRACED!r}, flush=True)
+    return trace_of(self, *arguments, **options)
+
+def log_collection(phase, info):
+    if phase == "start" and info["generation"] == 2:
+        print({COLLECTED!r}, flush=True)
+
+Translator.trace_of = trace_and_log
+gc.callbacks.append(log_collection)
+app = st.App({str(APP)!r}, routes=first_page.routes(), lifespan=garbage.imports_exempt)
+"""
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served") / "log"
+
+
+@pytest.fixture(scope="module")
+def host(log: Path, trained_folder: Path) -> Iterator[str]:
+    script = log.with_name("logging_app.py")
+    script.write_text(LOGGING, "utf-8")
+    with served(script, log, {CHECKPOINT_VARIABLE: str(trained_folder)}) as address:
+        yield address.replace("http", "ws")
+
+
+def test_no_session_empties_the_caches_of_others(
+    host: str, log: Path, translator: Translator
+) -> None:
+    translation = translator.translate(SENTENCE).text
+
+    async def read() -> None:
+        async with session(host) as first, session(host) as second:
+            await ask(first, "heads", SENTENCE, translation, {})
+            await ask(second, "heads", SENTENCE, translation, {})
+            await second.send(BackMsg(clear_cache=True).SerializeToString())
+            await ask(second, "heads", SENTENCE, translation, {})
+            await ask(first, "heads", SENTENCE, translation, {})
+
+    asyncio.run(read())
+    assert log.read_text("utf-8").count(TRACED) == 1
+
+
+def test_runs_do_not_search_what_the_server_remembers(host: str, log: Path) -> None:
+    async def read(runs: int) -> int:
+        async with session(host) as reader:
+            for _ in range(runs):
+                await ask(reader, "heads", SENTENCE, "", {})
+        return log.read_text("utf-8").count(COLLECTED)
+
+    asyncio.run(read(3))  # the imports of the first run fill the generations
+    before = log.read_text("utf-8").count(COLLECTED)
+    assert asyncio.run(read(12)) - before <= 2

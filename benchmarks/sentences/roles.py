@@ -16,7 +16,7 @@ from benchmarks.sentences.heads import role_of
 from benchmarks.sentences.translate import bar
 from transformer.hooks import Hook
 from transformer.kinds import KIND_TITLES, attention_name
-from viz.pages.roles.corpus_roles.similar import SHOWN
+from viz.pages.roles.corpus_roles.open_head import SHOWN
 from viz.pages.roles.corpus_roles.text import LOOKS
 
 _ROUNDING = 1e-5

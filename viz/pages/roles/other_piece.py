@@ -1,4 +1,4 @@
-"""The piece that was not written: one of the most probable others of the step, or a typed one."""
+"""The alternative piece: one of the most probable alternatives of the step, or a typed one."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from viz.draw.labels import display_tokens, quoted
 from viz.pages.roles.written_piece import make_unique
 
 OTHER = "other"
-"""Name in the URL; empty for the most probable other piece."""
+"""Name in the URL; empty for the most probable alternative."""
 MOST_CHARACTERS = 60
 
 _BUTTONS = "other-pieces"
-_GOES_ON = "·"  # as `labels.display_tokens` marks a piece that goes on with a word
+_CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` does
 _UNKNOWN = "<unk>"
 
 
 def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
-    """Draw the most probable other pieces and the field for a typed one.
+    """Draw the most probable alternatives and the field for a typed one.
 
     Args:
-        written: id of the piece that was written.
-        choices: the most probable others of the step, at least one.
+        translator: the model.
+        written: id of the written piece.
+        choices: the most probable alternatives of the step, at least one.
 
     Returns:
-        The id of the piece, and a sentence on what was typed, or "".
+        The id of the chosen piece, and a message on the typed text, or "".
     """
     ids = _ids(translator)
     top = [ids[choice.piece] for choice in choices]
-    piece, said = top[0], ""
+    piece, message = top[0], ""
     with st.container(key="other-controls", horizontal=True, gap="small"):
         entered = st.text_input(
             "and not",
@@ -52,22 +53,23 @@ def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) 
             help="Its first piece is compared. `·es` is a piece that goes on with a word, "
             "`</s>` the end of the sentence.",
         )
-        typed = _readable(entered or "")
+        typed = _normalise(entered or "")
         try:
             if typed:
-                piece = _other_than(written, piece_of(translator, typed), typed)
-                said = _which(translator, piece, typed)
+                piece = _require_other(written, find_piece(translator, typed), typed)
+                message = _compared_piece(translator, piece, typed)
         except InputError as error:
-            said = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
+            message = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
         _draw_choices(translator, choices, top, piece)
-    return piece, said
+    return piece, message
 
 
-def piece_of(translator: Translator, typed: str) -> int:
-    """The id of the piece that a text names: as it is shown, or as the first piece of the text.
+def find_piece(translator: Translator, typed: str) -> int:
+    """Find the id of a typed piece: as the screen shows it, or the first piece of the text.
 
     Args:
-        typed: with `·` or SentencePiece's `▁` in front, exactly this piece.
+        translator: the model.
+        typed: the text; with `·` or SentencePiece's `▁` in front, exactly this piece.
 
     Raises:
         InputError: if the vocabulary does not have it, or a search never writes it.
@@ -78,7 +80,7 @@ def piece_of(translator: Translator, typed: str) -> int:
         if piece in NEVER_WRITTEN:
             raise InputError(f"{typed_text(typed)} is never written: choose another piece.")
         return piece
-    exact = typed.removeprefix(_GOES_ON) if len(typed) > 1 else typed
+    exact = typed.removeprefix(_CONTINUES) if len(typed) > 1 else typed
     if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
         if exact in ids and ids[exact] not in NEVER_WRITTEN:
             return ids[exact]
@@ -86,47 +88,46 @@ def piece_of(translator: Translator, typed: str) -> int:
             raise InputError(
                 f"No piece of the vocabulary goes on with {typed_text(exact)}: type another one."
             )
-    found = translator.target_tokenizer.encode(typed)
-    first = next((piece for piece in found if piece != ids.get(WORD_START)), UNK)
+    pieces = translator.target_tokenizer.encode(typed)
+    first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)
     if first == UNK:
         raise InputError(
             f"{typed_text(typed)} is not in the vocabulary of this model: type a word."
         )
-    return found[0]
+    return pieces[0]
 
 
-def name_of(translator: Translator, piece: int) -> str:
-    """What `piece_of` reads as this piece: as it is shown wherever that tells it apart."""
-    text = text_of(translator, piece)
+def piece_name(translator: Translator, piece: int) -> str:
+    """Return the shown text of a piece, or its vocabulary text where that is ambiguous."""
+    text = piece_text(translator, piece)
     name = shown_piece(text)
     try:
-        return name if piece_of(translator, name) == piece else text
+        return name if find_piece(translator, name) == piece else text
     except InputError:
         return text
 
 
-def text_of(translator: Translator, piece: int) -> str:
-    """A piece as the vocabulary has it."""
-    (found,) = translator.target_tokenizer.pieces_of([piece])
-    return found.text
+def piece_text(translator: Translator, piece: int) -> str:
+    """Return the text of a piece in the vocabulary."""
+    return str(translator.target_tokenizer.pieces_of([piece])[0].text)
 
 
 def shown_piece(piece: str) -> str:
-    """A piece by itself as `labels.display_tokens` writes it among others."""
+    """Return a single piece as `labels.display_tokens` shows it within a sentence."""
     return display_tokens([piece, WORD_START])[0]
 
 
 def clear_other() -> None:
-    """Go back to the most probable other piece, as where another step is chosen."""
+    """Reset to the most probable alternative, as when another step is chosen."""
     st.session_state[OTHER] = ""
 
 
-def _readable(entered: str) -> str:
-    """What was typed, without half letters and with single blanks between its words."""
+def _normalise(entered: str) -> str:
+    """Normalise typed text: no lone surrogates, single spaces between words."""
     return " ".join(entered.encode(errors="replace").decode().split())
 
 
-def _other_than(written: int, piece: int, typed: str) -> int:
+def _require_other(written: int, piece: int, typed: str) -> int:
     if piece == written:
         raise InputError(
             f"The first piece of {typed_text(typed)} is the one that was written: type another one."
@@ -134,9 +135,9 @@ def _other_than(written: int, piece: int, typed: str) -> int:
     return piece
 
 
-def _which(translator: Translator, piece: int, typed: str) -> str:
-    """Which piece of a typed text is compared; "" where that is the whole text."""
-    text = text_of(translator, piece)
+def _compared_piece(translator: Translator, piece: int, typed: str) -> str:
+    """Name the compared piece of a typed text; "" where it is the whole text."""
+    text = piece_text(translator, piece)
     name = shown_piece(text)
     if typed in (name, text) or piece == EOS:
         return ""
@@ -146,10 +147,10 @@ def _which(translator: Translator, piece: int, typed: str) -> str:
 def _draw_choices(
     translator: Translator, choices: Sequence[Choice], ids: Sequence[int], piece: int
 ) -> None:
-    def picked() -> None:
-        chosen = st.session_state[_BUTTONS]
-        if chosen is not None:  # a second click on the same piece leaves it
-            st.session_state[OTHER] = name_of(translator, ids[chosen])
+    def choose() -> None:
+        choice = st.session_state[_BUTTONS]
+        if choice is not None:  # a second click on the same piece deselects it
+            st.session_state[OTHER] = piece_name(translator, ids[choice])
 
     labels = make_unique(
         [
@@ -163,13 +164,13 @@ def _draw_choices(
         range(len(choices)),
         format_func=labels.__getitem__,
         key=_BUTTONS,
-        on_change=picked,
+        on_change=choose,
         label_visibility="collapsed",
     )
 
 
 def _ids(translator: Translator) -> dict[str, int]:
-    """The id of each piece of the vocabulary, by its text."""
+    """Return the id of each piece of the vocabulary, by its text."""
 
     def read() -> dict[str, int]:
         ids = range(translator.model.config.vocab_size)

@@ -1,4 +1,4 @@
-"""The piece of the translation that a view asks about: a number, and the pieces to click on."""
+"""The written piece that a view explains: its number, and buttons for all pieces."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from viz.app.links import address
 from viz.draw.labels import display_tokens
 
 WRITTEN = "written"
-"""Name in the URL of the number of the piece, from 1; the views share it."""
-OTHERS = 6
-"""Most probable others of a step."""
+"""Name in the URL of the number of the piece, from 1; shared by the views."""
+ALTERNATIVES = 6
+"""Most probable alternatives of a step."""
 MOST_BUTTONS = 60
-"""Pieces that each have a button; a longer translation has a menu."""
+"""Pieces up to which each has a button; a longer translation has a menu."""
 
 _BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 
@@ -29,14 +29,15 @@ _BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
 def pick_written(
     trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
 ) -> tuple[int, str]:
-    """Draw the number and the pieces.
+    """Draw the number field and the pieces.
 
     Args:
-        first: step that is chosen where neither the reader nor the link has chosen one.
-        on_pick: called before the next run where the reader chooses another step.
+        trace: the sentence with its translation.
+        first: step that is selected by default.
+        on_pick: called before the next run when the reader selects another step.
 
     Returns:
-        The step, from 0, and what is wrong with the one that was asked for, or "".
+        The step, from 0, and a message if the requested one does not exist, or "".
     """
     names = display_tokens(trace.target_tokens)
     requested, problem = _requested_number(), ""
@@ -47,17 +48,17 @@ def pick_written(
         )
         requested = None
     st.session_state[WRITTEN] = requested or first + 1
-    # nobody chose this number: with another sentence it is another one
+    # a default, which may differ for another sentence
     st.session_state[_BY_DEFAULT] = first + 1 if requested is None else None
     with st.container(key="written-controls", horizontal=True, gap="small"):
         number = st.number_input(
             "Piece",
             1,
             len(names),
-            None,  # so that any number stands in the link
+            None,  # no default value: Streamlit would leave it out of the link
             key=WRITTEN,
             bind="query-params",
-            on_change=_chosen,
+            on_change=_pick,
             args=(on_pick,),
             width=190,
         )
@@ -67,9 +68,9 @@ def pick_written(
 
 
 def _requested_number() -> int | None:
-    """The number that the reader or the link has chosen, whether there is such a piece or not."""
+    """Return the number that the reader or the link has set, valid or not."""
     if address.is_restored():
-        return None  # the field itself takes the number of the link
+        return None  # the field itself reads the number of the link
     value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
     try:
         number = None if value is None else int(value)
@@ -78,18 +79,18 @@ def _requested_number() -> int | None:
     return None if number == st.session_state.get(_BY_DEFAULT) else number
 
 
-def _chosen(on_pick: Callable[[], None] | None) -> None:
+def _pick(on_pick: Callable[[], None] | None) -> None:
     st.session_state[_BY_DEFAULT] = None
     if on_pick:
         on_pick()
 
 
 def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | None) -> None:
-    def picked() -> None:
-        chosen = st.session_state[_BUTTONS]
-        if chosen is not None:  # a second click on the same piece leaves it
-            st.session_state[WRITTEN] = chosen + 1
-            _chosen(on_pick)
+    def choose() -> None:
+        choice = st.session_state[_BUTTONS]
+        if choice is not None:  # a second click on the same piece deselects it
+            st.session_state[WRITTEN] = choice + 1
+            _pick(on_pick)
 
     st.session_state[_BUTTONS] = step
     if len(names) > MOST_BUTTONS:
@@ -98,7 +99,7 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
             range(len(names)),
             format_func=lambda n: f"{n + 1} {names[n]}",
             key=_BUTTONS,
-            on_change=picked,
+            on_change=choose,
             label_visibility="collapsed",
         )
         return
@@ -108,36 +109,36 @@ def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | 
         range(len(names)),
         format_func=labels.__getitem__,
         key=_BUTTONS,
-        on_change=picked,
+        on_change=choose,
         label_visibility="collapsed",
     )
 
 
-def choices_of(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
-    """At each step the written piece and the most probable others."""
+def step_choices(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
+    """Return the written piece and the most probable alternatives at each step."""
     return memo_per_trace(
         trace,
-        ("alternatives", OTHERS),
-        lambda: alternatives(translator.model, translator.target_tokenizer, trace, OTHERS),
+        ("alternatives", ALTERNATIVES),
+        lambda: alternatives(translator.model, translator.target_tokenizer, trace, ALTERNATIVES),
     )
 
 
 def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
-    """The step at which the best other piece comes nearest to the written one."""
-    tiny = 1e-30  # of what rounds to 0, too, there is a logarithm
-    ahead = [
+    """Return the step where the best alternative is nearest to the written piece."""
+    tiny = 1e-30  # keeps the logarithm of a rounded 0 finite
+    margins = [
         math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
         for step in choices
     ]
-    return int(np.argmin(ahead))
+    return int(np.argmin(margins))
 
 
 def make_unique(labels: Sequence[str]) -> list[str]:
     """Append invisible characters so that equal labels differ.
 
-    Streamlit tells the choices of a widget apart by their labels alone.
+    Streamlit identifies the choices of a widget by their labels.
     """
     return [
-        label + "\u2060" * labels[:place].count(label)  # WORD JOINER
-        for place, label in enumerate(labels)
+        label + "\u2060" * labels[:index].count(label)  # WORD JOINER
+        for index, label in enumerate(labels)
     ]

@@ -31,9 +31,9 @@ from transformer.analysis.lenses import NAMES
 from viz.app.cache import progress
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful import sentence as faithful_sentence
-from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, largest
+from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, upper_end
 from viz.pages.roles.faithful.sentence import MOST_WORDS, screen_name
-from viz.pages.roles.faithful.text import attention_said, corpus_said
+from viz.pages.roles.faithful.text import attention_text, corpus_sentences
 from viz.pages.roles.faithful.view import ERASE, PERMUTED, UNIFORM
 
 
@@ -59,7 +59,7 @@ def curves(rows: list[dict]) -> dict[str, list[float]]:
 
 def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
-    most, random, least = corpus_said(report)
+    most, random, least = corpus_sentences(report)
     assert most.startswith("The words that come first by norms")
     assert (
         "fell by 1.50 nats, mean over the shares, which has no interval, and by 0.50 with random "
@@ -73,7 +73,7 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     )
     assert least.startswith("Kept alone, the first words by norms cost least: 0.50 nats, mean")
     assert least.endswith(unparted)
-    most, random, _ = corpus_said(faithfulness_of(translator, gradient=2.0))
+    most, random, _ = corpus_sentences(faithfulness_of(translator, gradient=2.0))
     assert most.startswith("The words that come first by gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
@@ -83,9 +83,9 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
 
 @pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
 def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
-    assert largest([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
+    assert upper_end([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
     random = Figure(fall, fall - 3, fall + 3)
-    most = largest([random], [near(fall)])
+    most = upper_end([random], [near(fall)])
     chart = erasing_chart({"a": [near(fall)]}, [random], [0.5], most, legend=False).to_dict()
     ((low, high),) = [
         layer["encoding"]["y"]["scale"]["domain"]
@@ -101,7 +101,7 @@ def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
     report = faithfulness_of(translator)
     falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
     one = replace(report.lenses["weights"], curves=Curves(falls, falls))
-    random = corpus_said(replace(report, lenses={**report.lenses, "weights": one}))[1]
+    random = corpus_sentences(replace(report, lenses={**report.lenses, "weights": one}))[1]
     said = random.replace("\u00a0", " ")
     assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in said
 
@@ -142,7 +142,7 @@ def test_the_stored_curves_are_those_of_the_report(opened, translator: Translato
         for name in NAMES:
             value = of_norm if name == "norm" else 1.0
             assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
-    assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
+    assert set(corpus_sentences(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
 
 
 def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
@@ -232,7 +232,7 @@ def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
         app.number_input(key="faithful_seed").set_value(6).run()
     attention = faithfulness_of(translator).attention
     stored = {kind: attention[kind]["permuted"] for kind in KINDS}
-    said = attention_said(stored, "permuted")
+    said = attention_text(stored, "permuted")
     assert said in texts(app)
     assert said.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
     assert [row["value"] for row in charts(app)[1]] == [stored[kind].value for kind in KINDS]

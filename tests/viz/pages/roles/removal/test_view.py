@@ -37,8 +37,7 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles.removal import view
 from viz.pages.roles.removal.changes import parse_changes
-from viz.pages.roles.removal.effect import effect_of
-from viz.pages.roles.removal.view import most_changed
+from viz.pages.roles.removal.view import cached_effect, most_changed
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
@@ -202,7 +201,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
     settings = settings_of(SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
-    remembered = effect_of(translator, translation, trace, None, changes, settings).after
+    remembered = cached_effect(translator, translation, trace, None, changes, settings).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
@@ -217,7 +216,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
-    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
+    meanwhile(monkeypatch, view, "cached_effect", [choice(app, "roles-grid", ["cross", 0, 1])])
     app._run(first)
     assert in_url(app, "removed") == "c0.0,c0.1"
     app = opened(removed_how="painted", kind="cross", layer="1", head="2")
@@ -227,7 +226,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
     second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
-    meanwhile(monkeypatch, view, "effect_of", [second])
+    meanwhile(monkeypatch, view, "cached_effect", [second])
     app._run(first)
     assert in_url(app, "removed") == f"{rows}.2"
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
@@ -300,7 +299,7 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / head_report.MEANS_FILE)
-        of = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        of = cached_effect(translator, translation, trace, None, changes, SearchSettings())
         found.add(of.after.log_probs.tobytes())
     assert len(found) == 2
 
@@ -315,7 +314,7 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        found = cached_effect(translator, translation, trace, None, changes, SearchSettings())
         alone = effect(translator, trace, [Removal("cross", 1, 3)])
         np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
 
@@ -345,7 +344,7 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
 
     def look(link: str) -> np.ndarray:
         changes, _ = parse_changes(link, translator.model)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        found = cached_effect(translator, translation, trace, None, changes, SearchSettings())
         return found.after.log_probs
 
     with ThreadPoolExecutor(6) as people:

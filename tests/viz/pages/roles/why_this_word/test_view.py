@@ -25,7 +25,7 @@ from transformer.kinds import Kind, attention_name
 from viz.app.cache import cached_results
 from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles.clicked_head import PICKED
-from viz.pages.roles.other_piece import name_of, piece_of
+from viz.pages.roles.other_piece import find_piece, piece_name
 from viz.pages.roles.why_this_word import view as why
 from viz.pages.roles.why_this_word.view import disagree
 from viz.pages.roles.written_piece import make_unique
@@ -51,7 +51,7 @@ def trace(translator: Translator) -> AttentionTrace:
 
 @pytest.fixture
 def link(translator: Translator) -> dict[str, str]:
-    return {"written": str(STEP + 1), "other": name_of(translator, OTHER)}
+    return {"written": str(STEP + 1), "other": piece_name(translator, OTHER)}
 
 
 def log_odds(translator: Translator, trace: AttentionTrace, edits: dict[str, Any]) -> float:
@@ -308,14 +308,14 @@ def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> N
     for piece in range(translator.model.config.vocab_size):
         if piece in NEVER_WRITTEN:
             with pytest.raises(InputError, match="never written"):
-                piece_of(translator, translator.tokenizer.pieces_of([piece])[0].text)
+                find_piece(translator, translator.tokenizer.pieces_of([piece])[0].text)
             with pytest.raises(InputError, match="goes on with"):
-                piece_of(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
+                find_piece(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
         else:
-            assert piece_of(translator, name_of(translator, piece)) == piece
-    assert piece_of(translator, "</s>") == EOS
+            assert find_piece(translator, piece_name(translator, piece)) == piece
+    assert find_piece(translator, "</s>") == EOS
     word = translator.tokenizer.encode("dog")[0]
-    assert piece_of(translator, "dog and more") == word
+    assert find_piece(translator, "dog and more") == word
 
 
 def test_bars_disagree_where_both_are_of_note_and_apart() -> None:

@@ -1,4 +1,4 @@
-"""Architecture: the model as Figure 1 has it, its size, its cost, and the paper's tables."""
+"""The page “Architecture”: Figure 1, the size and the cost of the model, and the paper's tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
 
 
 def show() -> None:
-    """Draw the page: choose a view, then what it asks for."""
+    """Draw the page: the menu of views, then the chosen view."""
     row = st.container(
         key="arch-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     )

@@ -98,9 +98,9 @@ def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
 def _crossing_text(sizes: Sizes) -> str:
     equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
     return (
-        f"Self-attention does less work than recurrence up to n = d = {equal_at['recurrent']}, less "
-        f"than convolution up to n = k · d = {equal_at['convolutional']}, and is the same as restricted "
-        f"self-attention up to n = r = {equal_at[RESTRICTED]}."
+        f"Self-attention does less work than recurrence up to n = d = {equal_at['recurrent']}, "
+        f"less than convolution up to n = k · d = {equal_at['convolutional']}, and is the same as "
+        f"restricted self-attention up to n = r = {equal_at[RESTRICTED]}."
     )
 
 

@@ -1,4 +1,4 @@
-"""A second map beside the open one: of another head, lens, sentence or model."""
+"""A second map beside the open one: another head, lens, sentence or model."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ OTHER_TEXT, OTHER_MODEL = "text2", "model2"
 
 
 def second_map(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads] | None:
-    """Draw what chooses the second map, and make it.
+    """Draw the controls of the second map, and build it.
 
     Args:
-        trace: of the weights, whatever the lens.
+        controls: choices of the page.
+        trace: the plain weights, whatever the lens.
 
     Returns:
-        The map, and the heads that it is one of; None after saying why there is none.
+        The map and the heads of its kind; None after showing why there is none.
     """
     with st.container(
         key="compare-controls", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        other = st.selectbox(
+        subject = st.selectbox(
             "Compare with", list(get_args(ComparedWith)), key="with", bind="query-params", width=290
         )
         try:
-            if other == "another head":
+            if subject == "another head":
                 return _another_head(controls, trace)
-            if other == "another lens":
+            if subject == "another lens":
                 return _another_lens(controls, trace)
-            if other == "another sentence":
+            if subject == "another sentence":
                 return _another_sentence(controls)
             return _another_model(controls, trace)
         except HeadlightError as error:
@@ -57,14 +58,14 @@ def second_map(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, He
 def _another_head(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads]:
     layers, count = trace.cross.shape[:2]
     layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
-    seen = through_lens(controls.lens, trace)
-    return _second(controls, seen, controls.lens, layer, head, origin_of(trace))
+    lens_trace = through_lens(controls.lens, trace)
+    return _second(controls, lens_trace, controls.lens, layer, head, origin_of(trace))
 
 
 def _another_lens(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads]:
     lens = pick_lens(SECOND_LENS, "Second lens", lens="norm")
-    seen = through_lens(lens, trace)
-    return _second(controls, seen, lens, controls.layer, controls.head, origin_of(trace))
+    lens_trace = through_lens(lens, trace)
+    return _second(controls, lens_trace, lens, controls.layer, controls.head, origin_of(trace))
 
 
 def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
@@ -80,28 +81,30 @@ def _another_sentence(controls: Controls) -> tuple[SecondMap, Heads]:
     for notice in translation.notices:
         st.text(notice)
     other = cached_results.trace(translator, translation)
-    seen = through_lens(controls.lens, other, translator)
-    return _second(controls, seen, controls.lens, controls.layer, controls.head, origin_of(other))
+    lens_trace = through_lens(controls.lens, other, translator)
+    return _second(
+        controls, lens_trace, controls.lens, controls.layer, controls.head, origin_of(other)
+    )
 
 
 def _another_model(controls: Controls, trace: AttentionTrace) -> tuple[SecondMap, Heads] | None:
-    if (picked := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
+    if (choice := pick_other(sentence_bar.drawn_from(), OTHER_MODEL)) is None:
         return None
-    translator = picked.translator
+    translator = choice.translator
     layers, count = translator.model.config.N, translator.model.config.h
     layer, head = pick_head_or_mean(SECOND, layers, count, layer=0, lens=controls.lens)
-    if picked.same_target:
-        # the same translation, so that both look at the same words
-        other = cached_results.trace_of_pair(translator, picked.text, trace.target)
+    if choice.same_target:
+        # the same translation, so that both maps have the same words
+        other = cached_results.trace_of_pair(translator, choice.text, trace.target)
     else:
         beam_size = st.session_state[sentence_bar.BEAM]
-        translation = cached_results.translate(translator, picked.text, beam_size)
+        translation = cached_results.translate(translator, choice.text, beam_size)
         st.text(translation.text)
         sentence_bar.show_notices_of(translation)
         other = cached_results.trace(translator, translation)
-    seen = through_lens(controls.lens, other, translator)
+    lens_trace = through_lens(controls.lens, other, translator)
     origin = Origin.of(translator, other.source, other.target)
-    return _second(controls, seen, controls.lens, layer, head, origin)
+    return _second(controls, lens_trace, controls.lens, layer, head, origin)
 
 
 def _second(

@@ -1,4 +1,4 @@
-"""Where two lenses disagree most: by head, or by layer, and by row of the open map."""
+"""Largest differences between two lenses: by head or layer, and by row of the open map."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from viz.draw.open_head import Heads, mean, short_name
 from viz.pages.heads.controls import Controls, choose_head
 
 SHOWN = 5
-"""Lines of each list."""
+"""Length of each list."""
 
 
 def show_disagreement(controls: Controls, first: Heads, second: Heads) -> None:
-    """Draw two short lists; a head is opened by a click on its line.
+    """Draw the heads and the rows with the largest differences; a click opens a head.
 
     Args:
-        first: the heads of the open map.
-        second: the same through another lens.
+        controls: choices of the page.
+        first: heads of the open map.
+        second: the same heads through another lens.
     """
     st.subheader("Where the two lenses disagree most", anchor=False)
     hidden = "" if controls.special else " Special tokens count here, although they are hidden."
@@ -41,13 +42,13 @@ def show_disagreement(controls: Controls, first: Heads, second: Heads) -> None:
 
 def _heads(first: Heads, second: Heads) -> None:
     distances = head_distances(first.whole, second.whole, first.kind)
-    # a head is told from others where both lenses do
+    # single heads where both lenses have them
     lens = first.lens if tells_heads(second.lens) else second.lens
-    one = "head" if tells_heads(lens) else "layer, all heads together"
-    st.markdown(f"**By {one}**, mean over its rows")
+    subject = "head" if tells_heads(lens) else "layer, all heads together"
+    st.markdown(f"**By {subject}**, mean over its rows")
     with st.container(key="disagreeing-heads", horizontal=True, gap="small"):
-        for at in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
-            layer, head = (int(n) for n in np.unravel_index(at, distances.shape))
+        for index in np.argsort(-distances, axis=None, kind="stable")[:SHOWN]:
+            layer, head = (int(n) for n in np.unravel_index(index, distances.shape))
             st.button(
                 f"{short_name(lens, layer, head)} · {distances[layer, head]:.2f}",
                 key=f"disagreeing-{layer}-{head}",
@@ -56,14 +57,14 @@ def _heads(first: Heads, second: Heads) -> None:
 
 
 def _rows(controls: Controls, first: Heads, second: Heads) -> None:
-    one, other = (
+    first_map, second_map = (
         mean(
             heads.whole.weights, controls.layer, controls.head if tells_heads(heads.lens) else None
         )
         for heads in (first, second)
     )
     whole = first.whole
-    distances = row_distances(one, other)  # [query]
+    distances = row_distances(first_map, second_map)  # [query]
     counted = first_counted_row(len(distances), causal=whole.is_causal(first.kind))
     names = row_names(whole.labels.queries, reads=whole.reads, writes=whole.writes)
     st.markdown("**By row** of the open map")

@@ -1,4 +1,4 @@
-"""What the open map amounts to, in numbers beside it."""
+"""Summary numbers of the open map."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from viz.pages.heads.controls import Controls
 
 
 def show_numbers(controls: Controls, heads: Heads, opened: OpenMap) -> None:
-    """What the open map amounts to on the rows that are shown, special tokens included."""
+    """Draw the summary of the open map over the shown rows, special tokens included."""
     causal = heads.whole.is_causal(heads.kind)
     numbers = summarise(mean(heads.whole.weights, controls.layer, controls.head), causal=causal)
     unit = "word" if controls.words else "piece"
-    what = amount(heads.lens)
+    quantity = amount(heads.lens)
     if heads.lens == "weights":
-        one, every = f"looks at one {unit} alone", f"looks at all {unit}s that it sees alike"
+        low, high = (
+            f"looks at one {unit} alone",
+            f"looks at all {unit}s that it sees alike",
+        )
     else:
-        one, every = f"has one {unit} alone", f"has all {unit}s that it sees alike"
+        low, high = f"has one {unit} alone", f"has all {unit}s that it sees alike"
     included = "" if controls.special else " Special tokens count here, although they are hidden."
     with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Entropy",
             f"{numbers.entropy:.2f} bit",
-            help=f"Mean over the rows: 0 where each {one}, {numbers.max_entropy:.2f} where each "
-            f"{every}.{included}",
+            help=f"Mean over the rows: 0 where each {low}, {numbers.max_entropy:.2f} where each "
+            f"{high}.{included}",
             width="content",
         )
         with st.container(key="largest", gap=None, width="content"):
             row, column, weight = _largest(opened, heads.kind)
-            st.metric(f"Largest {what}", f"{weight:.2f}", width="content")
+            st.metric(f"Largest {quantity}", f"{weight:.2f}", width="content")
             name = row_names(opened.labels.queries, reads=opened.reads, writes=opened.writes)[row]
             key = quoted(display_tokens(opened.labels.keys)[column])
             verb = "looks at" if heads.lens == "weights" else "gives it to"
@@ -47,15 +50,15 @@ def show_numbers(controls: Controls, heads: Heads, opened: OpenMap) -> None:
                 "Offset",
                 f"{format_number(numbers.offset, 1, sign=True)} ± {numbers.offset_deviation:.1f}",
                 help=f"How far from itself a position looks, in {unit}s: mean and standard "
-                f"deviation over all {what}s; below 0 is back, above 0 is ahead.{included}",
+                f"deviation over all {quantity}s; below 0 is back, above 0 is ahead.{included}",
                 width="content",
             )
 
 
 def _largest(opened: OpenMap, kind: Kind) -> tuple[int, int, float]:
-    """Row, column and value of the largest weight that is drawn.
+    """Return row, column and value of the largest drawn weight.
 
-    The decoder's first row sees itself alone: its 1 is no choice, and counts only by itself.
+    The decoder's first row sees itself alone, so its 1 counts only where it is the only row.
     """
     alone = kind == "decoder_self" and opened.labels.queries[0] == SPECIAL[BOS]
     first = first_counted_row(len(opened.weights), causal=alone)

@@ -1,4 +1,4 @@
-"""The large pictures of the Heads page: the open map with its ribbons, or two maps side by side."""
+"""Large maps of the Heads page: the open map with its ribbons, or two maps side by side."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from viz.pages.heads.numbers import show_numbers
 def show_open(
     trace: AttentionTrace, controls: Controls, heads: Heads, opened: OpenMap
 ) -> list[tuple[int, int]]:
-    """The open map and its ribbons; gives the heads whose ribbons lie over its own."""
+    """Draw the open map and its ribbons; return the heads whose ribbons overlay its own."""
     caption = _caption(trace, controls)
     _map(controls, opened, trace.languages, caption, key="heads-map")
     show_numbers(controls, heads, opened)
     if controls.layer is not None and controls.head is not None:
-        one = in_link(controls.kind, controls.layer, controls.head)
-        navigation.link("inside", "how this head comes to its weights", one)
-        away = format_removals([Removal(controls.kind, controls.layer, controls.head)])
-        without = {**one, VIEW: TAKE_AWAY, REMOVED: away}
-        navigation.link("roles", "take this head away", without)
+        url = in_link(controls.kind, controls.layer, controls.head)
+        navigation.link("inside", "how this head comes to its weights", url)
+        removal = format_removals([Removal(controls.kind, controls.layer, controls.head)])
+        removal_url = {**url, VIEW: TAKE_AWAY, REMOVED: removal}
+        navigation.link("roles", "take this head away", removal_url)
     st.subheader("Ribbons", anchor=False)
     over = _overlaid(controls, heads)
-    maps = [open_map(heads, *at) for at in over]
-    names = [short_name(controls.lens, *at) for at in over]
+    maps = [open_map(heads, *place) for place in over]
+    names = [short_name(controls.lens, *place) for place in over]
     ribbons = encode_ribbons(
         [(opened.title, opened.weights)]
-        + [(name, one.weights) for name, one in zip(names, maps, strict=True)],
+        + [(name, url.weights) for name, url in zip(names, maps, strict=True)],
         opened.labels,
         heads.kind,
         languages=trace.languages,
@@ -62,31 +62,31 @@ def show_open(
 
 
 def _overlaid(controls: Controls, heads: Heads) -> list[tuple[int, int]]:
-    """The menu of those whose ribbons lie over the open one's; gives layer and head of each."""
-    every = [*np.ndindex(heads.axes.weights.shape[:2])]
-    named = {short_name(controls.lens, *at): at for at in every}
-    one, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
+    """Draw the menu of overlaid ribbons; return layer and head of each."""
+    places = [*np.ndindex(heads.axes.weights.shape[:2])]
+    named = {short_name(controls.lens, *place): place for place in places}
+    subject, key = ("heads", "over") if tells_heads(controls.lens) else ("layers", "over_layers")
     others = st.multiselect(
-        f"Overlay other {one}",
+        f"Overlay other {subject}",
         list(named),
         max_selections=MOST_HEADS - 1,
         key=key,
         bind="query-params",
-        placeholder=f"Choose {one} of the same kind",
+        placeholder=f"Choose {subject} of the same kind",
     )
     own = outlined(controls.lens, controls.layer, controls.head)
-    # in the order in which they were chosen: menu, switches and ribbons are one list
+    # in the order of the menu, as the ribbons and their switches
     return [named[name] for name in others if named[name] != own]
 
 
 def show_compared(
     trace: AttentionTrace, controls: Controls, heads: Heads, first: OpenMap
 ) -> SecondMap | None:
-    """The open map, a second one and their difference; gives the second one."""
-    found = second_map(controls, trace)
-    if found is None:
+    """Draw the open map, a second one and their difference; return the second one."""
+    result = second_map(controls, trace)
+    if result is None:
         return None
-    compared, second_heads = found
+    compared, second_heads = result
     second, languages, caption = compared
     own = _caption(trace, controls)
     columns = st.columns(3, gap="medium")
@@ -124,32 +124,32 @@ def _caption(trace: AttentionTrace, controls: Controls) -> list[str]:
 
 def _map(
     controls: Controls,
-    one: OpenMap,
+    drawn: OpenMap,
     languages: Languages,
     caption: Sequence[str],
     *,
     key: str,
     beside_difference: bool = False,
 ) -> None:
-    note = row_note(one.lens, controls.kind)
-    if one.absorbed is not None:
+    note = row_note(drawn.lens, controls.kind)
+    if drawn.absorbed is not None:
         left_out = (
-            f"Special tokens are left out: {one.absorbed:.0%} of these rows' {amount(one.lens)} "
-            f"goes there."
+            f"Special tokens are left out: {drawn.absorbed:.0%} of these rows' "
+            f"{amount(drawn.lens)} goes there."
         )
-        # rows without them do not sum to 1, as the note on weights says
-        note = left_out if one.lens == "weights" else f"{note} {left_out}"
+        # the note on weights says that rows sum to 1, which is not so here
+        note = left_out if drawn.lens == "weights" else f"{note} {left_out}"
     data = encode_map(
-        one.weights,
-        one.labels,
+        drawn.weights,
+        drawn.labels,
         controls.kind,
-        title=one.title,
+        title=drawn.title,
         languages=languages,
-        reads=one.reads,
-        writes=one.writes,
+        reads=drawn.reads,
+        writes=drawn.writes,
         scale=controls.scale,
         threshold=controls.threshold,
-        amount=amount(one.lens),
+        amount=amount(drawn.lens),
         note=note,
         beside_difference=beside_difference,
         caption=caption,

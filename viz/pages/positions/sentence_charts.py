@@ -1,4 +1,4 @@
-"""Positions of a person's sentence: what the first layer reads, and what edits of it change."""
+"""Charts of the sentence's positions: the first layer's input, and the effect of edits."""
 
 from __future__ import annotations
 
@@ -19,45 +19,48 @@ from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
 
-_ROW, _LEAST = 22, 12  # CSS pixels of a token, and of a label that can be read
+_ROW, _LEAST = 22, 12  # CSS pixels of a token, and of the smallest readable label
 _TALLEST = 900
-_ALL_LABELS = 40  # pieces up to which each has its label on the axis
+_ALL_LABELS = 40  # pieces up to which each has a label on the axis
 
 
-def foot_figure(tokens: Sequence[str], parts: Mapping[str, Floats], most: float) -> go.Figure:
-    """What a stack adds at its foot, side by side on one scale: tokens down, dimensions across.
+def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> go.Figure:
+    """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
 
     Args:
         tokens: `[position]`, pieces.
-        parts: each `[position, d_model]`, by their titles.
-        most: gets the full colour, and so does what is larger.
+        parts: arrays `[position, d_model]`, by their titles.
+        maximum: value of the full colour; larger ones are clipped.
     """
     names = [
         f"{position}: {escape(token)}" for position, token in enumerate(display_tokens(tokens))
     ]
     hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
     height = min(110 + _ROW * len(tokens), _TALLEST)
-    # a long sentence has a label for every few rows; all of them are a hover away
-    every = -(-len(tokens) * _LEAST // (height - 110))
-    at = list(range(0, len(tokens), every))
-    places = [axis_place(n, len(tokens)) for n in at]
+    # a long sentence has a label for every few rows; the tooltip has all of them
+    interval = -(-len(tokens) * _LEAST // (height - 110))
+    labelled = list(range(0, len(tokens), interval))
+    places = [axis_place(n, len(tokens)) for n in labelled]
     width = next(iter(parts.values())).shape[1]
-    texts = [escape(display_tokens(tokens)[n]) for n in at]
+    texts = [escape(display_tokens(tokens)[n]) for n in labelled]
     return maps(
-        {title: signed_map(values, most, hover=hover, y=names) for title, values in parts.items()},
+        {
+            title: signed_map(values, maximum, hover=hover, y=names)
+            for title, values in parts.items()
+        },
         across={"title": axis_title("dimension", width), "nticks": 4},
         down={"tickmode": "array", "tickvals": places, "ticktext": texts},
         height=height,
     )
 
 
-def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> alt.LayerChart:
-    """log P of a translation when its positions are moved on.
+def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
+    """Draw log P of a translation over the shift of its positions.
 
     Args:
-        steps: `[step]`, the k, from 0.
-        curves: `[step]`, log P in nats, by what is moved.
-        at: the k that is marked.
+        steps: `[step]`, shifts k, from 0.
+        curves: `[step]`, log P in nats, by the shifted stacks.
+        marked: the marked shift.
     """
     table = pd.concat(
         pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
@@ -67,7 +70,7 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
     x = alt.X(
         "k:Q",
         title="positions shifted by k",
-        # logarithmic from 1 on, and 0 has a place, too
+        # logarithmic from 1 on, with a place for 0
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
         axis=alt.Axis(
             values=[0, *(4**n for n in range(8))],
@@ -82,19 +85,19 @@ def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], at: int) -> 
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True))
         .encode(x, y, colour, tooltip=tooltip)
     )
-    rule = alt.Chart(pd.DataFrame({"k": [at]})).mark_rule(color=GREY, strokeDash=[4, 3])
+    rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
     return rule.encode(x) + lines
 
 
 def pieces_chart(
     pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
 ) -> alt.Chart:
-    """log p of each piece of one translation, under each edit of the positions.
+    """Draw log p of each piece of one translation, under each edit of the positions.
 
     Args:
-        pieces: `[piece]`, what is written.
+        pieces: `[piece]`, written pieces.
         curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
-        languages: of the model; the pieces are of the target's.
+        languages: languages of the model.
     """
     table = pd.concat(
         pd.DataFrame(

@@ -1,4 +1,4 @@
-"""A measure of every head of one kind over the steps of a training run."""
+"""Chart of a measure of every head of one kind over the steps of a training run."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def measure_chart(
     *,
     kind: Kind,
     selected: tuple[int, int],
-    at: int,
+    marked: int,
     unit: str,
 ) -> alt.LayerChart:
-    """One line for each head, one of them in the colour of its kind.
+    """Draw one line for each head, the open one in the colour of its kind.
 
     Args:
-        steps: of the training, from 1; their axis is logarithmic, as heads form early.
+        steps: training steps, from 1, on a logarithmic axis, as heads form early.
         values: `[step, layer, head]`.
-        kind: gives the colour.
-        selected: layer and head from 0, in front of the others.
-        at: the step that is marked.
+        kind: kind of attention, which gives the colour.
+        selected: layer and head of the open head, from 0.
+        marked: the marked step.
         unit: title of the vertical axis.
     """
     step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
@@ -63,14 +63,14 @@ def measure_chart(
     others = base.transform_filter("!datum.selected").mark_line(
         color=GREY, strokeWidth=1, opacity=0.6
     )
-    one = base.transform_filter("datum.selected").mark_line(
+    opened = base.transform_filter("datum.selected").mark_line(
         color=COLOR[kind],
         strokeWidth=3,
         point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
     )
     rule = (
-        alt.Chart(pd.DataFrame({"step": [at]}))
+        alt.Chart(pd.DataFrame({"step": [marked]}))
         .mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
         .encode(x)
     )
-    return others + rule + one
+    return others + rule + opened

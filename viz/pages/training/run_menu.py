@@ -1,4 +1,4 @@
-"""What a link asks of the menus of runs: runs by name or by path, and a word on all else."""
+"""Menus of runs: runs that a link names, or names by path, and messages on unknown ones."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ _UNKNOWN = "training.unknown_runs"
 
 
 def offered(name: str, runs: Mapping[str, Path]) -> dict[str, Path]:
-    """The runs of a menu, with those that an old link names by path.
+    """Return the runs of a menu, with those that an old link names by path.
 
     Args:
-        name: of the menu in the URL.
-        runs: by the names that the menu has.
+        name: name of the menu in the URL.
+        runs: runs by their names in the menu.
     """
-    asked = st.query_params.get_all(name)
-    by_path = {path: run_at(path, runs) for path in asked if path not in runs}
+    requested = st.query_params.get_all(name)
+    by_path = {path: run_at(path, runs) for path in requested if path not in runs}
     if unknown := [path for path, run in by_path.items() if run is None]:
-        # the menu takes them out of the URL; the words stay until another run is chosen
+        # the menu removes them from the URL; the message stays until another run is chosen
         st.session_state[_UNKNOWN] = name, unknown
     return {**runs, **{path: run for path, run in by_path.items() if run is not None}}
 
 
 def forget_unknown() -> None:
-    """Take the words on unknown runs off the page; called when another run is chosen."""
+    """Remove the message on unknown runs, when another run is chosen."""
     st.session_state.pop(_UNKNOWN, None)
 
 
-def say_what_is_missing(name: str) -> None:
-    """Name what a link asked for and the server does not have.
+def report_missing(name: str) -> None:
+    """Name the runs of a link that the server does not have.
 
     Args:
-        name: of the menu in the URL.
+        name: name of the menu in the URL.
     """
     if problem := missing_folder():
         st.text(problem)

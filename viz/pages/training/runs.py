@@ -1,7 +1,7 @@
-"""The runs that the Training page knows: the bundled one, and those in one folder of the server.
+"""The runs of the Training page: the bundled one, and those in one folder of the server.
 
-Nothing outside of these folders is ever read: a run is chosen from what they hold, and what is a
-link to somewhere else is left out.
+No file outside of these folders is ever read: a run is chosen from their contents, and links that
+lead elsewhere are left out.
 """
 
 from __future__ import annotations
@@ -22,56 +22,55 @@ RUNS_VARIABLE = "HEADLIGHT_RUNS"
 BUNDLED_NAME = "bundled"
 
 MAX_RUNS = 200
-"""Runs of the server that the menus offer, the newest."""
+"""Largest number of the server's runs in the menus, newest first."""
 
 LIVE_FOR = 600.0
-"""Seconds since its last line in which a run counts as going on: a validation writes none for
-minutes, and nobody follows a run further once it has counted as ended."""
+"""Seconds after the last line of its log for which a run counts as live: a validation writes no line
+for minutes, and a run that counted as ended is not followed any more."""
 
 
 def known_runs() -> dict[str, Path]:
-    """Folders with a log, by name: the bundled one, then the server's own, newest first."""
+    """List folders with a log by name: the bundled one, then the server's own, newest first."""
     return {BUNDLED_NAME: BUNDLED} | _own_runs()
 
 
 def missing_folder() -> str | None:
-    """One sentence where the environment names a folder of runs that is not there."""
+    """Return a message if the environment names a folder of runs that does not exist."""
     if RUNS_VARIABLE in os.environ and not _is_folder(_runs_folder()):
         return f"{RUNS_VARIABLE} names no folder on this server: the bundled run alone is here."
     return None
 
 
 def run_at(path: str, runs: Mapping[str, Path]) -> Path | None:
-    """The run that an old link names by its path instead of its name; None if it is none of them.
+    """Find the run that an old link names by its path; None if it is not among the known ones.
 
-    The path is compared as text: no file is touched for it.
+    The path is compared as text: no file is accessed.
     """
     if path.startswith("~/"):
         path = os.path.expanduser(path)  # noqa: PTH111  # pathlib's raises where there is no home
-    wanted = os.path.abspath(path)  # noqa: PTH100  # pathlib's keeps `..`
-    at = {os.path.abspath(folder): folder for folder in runs.values()}  # noqa: PTH100
-    return at.get(wanted)
+    absolute = os.path.abspath(path)  # noqa: PTH100  # pathlib's keeps `..`
+    by_path = {os.path.abspath(folder): folder for folder in runs.values()}  # noqa: PTH100
+    return by_path.get(absolute)
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a file lies in a folder once all links on the way are followed."""
-    # os.path takes what cannot be looked at, such as too long a name, for what is not there
+    """Return whether a file lies in a folder after all links are resolved."""
+    # os.path returns False for an inaccessible path, such as too long a name
     is_file = os.path.isfile(path)  # noqa: PTH113
     return is_file and path.resolve().is_relative_to(folder.resolve())
 
 
 def is_live(folder: Path) -> bool:
-    """Whether the run in a folder seems to go on: its log is fresh and not at its end."""
+    """Return whether the run in a folder seems to continue: a recent log without its end."""
     log = folder / LOG
     try:
         if time.time() - log.stat().st_mtime >= LIVE_FOR:
             return False
-        found = logs.load(log)
+        records = logs.load(log).records
     except (OSError, RunLogError):
         return False
-    # the log of a run that is done is fresh, too, where the folder has just been copied; the last
-    # that it writes is the validation of the last step that it planned
-    records = found.records
+    # a copied folder has a recent log, too; the last record of an ended run is the validation of its
+    # last planned step
     planned = journal.plan(records).get("steps")
     return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 
@@ -88,18 +87,18 @@ def _own_runs() -> dict[str, Path]:
     folder = _runs_folder()
     if not _is_folder(folder):
         return {}
-    found = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
-    newest = sorted(found, key=_changed, reverse=True)[:MAX_RUNS]
+    contained = [log for log in folder.glob(f"*/{LOG}") if is_inside(log, folder)]
+    newest = sorted(contained, key=_changed, reverse=True)[:MAX_RUNS]
     return {f"runs/{_printable(log.parent.name)}": log.parent for log in newest}
 
 
 def _changed(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except OSError:  # deleted since it was found
+    except OSError:  # deleted in the meantime
         return 0.0
 
 
 def _printable(name: str) -> str:
-    """The name of a folder, with escapes for bytes that are no text."""
+    """Return the name of a folder, with escapes for bytes that are not UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

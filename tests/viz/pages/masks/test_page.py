@@ -18,7 +18,7 @@ from transformer.analysis.paper import masking
 from transformer.analysis.paper.leaks import leak
 from viz.draw.labels import display_tokens
 from viz.draw.mask_reasons import describe_row
-from viz.pages.masks.removed_mask import measured
+from viz.pages.masks.removed_mask import describe_change
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -191,7 +191,7 @@ def test_without_the_mask_the_page_shows_what_leaks(
     for mask, of in (("with the mask", masked), ("without it", gone)):
         drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
         np.testing.assert_allclose(drawn, of.loss[1][~np.isnan(of.loss[1])])
-    said = measured(masked, gone, kind)
+    said = describe_change(masked, gone, kind)
     assert any(text.value.startswith(said) for text in app.markdown)
 
 

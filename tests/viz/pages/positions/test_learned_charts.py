@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.viz.plotly_values import map_values
-from viz.pages.positions.learned_charts import cosine_maps, neighbours_chart
+from viz.pages.positions.learned import cosine_maps, neighbours_chart
 
 MAPS = {
     "sinusoidal": np.array([[1, 0.5], [0.5, 1]]),

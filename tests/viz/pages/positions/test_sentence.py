@@ -24,8 +24,7 @@ from viz.app.cache import cached_results
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
-from viz.pages.positions.sentence import STEPS
-from viz.pages.positions.word_order import PAIR
+from viz.pages.positions.sentence import PAIR, STEPS
 
 
 def candidates(app: AppTest) -> list[str]:

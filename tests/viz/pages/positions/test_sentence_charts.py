@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.plotly_values import map_values
 from transformer.text.languages import OURS, Languages
-from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
+from viz.pages.positions.sentence_charts import input_figure, moved_chart, pieces_chart
 
 TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]
 RANDOM = np.random.default_rng(1)
@@ -24,7 +24,7 @@ def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
     parts = {
         name: RANDOM.normal(size=(4, 6)).astype(np.float32) for name in ("token", "place", "sum")
     }
-    figure = foot_figure(TOKENS, parts, 2.0)
+    figure = input_figure(TOKENS, parts, 2.0)
     for number, (title, values) in enumerate(parts.items()):
         np.testing.assert_array_equal(map_values(figure, number), values)
         one = figure.data[number]
@@ -40,7 +40,7 @@ def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
 
 def test_a_long_sentence_keeps_its_rows_and_has_fewer_labels() -> None:
     tokens = [f"▁w{n}" for n in range(500)]
-    figure = foot_figure(tokens, {"sum": np.zeros((500, 2))}, 1.0)
+    figure = input_figure(tokens, {"sum": np.zeros((500, 2))}, 1.0)
     axis = figure.layout.yaxis
     assert figure.layout.height <= 900
     assert len(axis.tickvals) * 12 <= 900

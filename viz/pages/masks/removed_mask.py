@@ -95,8 +95,8 @@ def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
     explain(
         f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made "
         "True everywhere in all layers; the others stay. The loss is −log p of the next piece in "
-        "nats. Shares are means over real queries and losses over real pieces of the whole batch: what "
-        f"padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
+        "nats. Shares are means over real queries and losses over real pieces of the whole batch: "
+        f"what padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
     )
 
 

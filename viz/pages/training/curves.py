@@ -160,8 +160,6 @@ def _schedule(plan: Record) -> list[str]:
     if not plan.keys() >= PLAN:
         return []
     factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
-    factor_text = f" × {factor:g}" if factor != 1 else ""
-    cooldown_text = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
-    return [
-        f"learning rate: equation 3{factor_text}, warm-up of {int(plan['warmup']):,} steps{cooldown_text}"
-    ]
+    times = f" × {factor:g}" if factor != 1 else ""
+    end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
+    return [f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"]

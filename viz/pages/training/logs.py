@@ -29,8 +29,6 @@ def complaint(name: str, log: Log) -> str | None:
         return None
     number, reason = next(iter(log.wrong.items()))
     others = len(log.wrong) - 1
-    others_text = (
-        f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
-    )
-    result = "the other lines are drawn" if log.records else "nothing of it can be drawn"
-    return f"{name}: line {number:,} of run.jsonl is no record of a run ({reason}){others_text}; {result}."
+    plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
+    rest = "the other lines are drawn" if log.records else "nothing of it can be drawn"
+    return f"{name}: line {number:,} of run.jsonl is no record of a run ({reason}){plural}; {rest}."

@@ -57,7 +57,7 @@ def load(path: Path) -> AttentionTrace:
     """Read one file, from the cache until it changes.
 
     Raises:
-        CheckpointError: if it is not a trace, is larger than the page reads, or holds invalid weights.
+        CheckpointError: if it is not a trace, is too large, or holds invalid weights.
     """
     return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 

@@ -25,8 +25,8 @@ MAX_RUNS = 200
 """Largest number of the server's runs in the menus, newest first."""
 
 LIVE_FOR = 600.0
-"""Seconds after the last line of its log for which a run counts as live: a validation writes no line
-for minutes, and a run that counted as ended is not followed any more."""
+"""Seconds after the last line of its log for which a run counts as live: a validation writes no
+line for minutes, and a run that counted as ended is not followed any more."""
 
 
 def known_runs() -> dict[str, Path]:
@@ -69,8 +69,8 @@ def is_live(folder: Path) -> bool:
         records = logs.load(log).records
     except (OSError, RunLogError):
         return False
-    # a copied folder has a recent log, too; the last record of an ended run is the validation of its
-    # last planned step
+    # a copied folder has a recent log, too; the last record of an ended run is the validation of
+    # its last planned step
     planned = journal.plan(records).get("steps")
     return not records or "validation_loss" not in records[-1] or records[-1]["step"] != planned
 

@@ -1,4 +1,4 @@
-"""What else could have stood at each place: the most probable pieces of each step as bars."""
+"""Alternatives at each place of the translation: the most probable pieces of each step as bars."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from viz.app.sentence.search_request import is_asked
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.step_bars import encode_bars
 from viz.pages.translate import clicks
-from viz.pages.translate.scored import scored
+from viz.pages.translate.clicks import scored
 
 
 def show_alternatives(bar: BarTranslation, trace: AttentionTrace) -> None:
-    """Draw each written piece with its probability, the next best ones beside it."""
+    """Draw each written piece with its probability, the best alternatives beside it."""
     st.subheader("What else could have stood there", anchor=False)
-    known = scored(bar)
+    score = scored(bar)
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
-    written = zip(known.pieces, known.alternatives, known.log_probs, strict=True)
+    written = zip(score.pieces, score.alternatives, score.log_probs, strict=True)
     steps = [
         [
             (piece.text, min(1.0, math.exp(log_prob))),
-            *((one.piece, one.probability) for one in others),
+            *((other.piece, other.probability) for other in others),
         ]
         for piece, others, log_prob in written
     ]
 
-    def picked(choice: tuple[int, int] | None) -> None:
+    def pick(choice: tuple[int, int] | None) -> None:
         if choice is None or not is_asked(request):
             say_late()
             return
         step, alternative = choice
-        before = [pieces[0][0] for pieces in steps[:step]]
-        clicks.force(tokenizer, [*before, steps[step][1 + alternative][0]])
+        prefix = [pieces[0][0] for pieces in steps[:step]]
+        clicks.force(tokenizer, [*prefix, steps[step][1 + alternative][0]])
 
     caption = origin_of(trace).caption("The most probable pieces of each step.")
-    mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, picked)
+    mount_bars("translate-steps", encode_bars(steps, caption=caption), steps, pick)
     st.caption(
         f"Each piece with its probability, given the {bar.translator.source_language} sentence "
         f"and all pieces before it: "

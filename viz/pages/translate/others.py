@@ -1,4 +1,4 @@
-"""The other sentences that the search had in hand when it ended."""
+"""The other hypotheses of the search."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from viz.draw.formatting import format_number
 
 
 def show_others(bar: BarTranslation) -> None:
-    """Draw them, best first, with what differs from the translation marked."""
+    """Draw the other hypotheses, best first, with differences from the translation marked."""
     if bar.used.edited:
-        return  # it was not searched for
+        return  # no search made it
     st.subheader("The other sentences of the search", anchor=False)
     best, *others = bar.translation.candidates
     if not others:
@@ -32,7 +32,7 @@ def show_others(bar: BarTranslation) -> None:
 
 
 def figures(candidate: Candidate) -> str:
-    """Score and log P of a hypothesis."""
+    """Format score and log P of a hypothesis."""
     hypothesis = candidate.hypothesis
     score, log_prob = format_number(hypothesis.score), format_number(hypothesis.log_prob)
     return f"score {score} · log p {log_prob}"

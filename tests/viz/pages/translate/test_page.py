@@ -24,7 +24,7 @@ from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
-from viz.pages.translate.word_picture import NOTHING, how_made
+from viz.pages.translate.word_picture import NOTHING, link_method
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -80,7 +80,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
-    made = how_made(settings, OURS)
+    made = link_method(settings, OURS)
     assert as_markdown(made) in [text.value for text in app.markdown]
     assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
@@ -92,17 +92,17 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
-    assert how_made(SETTINGS, OURS) == (
+    assert link_method(SETTINGS, OURS) == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
         "it: layer 1, head 3, lens: weights; AER 31.2 % on 508 gold sentences "
         "(a *set* of :red[links])."
     )
-    assert how_made(UNMEASURED, OURS) == (
+    assert link_method(UNMEASURED, OURS) == (
         "Each link joins the German and the English word that weigh most for each other, in the "
         "row that writes the German one: layer 2, all heads, lens: norms; never measured on gold "
         "text for this checkpoint."
     )
-    assert how_made(UNMEASURED, Languages("French", "")).startswith(
+    assert link_method(UNMEASURED, Languages("French", "")).startswith(
         "Each link joins the target and the French word that weigh most for each other, in the row "
         "that writes the target one:"
     )

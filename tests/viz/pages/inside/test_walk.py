@@ -13,7 +13,7 @@ from transformer.attention import attention_scores
 from transformer.kinds import KINDS
 from viz.app.chrome.explanations import source_line
 from viz.draw.mathml import Node
-from viz.pages.inside.walk import shown_scale, times, walk_steps
+from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 ROOT = Path(__file__).parents[4]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
@@ -112,10 +112,10 @@ def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
 
 
 def test_the_scale_over_its_column() -> None:
-    assert times("÷ √d_k", 1) == "÷ √dₖ"
-    assert times("none", 1) == "× 1"
-    assert times("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
-    assert times("none", 2) == "÷ 2"
+    assert scale_text("÷ √d_k", 1) == "÷ √dₖ"
+    assert scale_text("none", 1) == "× 1"
+    assert scale_text("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
+    assert scale_text("none", 2) == "÷ 2"
     assert shown_scale("none") == "none"
 
 

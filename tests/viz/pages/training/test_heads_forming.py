@@ -22,7 +22,7 @@ from transformer.analysis.heads.measures import measure
 from transformer.files.installed import BUNDLED
 from viz.draw.head_grid import GridPart
 from viz.pages.training import heads_forming as page
-from viz.pages.training.forming_text import forming_text
+from viz.pages.training.forming_text import describe_forming
 from viz.pages.training.measure_chart import measure_chart
 
 STEPS = (1, 2, 64, 250)
@@ -110,7 +110,7 @@ def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> N
         assert np.array_equal(shown["parts"][kind].weights, _at(1).weights(kind))
     assert np.array_equal(shown["weights"], _at(1).cross[-1, 0])
     assert shown["labels"] == _at(1).labels("cross")
-    said = forming_text({step: _at(step) for step in STEPS})
+    said = describe_forming({step: _at(step) for step in STEPS})
     assert app.markdown[-1].value.endswith(said)
 
 

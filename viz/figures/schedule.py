@@ -57,7 +57,7 @@ DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
     ),
 }
 """Share of the peak at each step, as functions of steps, warmup and the last step: the warmup of
-equation 3, then a decay in use today (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
+equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
 
 
 def sample_steps(last: int, *also: int) -> npt.NDArray[np.int64]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.chrome.fields import choose_one
+from viz.app.chrome.fields import choose_one, controls_row
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
@@ -24,9 +23,7 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
 
 def show() -> None:
     """Draw the page: the menu of views, then the chosen view."""
-    row = st.container(
-        key="arch-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("arch-controls")
     with row:
         view = choose_one("View", VIEWS, VIEW)
     VIEWS[view](row)

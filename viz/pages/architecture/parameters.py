@@ -21,6 +21,7 @@ from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.sentence import sentence_bar
 from viz.draw.palette import COLOR
 from viz.figures.axes import tick_label
@@ -59,7 +60,10 @@ def show(row: DeltaGenerator) -> None:
     except ConfigError as error:
         st.text(str(error))
         return
-    formula, counted = parameters_by_formula(config), _counted(config)
+    formula, counted = (
+        parameters_by_formula(config),
+        memo(("parameters", config), lambda: parameters_of_model(meta_model(config))),
+    )
     picture, details = st.columns([2, 1], gap="large")
     with picture:
         preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
@@ -107,7 +111,7 @@ def _presets() -> dict[str, TransformerConfig]:
 def _controls() -> dict[str, Any]:
     """Draw the fields of a configuration and return their values."""
     base = TransformerConfig.base()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with controls_row():
         fields: dict[str, Any] = {}
         for field, maximum in MAXIMA.items():
             optional = field in ("d_k", "d_v")
@@ -149,10 +153,6 @@ def _like_a_preset(
     return config if preset is None or not preset.attention_bias else preset
 
 
-def _counted(config: TransformerConfig) -> dict[str, int]:
-    return memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
-
-
 def _counted_model(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
     """Name the model whose parameters are counted."""
     names = [name for name, preset in presets.items() if preset == config]
@@ -172,12 +172,9 @@ def _total(
     verdict = "the same" if real == formula else "which is another number"
     st.text(f"{total:,} by formula; {built:,} in the real modules, {verdict}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
-    if config == presets.get(THIS_MODEL):
-        _say_added(sentence_bar.drawn_from().translator)
-
-
-def _say_added(translator: Translator) -> None:
-    if added := start_token_parameters(translator):
+    if config != presets.get(THIS_MODEL):
+        return
+    if added := start_token_parameters(sentence_bar.drawn_from().translator):
         st.text(
             f"{added:,} of them are no part of its folder: MarianMT has no piece <s>, for which "
             f"there is a row here."

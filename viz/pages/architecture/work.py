@@ -27,7 +27,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
 from viz.figures.axes import curve_color
 from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
@@ -71,7 +71,7 @@ def show() -> None:
 
 
 def _controls() -> tuple[str, Sizes, int]:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with controls_row():
         quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
         d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
         k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)

@@ -65,13 +65,7 @@ class Controls:
 
 
 def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
-    """Draw the controls.
-
-    Args:
-        row: container of the controls.
-        layers: number of layers of the model.
-        heads: number of heads of each layer.
-    """
+    """Draw the controls."""
     with row:
         kind = pick_kind()
         lens = pick_lens(LENS)
@@ -131,14 +125,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
 def pick_head_or_mean(
     names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer and head; a lens without single heads disables the second.
-
-    Args:
-        names: names of both in the URL.
-        layers: number of layers of the model.
-        heads: number of heads of each layer.
-        layer: default layer, from 0.
-        lens: lens of the map.
+    """Draw the menus of layer, by default `layer` from 0, and head, if the lens has heads.
 
     Returns:
         Layer and head, from 0; None for a mean, or for all heads together.

@@ -27,13 +27,7 @@ from viz.trace_files import lens_frame, name_lens
 
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
-    """Draw the menu of downloads; each file is made when it is requested.
-
-    Args:
-        trace: the trace, seen through the lens of the options.
-        opened: the open map.
-        options: choices of the page.
-    """
+    """Draw the menu of downloads; each file is made when it is requested."""
     origin = origin_of(trace)
     link = _link()
     notices = sentence_bar.drawn_from().translation.notices
@@ -71,14 +65,7 @@ def explorer_options(
     over: Sequence[tuple[int, int]],
     compared: SecondMap | None,
 ) -> ExplorerOptions:
-    """Convert the choices of the page into those of a report.
-
-    Args:
-        controls: choices of the page.
-        step: step of the decoder, from 0; None outside the view of steps.
-        over: layer and head of each overlaid ribbon.
-        compared: the second map, where there is one.
-    """
+    """Convert the choices of the page into those of a report; `step` counts from 0."""
     return ExplorerOptions(
         controls.kind,
         controls.layer,

@@ -96,13 +96,7 @@ _DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 
 
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
-    """Draw the menu of lenses, and for norms the menu of what is measured.
-
-    Args:
-        name: name in the URL.
-        label: label of the menu.
-        lens: default lens, which a link omits.
-    """
+    """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
     choice = st.selectbox(
         label,
@@ -131,12 +125,7 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
-    """Compute a trace through a lens, from the cache where possible.
-
-    Args:
-        name: the lens.
-        trace: the plain weights.
-        translator: model that made the trace; that of the sentence bar by default.
+    """Compute a trace through a lens, cached, by its own model or that of the sentence bar.
 
     Raises:
         InputError: if the trace does not fit the model.
@@ -146,12 +135,12 @@ def through_lens(
         return trace
     model = translator or sentence_bar.drawn_from().translator
     key = "lens", name, identity(model), trace_identity(trace)
-    return memo(key, lambda: _compute(name, model, trace))
 
+    def compute() -> AttentionTrace:
+        with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
+            return lensed(name, model, trace, progress=progress)
 
-def _compute(name: AnyLens, translator: Translator, trace: AttentionTrace) -> AttentionTrace:
-    with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
-        return lensed(name, translator, trace, progress=progress)
+    return memo(key, compute)
 
 
 def explanation(name: AnyLens) -> str:

@@ -13,7 +13,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain
-from viz.app.chrome.fields import clamp_state
+from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.sentence import sentence_bar
@@ -48,9 +48,7 @@ def show() -> None:
 
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
-    row = st.container(
-        key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("heads-controls")
     controls = menus.draw(row, *trace.cross.shape[:2])
     st.markdown(_lead(controls, trace.languages.name("source")))
     try:
@@ -90,13 +88,7 @@ def _lead(controls: Controls, source: str) -> str:
 def _show(
     trace: AttentionTrace, lens_trace: AttentionTrace, controls: Controls
 ) -> tuple[OpenMap, ExplorerOptions]:
-    """Draw the maps; return the open map and the options of a report.
-
-    Args:
-        trace: the plain weights.
-        lens_trace: the trace through the lens.
-        controls: choices of the page.
-    """
+    """Draw the maps of a trace through its lens; return the open map and the report's options."""
     over: list[tuple[int, int]] = []
     compared = None
     heads_by_kind = {

@@ -288,14 +288,7 @@ def _name(choices: Choices) -> str:
 def show_rescaled_translation(
     translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
 ) -> None:
-    """Translate under some edits and draw the result, with differences from the bar marked.
-
-    Args:
-        translator: the model.
-        translation: the translation in the bar.
-        edits: hooks of every pass of the search.
-        name: description of the edits, which identifies them.
-    """
+    """Translate under edits, which `name` identifies; mark differences from the bar."""
     try:
         edited = cached_results.translate_edited(
             translator, translation.source, sentence_bar.settings(), edits, name

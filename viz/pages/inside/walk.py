@@ -22,16 +22,7 @@ def walk_steps(
     scale: Scale,
     temperature: float,
 ) -> list[WalkStep]:
-    """Describe the whole computation, and then its nine steps.
-
-    Args:
-        config: configuration of the model.
-        kind: kind of attention.
-        row_name: name of the query's row.
-        keys: number of keys.
-        scale: scale of q·k.
-        temperature: further divisor of the scores; 1 in the paper.
-    """
+    """Describe the whole computation of one row over `keys` tokens, and then its nine steps."""
     d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
     m = "m" if kind == "cross" else "x"
     key_source = (

@@ -16,7 +16,7 @@ from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, clamp_state, whole_number
+from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_masks
 from viz.app.sentence import further_sentences, sentence_bar
@@ -82,9 +82,7 @@ def _which_mask(languages: Languages) -> dict[Kind, str]:
 
 def show() -> None:
     """Draw the page for the sentence in the bar and the further ones."""
-    row = st.container(
-        key="mask-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("mask-controls")
     with row:
         view = choose_one("View", VIEWS, VIEW)
         kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
@@ -123,7 +121,7 @@ def _grids(
     with row:
         mask = MASKS[choose_one("Mask", MASKS, WHICH, labelled=True)] or MODEL_MASKS[kind]
         style = choose_one("Drawn as", STYLES, STYLE)
-    with description, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with description, controls_row():
         sentence = _number("Sentence", SENTENCE, len(labels))
         # the first row sees nothing but itself
         query = _number("Row", ROW, len(labels[sentence].queries), default=3)

@@ -123,9 +123,9 @@ def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
         return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
     if not abs(change) > 2 * error:
         return (
-            f"Without the mask the loss goes {numbers}: by {_signed(change)} ± {2 * error:.3f} "
-            f"(two standard errors over {pieces} pieces), which is too little to tell from no "
-            f"change at all.{others}"
+            f"Without the mask the loss goes {numbers}: by "
+            f"{format_number(change, 3, sign=True)} ± {2 * error:.3f} (two standard errors over "
+            f"{pieces} pieces), which is too little to tell from no change at all.{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:
@@ -167,7 +167,3 @@ def _sentences(selected: npt.NDArray[np.bool_]) -> str:
     """Format numbers of sentences, such as `sentences 1 and 3`."""
     numbers = [str(number) for number in np.flatnonzero(selected) + 1]
     return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
-
-
-def _signed(change: float) -> str:
-    return format_number(change, 3, sign=True)

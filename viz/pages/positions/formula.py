@@ -12,7 +12,7 @@ from transformer.embedding import sinusoidal_positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.draw.formatting import format_number
 from viz.draw.labels import quoted
 from viz.figures.colors import CURVE_COLORS
@@ -45,7 +45,7 @@ class Size(NamedTuple):
 
 def encoding() -> None:
     """Draw the encoding as a map."""
-    with _row():
+    with controls_row():
         size = _size()
     if size is None:
         return
@@ -73,7 +73,7 @@ def encoding() -> None:
 
 def curves() -> None:
     """Draw single dimensions as curves, and the wavelengths of all."""
-    with _row():
+    with controls_row():
         size = _size()
         texts = st.multiselect(
             "Dimensions, from 0",
@@ -130,7 +130,7 @@ def curves() -> None:
 
 def similarity() -> None:
     """Draw the product of two positions over their distance."""
-    with _row():
+    with controls_row():
         size = _size()
         drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
@@ -170,7 +170,7 @@ def similarity() -> None:
 
 def rotation() -> None:
     """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
-    with _row():
+    with controls_row():
         size = _size()
         pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
         k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
@@ -196,7 +196,7 @@ def rotation() -> None:
             r"\begin{pmatrix} \cos\omega_i k & \sin\omega_i k \\ "
             r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
         )
-        error = _rotation_error(k, *size)
+        error = memo(("rotation error", k, *size), lambda: positions.rotation_error(k, *size))
         st.metric("Largest error in float64", _small(error.exact), width="content")
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
@@ -205,10 +205,6 @@ def rotation() -> None:
             f"columns on the right are alike: {code_line(positions.rotation)}. The errors are the "
             f"largest over all {size.d_model} dimensions and positions 0 to {size.length - 1}."
         )
-
-
-def _row():
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
 def _size() -> Size | None:
@@ -248,10 +244,3 @@ def _small(number: float) -> str:
 
 
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _rotation_error(k: int, length: int, d_model: int) -> positions.RotationError:
-    return memo(
-        ("rotation error", k, length, d_model),
-        lambda: positions.rotation_error(k, length, d_model),
-    )

@@ -22,16 +22,7 @@ def draw_clickable(
     shape: tuple[int, int],
     alt_text: str,
 ) -> None:
-    """Draw a chart whose clicks open a head.
-
-    Args:
-        chart: chart with the selection `PICKED`.
-        name: beginning of the widget key.
-        kind: kind of the heads.
-        opened: the open head.
-        shape: numbers of layers and heads.
-        alt_text: text alternative.
-    """
+    """Draw a chart with the selection `PICKED`, whose clicks open a head of this kind."""
     # a second click on the same head would only clear its selection: a new key for each open head
     # starts the chart without a selection
     key = f"{name}-{kind}-{f'{opened.layer}.{opened.head}' if opened.kind == kind else ''}"

@@ -22,8 +22,17 @@ from viz.figures.training import (
     run_chart,
     values_left_out,
 )
-from viz.pages.training import logs, run_menu
-from viz.pages.training.runs import BUNDLED_NAME, is_live, known_runs
+from viz.pages.training.runs import (
+    BUNDLED_NAME,
+    RUNS_HELP,
+    forget_unknown,
+    is_live,
+    known_runs,
+    load_log,
+    log_problem,
+    offered_runs,
+    report_missing,
+)
 
 RUNS = "runs"
 """Name in the URL."""
@@ -34,19 +43,19 @@ VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
 
 def curves(row: DeltaGenerator) -> None:
     """Draw the menu of runs, in the row of the views, and their curves."""
-    runs = run_menu.offered(RUNS, known_runs())
+    runs = offered_runs(RUNS, known_runs())
     names = row.multiselect(
         "Runs",
         list(runs),
         default=[BUNDLED_NAME],
         key=RUNS,
         bind="query-params",
-        on_change=run_menu.forget_unknown,
+        on_change=forget_unknown,
         max_selections=len(COLORS),
         placeholder="Choose runs",
-        help=run_menu.HELP,
+        help=RUNS_HELP,
     )
-    run_menu.report_missing(RUNS)
+    report_missing(RUNS)
     folders = {name: runs[name] for name in names if name in runs}
     live = any(is_live(folder) for folder in folders.values())
     # while a run continues, only the pictures are redrawn
@@ -124,7 +133,7 @@ def _small(runs: dict[str, Sequence[Record]]) -> None:
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
     """Read the records of a run, and name a problem, if any."""
     try:
-        log = logs.load(folder / LOG)
+        log = load_log(folder / LOG)
     except RunLogError as error:
         return (), f"{name}: {error}"
     if not log.records and not log.wrong:
@@ -133,7 +142,7 @@ def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
             (),
             f"{name} has logged nothing yet{'' if is_live(folder) else ': reload when it has'}.",
         )
-    return log.records, logs.complaint(name, log)
+    return log.records, log_problem(name, log)
 
 
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from training.run.journal import LOG, MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import MEASURES
+from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
 from transformer.text.languages import Languages
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount, mount_grid
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, format_number
 from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
-from viz.pages.training import logs, run_menu
-from viz.pages.training.forming_text import describe_forming, measured, roles
-from viz.pages.training.measure_chart import measure_chart
+from viz.draw.palette import COLOR
+from viz.figures.axes import step_axis
+from viz.figures.colors import GREY
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
-from viz.pages.training.runs import is_live, known_runs
+from viz.pages.training.runs import (
+    RUNS_HELP,
+    forget_unknown,
+    is_live,
+    known_runs,
+    load_log,
+    offered_runs,
+    report_missing,
+)
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
@@ -54,7 +67,7 @@ def heads_forming(row: DeltaGenerator) -> None:
     """Draw the menus of run and sentence, in the row of the views, and the saved steps."""
     with row:
         name, folder = _run()
-    run_menu.report_missing(RUN)
+    report_missing(RUN)
     try:
         sentences = find(folder)
         _show(name, folder, sentences, row)
@@ -80,15 +93,15 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
 
 def _run() -> tuple[str, Path]:
     """Draw the menu of runs; return name and folder of opened."""
-    runs = run_menu.offered(RUN, known_runs())
+    runs = offered_runs(RUN, known_runs())
     name = st.selectbox(
         "Run",
         list(runs),
         key=RUN,
         bind="query-params",
-        on_change=run_menu.forget_unknown,
+        on_change=forget_unknown,
         width=240,
-        help=run_menu.HELP,
+        help=RUNS_HELP,
     )
     return name, runs.get(name, BUNDLED)  # a deleted run is no longer in the menu
 
@@ -244,7 +257,7 @@ def _describe_step(folder: Path, step: int) -> None:
 def _loss(folder: Path, step: int) -> str:
     """Describe the logged loss at a step; each line of the log is a mean over a few steps."""
     try:
-        records = logs.load(folder / LOG).records
+        records = load_log(folder / LOG).records
     except RunLogError:
         return ""
     losses = {int(r["step"]): r["loss"] for r in records if "loss" in r}
@@ -272,3 +285,117 @@ def _large(opened: OpenMap, kind: Kind, languages: Languages, caption: Sequence[
         caption=caption,
     )
     mount("forming-map", data)
+
+
+def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
+    """Compute a measure of every head of one kind, `[layer, head]`, cached for each trace."""
+    return memo_per_trace(
+        trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
+    )
+
+
+def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
+    """Find the role of every head of one kind."""
+    return memo_per_trace(trace, ("roles", kind), lambda: head_roles(by_pieces(trace, kind), kind))
+
+
+def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
+    """Name the step of half the rise of each kind's confidence, and the first aligning head's.
+
+    Args:
+        traces: traces of one sentence and model, by step, in order.
+
+    Returns:
+        Two sentences; "" for fewer than two steps.
+    """
+    if len(traces) < 2:
+        return ""
+    first, *_, last = traces
+    rises = "; that ".join(_rise(traces, kind) for kind in KINDS)
+    aligned = next((step for step, trace in traces.items() if _aligns(trace)), None)
+    if aligned is None:
+        alignment = "No cross head aligns at any step on the slider."
+    else:
+        alignment = (
+            f"Of the steps on the slider, {aligned:,} is the first at which a cross head aligns."
+        )
+    return f"From step {first:,} to step {last:,}, the mean confidence {rises}. {alignment}"
+
+
+def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
+    """Describe the rise of one kind's confidence, and its middle."""
+    values = {step: float(measured(t, kind, "confidence").mean()) for step, t in traces.items()}
+    first, *_, last = values.values()
+    heads = measured(next(iter(traces.values())), kind, "confidence").size
+    heads_text = f"of the {counted(heads, f'{SCREEN_NAMES[kind]} head')}"
+    start, end = format_number(first), format_number(last)
+    if first >= last or start == end:
+        return f"{heads_text} does not rise ({start}, {end})"
+    halfway = next(step for step, value in values.items() if value - first >= (last - first) / 2)
+    return f"{heads_text} rises from {start} to {end}, halfway by step {halfway:,}"
+
+
+def _aligns(trace: AttentionTrace) -> bool:
+    """Return whether some cross head aligns."""
+    return any("aligns" in layer for layer in roles(trace, "cross"))
+
+
+if TYPE_CHECKING:
+    from transformer.kinds import Kind
+
+HEIGHT = 260  # CSS pixels
+
+
+def measure_chart(
+    steps: Sequence[int],
+    values: NDArray[np.float64],
+    *,
+    kind: Kind,
+    selected: tuple[int, int],
+    marked: int,
+    unit: str,
+) -> alt.LayerChart:
+    """Draw one line for each head, the open one in the colour of its kind.
+
+    Args:
+        steps: training steps, from 1, on a logarithmic axis, as heads form early.
+        values: `[step, layer, head]`.
+        kind: kind of attention, which gives the colour.
+        selected: layer and head of the open head, from 0.
+        marked: the marked step.
+        unit: title of the vertical axis.
+    """
+    step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
+    frame = pd.DataFrame(
+        {
+            "step": np.asarray(steps)[step],
+            "head": [head_name(int(n), int(m)) for n, m in zip(layer, head, strict=True)],
+            "value": values.ravel(),
+            "selected": (layer == selected[0]) & (head == selected[1]),
+        }
+    )
+    x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
+    base = alt.Chart(frame, height=HEIGHT).encode(
+        x,
+        alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
+        detail="head:N",
+        tooltip=[
+            alt.Tooltip("head:N"),
+            alt.Tooltip("step:Q", format=","),
+            alt.Tooltip("value:Q", title=unit, format=".3f"),
+        ],
+    )
+    others = base.transform_filter("!datum.selected").mark_line(
+        color=GREY, strokeWidth=1, opacity=0.6
+    )
+    opened = base.transform_filter("datum.selected").mark_line(
+        color=COLOR[kind],
+        strokeWidth=3,
+        point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"step": [marked]}))
+        .mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x)
+    )
+    return others + rule + opened

@@ -11,10 +11,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import streamlit as st
+
 from training.run import journal
-from training.run.journal import LOG, RunLogError
+from training.run.journal import LOG, Log, RunLogError, read_foreign
 from transformer.files.installed import BUNDLED
-from viz.pages.training import logs
+from viz.app.cache.memory import memo, state_of_file
+from viz.draw.labels import quoted
 
 RUNS_VARIABLE = "HEADLIGHT_RUNS"
 """Environment variable that names the folder of runs; `runs` beside the app unless set."""
@@ -66,7 +69,7 @@ def is_live(folder: Path) -> bool:
     try:
         if time.time() - log.stat().st_mtime >= LIVE_FOR:
             return False
-        records = logs.load(log).records
+        records = load_log(log).records
     except (OSError, RunLogError):
         return False
     # a copied folder has a recent log, too; the last record of an ended run is the validation of
@@ -102,3 +105,62 @@ def _changed(path: Path) -> float:
 def _printable(name: str) -> str:
     """Return the name of a folder, with escapes for bytes that are not UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+MAX_BYTES, MAX_LINES = 16 * 2**20, 50_000
+"""Largest log that the page reads: 2.5 million steps with every fiftieth logged."""
+
+
+def load_log(path: Path) -> Log:
+    """Read the records of one log, and the problems of its other lines.
+
+    Raises:
+        RunLogError: if the file cannot be read, or is larger than the page reads.
+    """
+    return memo(
+        ("run log", path, state_of_file(path)),
+        lambda: read_foreign(path, max_bytes=MAX_BYTES, max_lines=MAX_LINES),
+    )
+
+
+def log_problem(name: str, log: Log) -> str | None:
+    """Describe the invalid lines of a run's log; None without any."""
+    if not log.wrong:
+        return None
+    number, reason = next(iter(log.wrong.items()))
+    others = len(log.wrong) - 1
+    plural = f", and neither {'is' if others == 1 else 'are'} {others:,} more" if others else ""
+    rest = "the other lines are drawn" if log.records else "nothing of it can be drawn"
+    return f"{name}: line {number:,} of run.jsonl is no record of a run ({reason}){plural}; {rest}."
+
+
+RUNS_HELP = (
+    "The bundled run, and those in the folder runs beside the app or in HEADLIGHT_RUNS, the "
+    f"newest {MAX_RUNS}."
+)
+
+_UNKNOWN = "training.unknown_runs"
+
+
+def offered_runs(name: str, runs: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the runs of the menu `name` in the URL, with those that an old link names by path."""
+    requested = st.query_params.get_all(name)
+    by_path = {path: run_at(path, runs) for path in requested if path not in runs}
+    if unknown := [path for path, run in by_path.items() if run is None]:
+        # the menu removes them from the URL; the message stays until another run is chosen
+        st.session_state[_UNKNOWN] = name, unknown
+    return {**runs, **{path: run for path, run in by_path.items() if run is not None}}
+
+
+def forget_unknown() -> None:
+    """Remove the message on unknown runs, when another run is chosen."""
+    st.session_state.pop(_UNKNOWN, None)
+
+
+def report_missing(name: str) -> None:
+    """Name the runs of a link that the server does not have."""
+    if problem := missing_folder():
+        st.text(problem)
+    menu, unknown = st.session_state.get(_UNKNOWN, (name, []))
+    for run in unknown if menu == name else []:
+        st.text(f"{quoted(run)} is no run of this server: choose one from the menu.")

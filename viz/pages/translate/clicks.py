@@ -26,10 +26,7 @@ def scored(bar: BarTranslation) -> Scored:
 def force(tokenizer: Tokenizer, pieces: Sequence[str]) -> None:
     """Force these pieces in the next run: a prefix, or with the end token the whole translation.
 
-    Args:
-        tokenizer: tokenizer of the target. The model itself is not passed, because Streamlit keeps
-            callbacks in memory.
-        pieces: texts of the pieces.
+    It takes no model, because Streamlit keeps callbacks with their arguments in memory.
     """
     *prefix, last = pieces
     if last == SPECIAL[EOS]:

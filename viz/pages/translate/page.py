@@ -11,9 +11,8 @@ from transformer.decoding import BeamSearch
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
-from viz.pages.translate.alternatives import show_alternatives
+from viz.pages.translate.alternatives import show_alternatives, show_others
 from viz.pages.translate.editor import show_editor
-from viz.pages.translate.others import show_others
 from viz.pages.translate.piece_map import draw_map, pick_map
 from viz.pages.translate.tree import show_tree
 from viz.pages.translate.versus import show_both_maps, show_versus

@@ -21,7 +21,7 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
-from viz.pages.translate.others import figures
+from viz.pages.translate.alternatives import figures
 from viz.pages.translate.piece_map import MapChoice, draw_map
 
 VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
@@ -206,13 +206,7 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
 def show_both_maps(
     bar: BarTranslation, compared: tuple[OtherDecoding, Translation], choice: MapChoice
 ) -> None:
-    """Draw a map of both translations.
-
-    Args:
-        bar: the translation in the bar.
-        compared: result of `show_versus`.
-        choice: layer and head of the map.
-    """
+    """Draw a map of both translations, as `show_versus` returns them."""
     decoding, other = compared
     columns = st.columns(2, gap="large")
     other_choice = choice

@@ -1,4 +1,4 @@
-"""The page says of the loss what was describe_change, whichever way it went."""
+"""The description of the loss follows the measured change."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from viz.pages.masks.removed_mask import describe_change
 
 
 def leak(*losses: list[float], hides: tuple[bool, ...] = (True, True)) -> Leak:
-    """Of as many sentences, each with its losses; NaN is padding."""
+    """Build a leak over sentences with these losses; NaN is padding."""
     none = np.zeros((2, 4))
     return Leak(none, none, np.array(losses), np.array(hides[: len(losses)]))
 
@@ -45,8 +45,8 @@ def test_what_the_pieces_cannot_tell_from_no_change_is_no_effect():
     assert f"by −0.010 ± {error:.3f} (two standard errors over 5 pieces)" in text
     assert "too little to tell from no change at all" in text
     assert "falls" not in text
-    one = describe_change(leak([0.25, np.nan]), leak([1.25, np.nan]), "decoder_self")
-    assert "too little" in one  # one piece alone
+    text = describe_change(leak([0.25, np.nan]), leak([1.25, np.nan]), "decoder_self")
+    assert "too little" in text  # one piece alone
 
 
 @pytest.mark.parametrize(("off", "says"), [(0.0, "to the last digit"), (3e-7, "rounding, 3e-07")])

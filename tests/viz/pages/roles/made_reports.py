@@ -51,7 +51,7 @@ def made_figures(place: Head, **values: float) -> HeadFigures:
     }
     own |= {name.replace("_", " "): near(value) for name, value in values.items()}
     offset = int(own["offset"].value)
-    plain = {name: one.value for name, one in own.items()}
+    plain = {name: figure.value for name, figure in own.items()}
     role = corpus_role(plain, place.kind, offset)
     return HeadFigures(place, role, offset, own, (Example(EXAMPLE, "Mein Bruder frisst.", 0.5),))
 
@@ -64,7 +64,7 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
                      **{"loss without": draw.normal(), "positional": draw.random()})
         for place in all_heads(translator.model.config)
     )  # fmt: skip
-    curve = Curve(tuple(one.place for one in heads), (CurvePoint(0, near(30.0)),))
+    curve = Curve(tuple(figure.place for figure in heads), (CurvePoint(0, near(30.0)),))
     weights = checksum_of_weights(translator.folder)
     return HeadReport(weights, 60, 2, 20, near(1.5), near(30.0), heads, {"gradient": curve})
 

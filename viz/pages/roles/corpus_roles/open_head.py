@@ -99,7 +99,8 @@ def draw_examples(translator: Translator, figures: HeadFigures) -> None:
 def _example(translator: Translator, figures: HeadFigures, example: Example, number: int) -> None:
     kind, layer, head = figures.place
     try:
-        trace = _trace(translator, example)
+        key = ("example of a head", identity(translator), example.source, example.target)
+        trace = memo(key, lambda: translator.trace(example.source, target=example.target))
     except InputError as error:
         st.text(str(error))
         return
@@ -116,11 +117,6 @@ def _example(translator: Translator, figures: HeadFigures, example: Example, num
         on_click=search_request.put_text,
         args=(example.source,),
     )
-
-
-def _trace(translator: Translator, example: Example) -> AttentionTrace:
-    key = ("example of a head", identity(translator), example.source, example.target)
-    return memo(key, lambda: translator.trace(example.source, target=example.target))
 
 
 def small_map(axes: LabelledWeights, kind: Kind, layer: int, head: int) -> alt.Chart:
@@ -180,13 +176,7 @@ SHOWN = 5
 
 
 def draw_similar_heads(report: HeadReport | None, trace: AttentionTrace, head: Head) -> None:
-    """Draw buttons that open the nearest heads.
-
-    Args:
-        report: the measures on a corpus; None where nothing was measured.
-        trace: the trace of the sentence in the bar.
-        head: the open head.
-    """
+    """Draw buttons that open the nearest heads, by the report, if any, and by the trace."""
     st.subheader("Heads like this one", anchor=False)
     if report is not None:
         by_measures = nearest_by_measures(report, head, SHOWN)

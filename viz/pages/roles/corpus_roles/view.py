@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from transformer import AttentionTrace, CheckpointError, Kind, Translator
+from transformer import CheckpointError, Kind, Translator
 from transformer.analysis.corpus.corpus_roles import corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import COMMAND, HeadReport
 from transformer.analysis.heads.head import Head
@@ -15,6 +15,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KIND_TITLES, KINDS
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import pick_head
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import SCREEN_NAMES
@@ -52,9 +53,7 @@ def show() -> None:
         return
     translator, _, trace = bar
     report, missing = report_or_message(translator)
-    with st.container(
-        key="measured-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with controls_row("measured-controls"):
         opened = pick_head(translator)
         quantity = ROLE
         if report is not None:
@@ -66,11 +65,17 @@ def show() -> None:
     cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
     suffix = "-beside" if translator.model.config.h <= _SIDE_BY_SIDE else ""
     with st.container(key=f"measured-map{suffix}"):
-        _map(cells, opened, quantity)
+        for kind in KINDS:
+            with st.container(gap=None):
+                _table(cells[kind], kind, opened, quantity)
     st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
     head, measures = st.columns([5, 7], gap="medium")
     with head:
-        _head(translator, trace, report, opened)
+        if report is None:
+            draw_sentence_card(trace, opened)
+        else:
+            draw_card(report, report.head(opened), trace)
+            draw_examples(translator, report.head(opened))
         draw_similar_heads(report, trace, opened)
     if report is not None:
         with measures:
@@ -95,13 +100,6 @@ def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
     return report, ""
 
 
-def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:
-    """Draw the tables of the three kinds."""
-    for kind in KINDS:
-        with st.container(gap=None):
-            _table(cells[kind], kind, opened, quantity)
-
-
 def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
     """Draw the heads of one kind; a click opens a head."""
     # in one element with the title: the table for screen readers then takes no room
@@ -121,18 +119,6 @@ def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> No
 def _title(kind: Kind) -> str:
     dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
     return f"<div>{dot} {KIND_TITLES[kind]}</div>"
-
-
-def _head(
-    translator: Translator, trace: AttentionTrace, report: HeadReport | None, opened: Head
-) -> None:
-    """Draw the card and the examples of the open head."""
-    if report is None:
-        draw_sentence_card(trace, opened)
-        return
-    figures = report.head(opened)
-    draw_card(report, figures, trace)
-    draw_examples(translator, figures)
 
 
 def _explain() -> None:

@@ -97,12 +97,6 @@ def erase_by_lenses(
 ) -> ErasingResult:
     """Erase the words that each lens ranks first, and random ones, within the time budget.
 
-    Args:
-        translator: the model.
-        trace: the sentence with its translation.
-        seed: seed of the random orders.
-        progress: called before each step with its number, the number of steps and its name.
-
     Raises:
         InputError: if the sentence has fewer than two words, or too many.
     """

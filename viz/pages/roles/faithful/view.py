@@ -23,7 +23,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
@@ -61,9 +61,7 @@ def show() -> None:
         return
     translator, _, trace = bar
     report, missing = _report(translator)
-    with st.container(
-        key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, TEST)
         kind, layer = (None, None) if test == ERASE else _pick_weights(translator)
         seed = 0 if test == UNIFORM else whole_number("Seed", SEED, 0, MOST_SEED, 0)

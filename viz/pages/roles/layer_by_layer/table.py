@@ -12,7 +12,7 @@ from transformer.analysis.logits.logit_lens import LayerPredictions
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens
 from viz.figures.colors import VIOLET
-from viz.pages.roles.other_piece import shown_piece
+from viz.pages.roles.pieces import shown_piece
 
 _DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
 _QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"

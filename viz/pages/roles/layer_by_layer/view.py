@@ -21,8 +21,8 @@ from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
 from viz.pages.roles.layer_by_layer.charts import logit_parts, shares_chart, sum_chart, word_shares
 from viz.pages.roles.layer_by_layer.table import first_stable_layers, predictions_html, top_html
+from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.why_this_word.charts import heads_chart
-from viz.pages.roles.written_piece import least_certain_step, pick_written, step_choices
 
 SHARES = "shares"
 """Name in the URL: whether the shares of a long sentence are computed."""
@@ -67,15 +67,7 @@ def _step(
     *,
     given: bool,
 ) -> None:
-    """Draw each layer's predictions at one step, and the summands of the written piece's logit.
-
-    Args:
-        translator: the model.
-        trace: the sentence with its translation.
-        layers: predictions of each layer.
-        step: the step, from 0.
-        given: whether the piece was forced or edited rather than searched.
-    """
+    """Draw predictions and summands at one step, whose piece was `given` or searched."""
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
     stable_from = first_stable_layers(layers.rank)[step]

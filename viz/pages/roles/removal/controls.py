@@ -67,13 +67,7 @@ class Controls:
 
 
 def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
-    """Draw the controls.
-
-    Args:
-        translator: the model.
-        row: container of the menus and buttons.
-        below: container of the field with the text of the link.
-    """
+    """Draw the controls into `row`, and the text of the link into `below`."""
     with below:
         removed = st.text_input(
             "Heads that are off, as in the link",
@@ -166,12 +160,7 @@ def session_history() -> History[str]:
 
 
 def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
-    """Draw undo, redo and “all back”.
-
-    Args:
-        history: history whose current entry is up to date.
-        choose: function that sets the text of the link for the next run.
-    """
+    """Draw undo, redo and “all back”, which `choose` a text of the link for the next run."""
     st.button(
         "Undo",
         key="removal-undo",

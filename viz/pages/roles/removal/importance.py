@@ -23,13 +23,7 @@ _COUNT = "removal-count"
 def remove_by_importance(
     translator: Translator, changes: Sequence[Change], choose: Callable[[str], None]
 ) -> None:
-    """Draw the slider and the curve, or the command that measures it.
-
-    Args:
-        translator: the model.
-        changes: the current changes.
-        choose: function that sets the text of the link for the next run.
-    """
+    """Draw the slider, which sets the link by `choose`, and the curve, or how to measure it."""
     st.subheader("Remove by importance", anchor=False)
     try:
         report = stored_report(translator)

@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.mounts import say_late
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import display_tokens, row_names
@@ -24,21 +25,14 @@ def paint_rows(
     changes: Sequence[Change],
     choose: Callable[[str], None],
 ) -> None:
-    """Draw the menus that paint a row of the open head.
-
-    Args:
-        trace: the sentence with its translation.
-        head: the open head.
-        changes: the current changes.
-        choose: function that sets the text of the link for the next run.
-    """
+    """Draw the menus that paint a row of the open head, and set the link by `choose`."""
     request = sentence_bar.drawn_from().requested
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
     if isinstance(row := st.session_state.get(_ROW), int):
         st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
-    with st.container(key="painting", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with controls_row("painting"):
         row = st.selectbox(
             "Paint",
             range(len(names)),

@@ -22,6 +22,7 @@ from viz.app.cache import cached_results
 from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import head_buttons, open_head
 from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
 from viz.app.sentence import search_request, sentence_bar
@@ -56,9 +57,7 @@ def show() -> None:
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
-    row = st.container(
-        key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")
     with left:
@@ -286,14 +285,6 @@ def cached_effect(
     settings: SearchSettings,
 ) -> Effect:
     """Return the sentence before and after the changes, from the cache where possible.
-
-    Args:
-        translator: the model.
-        translation: the translation in the bar.
-        trace: its trace.
-        donor: trace of the second sentence, where there is one.
-        changes: changes that fit both sentences.
-        settings: settings of the search for the new translation.
 
     Raises:
         InputError: if the model does not support a change.

@@ -20,7 +20,7 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one
+from viz.app.chrome.fields import choose_one, controls_row
 from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
 from viz.app.chrome.markdown import as_markdown
 from viz.app.links import navigation
@@ -28,10 +28,17 @@ from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
 from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
 from viz.pages.roles.clicked_head import draw_clickable
-from viz.pages.roles.other_piece import clear_other, pick_other, piece_text, shown_piece
+from viz.pages.roles.pieces import (
+    clear_other,
+    least_certain_step,
+    pick_other,
+    pick_written,
+    piece_text,
+    shown_piece,
+    step_choices,
+)
 from viz.pages.roles.removal.controls import open_without
 from viz.pages.roles.why_this_word.charts import MOST_ROWS, heads_chart, pieces_chart, strongest
-from viz.pages.roles.written_piece import least_certain_step, pick_written, step_choices
 
 ERASE = "erase"
 """Name in the URL: whether the pieces of a long sentence are erased."""
@@ -53,9 +60,7 @@ def show() -> None:
         "At one step of the translation: what speaks for the piece that was written, what for "
         f"another one that could have stood there, and what changes when {source_piece} is erased."
     )
-    with st.container(
-        key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with controls_row("why-controls"):
         head = pick_head(translator)
     choices = step_choices(translator, trace)
     step, no_step = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
@@ -67,7 +72,8 @@ def show() -> None:
     evidence = memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
-    st.subheader(as_markdown(_headline(*names)), anchor=False)
+    headline = f"Why {quoted(names[0])} and not {quoted(names[1])}?"
+    st.subheader(as_markdown(headline), anchor=False)
     st.text(_odds(*names, choices[step][0].probability, evidence.log_odds))
     sources, heads = st.columns(2, gap="large")
     with sources:
@@ -84,10 +90,6 @@ def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
     notable = [np.abs(values) >= NOTABLE * np.abs(values).max() for values in (first, check)]
     result: npt.NDArray[np.bool_] = notable[0] & notable[1] & (np.sign(first) != np.sign(check))
     return result
-
-
-def _headline(written: str, other: str) -> str:
-    return f"Why {quoted(written)} and not {quoted(other)}?"
 
 
 def _odds(written: str, other: str, probability: float, log_odds: float) -> str:
@@ -202,14 +204,7 @@ MOST_NAMED = 5
 
 
 def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None:
-    """Draw the heads as tables, and the strongest by name; a click opens a head.
-
-    Args:
-        evidence: contrast of the two pieces.
-        head: the open head.
-        written: text of the written piece on the screen.
-        other: text of the other piece on the screen.
-    """
+    """Draw the heads as tables, and the strongest by name; a click opens a head."""
     measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
     values: dict[Kind, Array] = dict(evidence.by_head)
     if measure == "direct logits":

@@ -24,7 +24,7 @@ from viz.app.cache import cached_results
 from viz.pages.roles.layer_by_layer import view as layers
 from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, word_shares
 from viz.pages.roles.layer_by_layer.table import first_stable_layers, predictions_html
-from viz.pages.roles.other_piece import shown_piece
+from viz.pages.roles.pieces import shown_piece
 
 STEP = 2
 
@@ -47,11 +47,11 @@ def trace(translator: Translator) -> AttentionTrace:
 def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]:
     """The logits of each decoder layer, `[target, vocab]`, layer after layer by hand."""
     model, pair = translator.model, forced_pair(translator.model, trace)
-    found: list[torch.Tensor] = []
+    result: list[torch.Tensor] = []
 
     def watch(_module: object, _read: object, written: Any) -> None:
         written = written[0] if isinstance(written, tuple) else written
-        found.append((written[0] @ model.shared_embedding.T).detach().double())
+        result.append((written[0] @ model.shared_embedding.T).detach().double())
 
     handles = [layer.register_forward_hook(watch) for layer in model.decoder.layers]
     try:
@@ -60,7 +60,7 @@ def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return result
 
 
 def cells(html: str) -> list[list[tuple[str, str]]]:
@@ -165,7 +165,9 @@ def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch)
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
-    (heading,) = [one.value for one in opened(written=str(step)).subheader if "Step" in one.value]
+    (heading,) = [
+        item.value for item in opened(written=str(step)).subheader if "Step" in item.value
+    ]
     assert re.findall(r"(.)\$", heading) == ["\\"]  # two bare ones are a formula
 
 
@@ -180,8 +182,12 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
         ({"written": "1", "prefix": first}, False),
         ({"written": "2", "prefix": first}, True),
     ):
-        (said,) = [text for text in texts(opened(**url)) if text.startswith("The last layer finds")]
-        assert said.endswith(": the search kept this one." if searched else ": this one was given.")
+        (message,) = [
+            text for text in texts(opened(**url)) if text.startswith("The last layer finds")
+        ]
+        assert message.endswith(
+            ": the search kept this one." if searched else ": this one was given."
+        )
 
 
 def test_the_frame_stands_where_the_piece_stays() -> None:
@@ -190,13 +196,13 @@ def test_the_frame_stands_where_the_piece_stays() -> None:
 
 
 def test_pieces_are_text_in_the_table() -> None:
-    found = LayerPredictions(
+    result = LayerPredictions(
         pieces=((("▁<b>", '"x'), ("·", "&")),),
         probabilities=np.array([[[0.5, 0.2], [0.4, 0.1]]]),
         written=np.array([[0.5, 0.1]]),
         rank=np.array([[0, 1]]),
     )
-    html = predictions_html(found, ["▁<i>", "</s>"], 0)
+    html = predictions_html(result, ["▁<i>", "</s>"], 0)
     assert "<b>" not in html
     assert "<i>" not in html
     assert cells(html) == [[("<b>", "0.50"), ("·", "rank 2")]]

@@ -77,12 +77,12 @@ def test_a_click_switches_one_head_off_and_on() -> None:
 
 
 def test_rows_are_painted_one_by_one_and_taken_off_again() -> None:
-    one = paint_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
-    assert one == [EVERY[0], Change(ENCODER, "rows", ((2, (1, 3)),), (3, 4))]
-    two = paint_row(one, ENCODER, (3, 4), 0, [0])
+    first = paint_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
+    assert first == [EVERY[0], Change(ENCODER, "rows", ((2, (1, 3)),), (3, 4))]
+    two = paint_row(first, ENCODER, (3, 4), 0, [0])
     assert two[1].rows == ((0, (0,)), (2, (1, 3)))
-    assert paint_row(two, ENCODER, (3, 4), 0, []) == one
-    assert paint_row(one, ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert paint_row(two, ENCODER, (3, 4), 0, []) == first
+    assert paint_row(first, ENCODER, (3, 4), 2, []) == EVERY[:1]
     assert paint_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
     # what was painted on a map of another size is gone, and so is what a click had switched off
     assert paint_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)

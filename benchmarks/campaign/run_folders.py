@@ -16,9 +16,9 @@ from benchmarks.campaign.made_run_folders import makers
 from benchmarks.campaign.outcome import Outcome, Verdict
 from training.run.journal import LOG
 from transformer.errors import HeadlightError
-from viz.pages.training import logs, probes
-from viz.pages.training.heads_forming import WHOSE
-from viz.pages.training.runs import RUNS_VARIABLE, is_live
+from viz.pages.training import probes
+from viz.pages.training.heads_forming import TRACED_SENTENCE
+from viz.pages.training.runs import RUNS_VARIABLE, is_live, load_log, log_problem
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -68,8 +68,8 @@ def _outcome(name: str, folder: Path, *, on_page: bool) -> Outcome:
 def _read(folder: Path) -> tuple[Verdict, str]:
     try:
         is_live(folder)
-        log = logs.load(folder / LOG)
-        complaint = logs.complaint("one", log)
+        log = load_log(folder / LOG)
+        problem = log_problem("one", log)
         wrong: list[str] = []
         for sentence in probes.find(folder):
             wrong += probes.load_all(sentence)[1]
@@ -77,7 +77,7 @@ def _read(folder: Path) -> tuple[Verdict, str]:
         return "refused", str(error)
     except Exception as error:  # noqa: BLE001  # that is what is looked for
         return "bad", f"{type(error).__name__}: {error}"
-    said = [complaint, *wrong] if complaint else wrong
+    said = [problem, *wrong] if problem else wrong
     return ("refused", said[0]) if said else ("accepted", "")
 
 
@@ -95,7 +95,7 @@ def _on_page() -> tuple[Verdict, str]:
         if app.exception:
             return "bad", f"{view}: {app.exception[0].message}"
         texts = [text.value for text in app.text]
-        said += [text for text in texts if text.endswith(".") and text != WHOSE]
+        said += [text for text in texts if text.endswith(".") and text != TRACED_SENTENCE]
     return ("refused", said[0]) if said else ("accepted", "")
 
 

@@ -16,8 +16,8 @@ from benchmarks.sentences.heads import role_of
 from benchmarks.sentences.translate import bar
 from transformer.hooks import Hook
 from transformer.kinds import KIND_TITLES, attention_name
-from viz.pages.roles.corpus_roles.similar import SHOWN
-from viz.pages.roles.corpus_roles.text import LOOKS
+from viz.pages.roles.corpus_roles.open_head import SHOWN
+from viz.pages.roles.corpus_roles.text import ROLE_TEXTS
 
 _ROUNDING = 1e-5
 _IMPORTANCE = {"gradient", "loss without", "BLEU without"}
@@ -38,7 +38,7 @@ def measured(kind_name: str, layer: int, head: int) -> Callable[[Facts], Iterato
         if strength < 1:
             yield f"On the sentence in the bar nothing dominates: nearest is “{role}”, {score}."
         else:
-            looks = LOOKS[role]
+            looks = ROLE_TEXTS[role]
             yield f"On the sentence in the bar it {looks[0].lower()}{looks[1:]} ({score})."
         yield from _nearest(facts, kind_name, layer, head)
         yield from _nearest_by_corpus(facts, kind_name, layer, head)

@@ -1,4 +1,4 @@
-"""What the axes and legends of the charts have in common."""
+"""Axes, ticks and legends that charts share."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from viz.figures.colors import curve_colors
 
 
 def tick_label(number: str) -> str:
-    """Vega expression of the word at a tick: 0 is written without its neighbours' prefix or power.
+    """Return the Vega expression of a tick's label, where 0 has neither prefix nor power.
 
     Args:
-        number: d3 format of the others.
+        number: d3 format of other numbers.
     """
     return f"datum.value == 0 ? '0' : format(datum.value, '{number}')"
 
 
 def log_ticks(values: Collection[float]) -> Any:
-    """Where a logarithmic axis of these values has ticks: at 1, 2 and 5 of each decade.
+    """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade.
 
-    Left to Vega where fewer than three of them lie between the values: it has a line for each of
-    1 to 9, most without a number, but cuts narrow ranges well.
+    With fewer than three of them between the values, Vega chooses: it draws a line for each of 1 to
+    9, most without a number, but divides narrow ranges well.
     """
     drawn = [value for value in values if 0 < value < math.inf]
     low, high = min(drawn, default=1.0), max(drawn, default=1.0)
@@ -36,12 +36,12 @@ def log_ticks(values: Collection[float]) -> Any:
 
 
 def log_labels(ticks: Collection[float], number: str) -> str:
-    """Vega expression of the words at the ticks of `log_ticks`.
+    """Return the Vega expression of the labels of `log_ticks`.
 
-    Powers of ten alone have one where three of them are among the ticks: 1, 10, 100.
+    With three powers of ten among the ticks, these alone have labels: 1, 10, 100.
 
     Args:
-        ticks: where they stand.
+        ticks: the ticks.
         number: d3 format.
     """
     powers = [tick for tick in ticks if math.log10(tick).is_integer()]
@@ -52,29 +52,29 @@ def log_labels(ticks: Collection[float], number: str) -> str:
 
 
 def step_axis(scale: Any = alt.Undefined, **more: Any) -> alt.X:
-    """The horizontal axis of what happens step by step.
+    """Return the horizontal axis of training steps.
 
     Args:
-        scale: an `alt.Scale`, or left to Vega.
-        more: settings of `alt.Axis` that differ or come on top.
+        scale: an `alt.Scale`; chosen by Vega by default.
+        more: further settings of `alt.Axis`.
     """
     settings: dict[str, Any] = {"grid": False, "tickCount": 6, "labelExpr": tick_label("~s")}
     return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(**settings | more))
 
 
 ALL_WORDS = 30
-"""Words up to which each has its label on an axis."""
+"""Words up to which each has a label on an axis."""
 
 
 def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) -> alt.X:
-    """The horizontal axis of one word after another; the places are in the column `place`.
+    """Return the horizontal axis of a sentence's words, whose column is `place`.
 
     Args:
-        words: by their place.
-        title: of the axis; none unless given.
-        more: settings of `alt.Axis` that come on top.
+        words: words by their place.
+        title: title of the axis.
+        more: further settings of `alt.Axis`.
     """
-    # as data in the expression, each `<` and quote is text that Vega draws on its canvas
+    # as JSON in the expression, words are text that Vega draws, whatever they contain
     labels = f"{json.dumps(list(words))}[datum.value]"
     settings: dict[str, Any] = {
         "labelExpr": labels,
@@ -87,10 +87,10 @@ def word_axis(words: Sequence[str], *, title: str | None = None, **more: Any) ->
 
 
 def legend_below(**more: Any) -> alt.Legend:
-    """A legend under its chart, an entry a line, each a short stroke in the colour of its curve.
+    """Return a legend under its chart: a line for each entry, with a short stroke in its colour.
 
     Args:
-        more: settings of `alt.Legend` that differ or come on top.
+        more: further settings of `alt.Legend`.
     """
     settings: dict[str, Any] = {
         "title": None,
@@ -106,14 +106,14 @@ def legend_below(**more: Any) -> alt.Legend:
 def curve_color(
     field: str, names: Sequence[str], colors: Sequence[str] | None = None, **legend: Any
 ) -> alt.Color:
-    """A colour for each curve, by its name in a column, with the names in a legend below.
+    """Return a colour for each curve, by its name in a column, with a legend below.
 
     Args:
-        field: the column.
-        names: in the order of the legend.
-        colors: at least as many; those of all charts unless given.
-        legend: settings of `alt.Legend` that differ from `legend_below`.
+        field: name of the column.
+        names: names in the order of the legend.
+        colors: at least as many colours; `curve_colors` by default.
+        legend: further settings of `alt.Legend`.
     """
-    chosen = list(colors or curve_colors(len(names)))[: len(names)]
-    scale = alt.Scale(domain=list(names), range=chosen)
+    palette = list(colors or curve_colors(len(names)))[: len(names)]
+    scale = alt.Scale(domain=list(names), range=palette)
     return alt.Color(f"{field}:N", scale=scale, legend=legend_below(**legend))

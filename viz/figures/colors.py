@@ -1,4 +1,4 @@
-"""Colours of what is no kind of attention; none of them can be taken for one."""
+"""Colours of charts, which differ from those of the kinds of attention."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ CURVE_COLORS = (
     "#8A6BD1", "#B8860B", "#C2569A", "#6E8091",
     "#2E8B8B", "#A66A5C", "#7D8B1F", "#A57FB0",
 )  # fmt: skip
-"""One for each curve of a chart; a line in it stands out on light paper and on dark."""
+"""Colours of curves, visible on a light and on a dark page."""
 
 
 def curve_colors(count: int) -> list[str]:
-    """A colour for each of some curves; beyond eight they come again."""
+    """Return a colour for each of `count` curves; beyond eight they repeat."""
     return [CURVE_COLORS[n % len(CURVE_COLORS)] for n in range(count)]
 
 
 VIOLET, OCHRE, PINK, SLATE = CURVE_COLORS[:4]
 
 OLIVE, PURPLE = "#888800", "#A64AC4"
-"""Of what is below 0, and of what is above."""
+"""Colours of values below 0 and above."""
 
 PALE = "#F2F2F2"
-"""Of 0 itself, in a scale between these two."""
+"""Colour of 0 between these two."""
 
 GREY = "#80868E"
-"""Of marks that stand back, on light paper and on dark; too faint for words."""
+"""Colour of secondary marks, on a light and on a dark page; too faint for text."""
 
 INK = "currentColor"
-"""Of words: as those of the page around the chart, light or dark."""
+"""Colour of text: that of the page around the chart, light or dark."""

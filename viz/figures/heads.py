@@ -1,7 +1,7 @@
 """Attention as figures: one head, all heads, one row, one number for each head.
 
-Tokens are shown as text and nothing else: Plotly reads a few tags and Altair none, so what was
-typed is escaped for the first.
+Tokens are shown as text: Plotly interprets a few tags and Altair none, so tokens are escaped for
+Plotly.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 Weights = NDArray[np.float32]
 
-_TILE = 110  # CSS pixels a head
+_TILE = 110  # CSS pixels of a head
 _HOVER = "%{customdata[0]} → %{customdata[1]}<br>%{z:.4f}<extra>%{fullData.name}</extra>"
-_CELL = 26  # CSS pixels a token
-_ROUNDING = 0.01  # of a model in half precision, added up over the pieces of a word
+_CELL = 26  # CSS pixels of a token
+_ROUNDING = 0.01  # of half precision, summed over the pieces of a word
 _UNKNOWN = Languages("", "")
 
 
@@ -51,22 +51,23 @@ def head_map(
     alone: bool = False,
     title: str = "",
 ) -> go.Figure:
-    """One head large: queries down, keys across, each weight a hover away (§3.2.1).
+    """Draw one large head: queries down, keys across, each weight in a tooltip (§3.2.1).
 
     Args:
         weights: `[query, key]`, 0 to 1.
         queries: `[query]`, pieces or whole words.
         keys: `[key]`.
-        kind: gives the colours and the words on the axes.
-        languages: of both sides, in these words; source and target unless given, and those of a
-            trace are `trace.languages`.
-        by_read: whether a row of `cross` is named by what the decoder reads: see `axis_titles`.
-        alone: whether there is but one sentence: likewise.
+        kind: kind of attention, which gives colours and axis titles.
+        languages: languages for the axis titles, such as `trace.languages`; source and target by
+            default.
+        by_read: whether a row of `cross` is named by the token that the decoder reads.
+        alone: whether there is one sentence rather than a source and a target.
+        title: title of the figure.
 
     Raises:
-        InputError: if the weights are no array of numbers.
-        ValueError: if there is no such kind, if a label is missing or too many, or if a weight is
-            not a number from 0 to 1: of what a lens gives, take `lenses.as_rows` first.
+        InputError: if the weights are not an array of numbers.
+        ValueError: if the kind does not exist, the number of labels is wrong, or a weight is not a
+            number from 0 to 1; `lenses.as_rows` converts the values of a lens.
     """
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=2)
@@ -87,18 +88,18 @@ def head_map(
 def all_heads(
     weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], *, kind: Kind
 ) -> go.Figure:
-    """Every head of one kind, layers down and heads across, all on one scale of colour.
+    """Draw every head of one kind, layers down and heads across, on one scale of colour.
 
     Args:
         weights: `[layer, head, query, key]`, 0 to 1.
         queries: `[query]`.
         keys: `[key]`.
-        kind: gives the colours.
+        kind: kind of attention, which gives the colours.
 
     Raises:
-        InputError: if the weights are no array of numbers.
-        ValueError: if there is no such kind, if a label is missing or too many, or if a weight is
-            not a number from 0 to 1: of what a lens gives, take `lenses.as_rows` first.
+        InputError: if the weights are not an array of numbers.
+        ValueError: if the kind does not exist, the number of labels is wrong, or a weight is not a
+            number from 0 to 1; `lenses.as_rows` converts the values of a lens.
     """
     drawn = _as_weights(weights, kind)
     check(drawn, Labels(tuple(queries), tuple(keys)), dimensions=4)
@@ -112,9 +113,9 @@ def all_heads(
         vertical_spacing=0.24 / layers,
     )
     for name, (layer, head) in zip(names, np.ndindex(layers, heads), strict=True):
-        one = _heatmap(drawn[layer, head], queries, keys, kind, name)
-        one.showscale = layer == head == 0
-        figure.add_trace(one, row=layer + 1, col=head + 1)
+        heatmap = _heatmap(drawn[layer, head], queries, keys, kind, name)
+        heatmap.showscale = layer == head == 0
+        figure.add_trace(heatmap, row=layer + 1, col=head + 1)
     figure.update_layout(
         width=80 + _TILE * heads,
         height=60 + _TILE * layers,
@@ -135,14 +136,14 @@ def head_bars(
     languages: Languages = _UNKNOWN,
     alone: bool = False,
 ) -> alt.Chart:
-    """Where one position looks: one row of a map as bars, in the order of the sentence.
+    """Draw one row of a map as bars, in the order of the sentence.
 
     Args:
         weights: `[key]`, 0 to 1.
         keys: `[key]`.
-        kind: gives the colour.
-        languages: of both sides, for the words on the axis, as `head_map` takes them.
-        alone: likewise.
+        kind: kind of attention, which gives the colour.
+        languages: languages for the axis title, as in `head_map`.
+        alone: whether there is one sentence, as in `head_map`.
 
     Raises:
         InputError, ValueError: as `head_map` does.
@@ -151,7 +152,7 @@ def head_bars(
     if drawn.shape != (len(keys),):
         raise ValueError(f"weights of shape {drawn.shape} for {len(keys)} keys")
     check(drawn[None], Labels(("",), tuple(keys)), dimensions=2)  # one row of a map
-    # a token may stand there twice, so the axis goes by position and only looks it up
+    # a token may occur twice, so the axis counts positions and its labels name the tokens
     tokens = display_tokens(keys)
     frame = pd.DataFrame({"place": range(len(keys)), "token": tokens, "weight": drawn})
     return (
@@ -166,12 +167,12 @@ def head_bars(
 
 
 def measures_chart(frame: pd.DataFrame) -> alt.Chart:
-    """One number for each head as a grid of squares, layers down and heads across.
+    """Draw one number for each head as a grid of squares, layers down and heads across.
 
-    Where some are below 0, colours run around it, as deep on one side as on the other.
+    With negative numbers, a diverging scale is centred on 0.
 
     Args:
-        frame: columns layer and head, both from 0, and a third with the numbers, whose name is
+        frame: columns `layer` and `head`, both from 0, and a third with the numbers, whose name is
             their title; one row for each head.
 
     Raises:
@@ -185,9 +186,9 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     )
     scale = alt.Scale(scheme="greys")
     if (drawn["value"] < 0).any():
-        most = float(drawn["value"].abs().max())
+        maximum = float(drawn["value"].abs().max())
         colors = [OLIVE, PALE, PURPLE]
-        scale = alt.Scale(domain=[-most, 0, most], range=colors, interpolate="rgb")
+        scale = alt.Scale(domain=[-maximum, 0, maximum], range=colors, interpolate="rgb")
     return (
         alt.Chart(drawn, width=alt.Step(34), height=alt.Step(34))
         .mark_rect()
@@ -200,11 +201,11 @@ def measures_chart(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
-def _as_weights(given: object, kind: Kind) -> Weights:
-    """Of NumPy, torch or lists; a colour beyond either end of the scale would tell nothing."""
+def _as_weights(values: object, kind: Kind) -> Weights:
+    """Convert NumPy, torch or lists to an array, and check its range."""
     if kind not in [*KINDS]:
         raise ValueError(f"no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}")
-    weights = as_array(given, "attention")
+    weights = as_array(values, "attention")
     if ((weights < -_ROUNDING) | (weights > 1 + _ROUNDING)).any():
         raise ValueError(
             f"weights from {weights.min():.3g} to {weights.max():.3g}, where colours run from 0 to "
@@ -234,7 +235,7 @@ def _heatmap(
 
 
 def _ticks(tokens: Sequence[str]) -> dict[str, object]:
-    # by position: a word that stands there twice has two rows
+    # by position: a word that occurs twice has two rows
     return {
         "tickmode": "array",
         "tickvals": list(range(len(tokens))),

@@ -1,4 +1,4 @@
-"""The positional encoding of §3.5: waves, how alike two positions are, and the rotation."""
+"""Figures of the positional encoding (§3.5): waves, similarity of positions, rotation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
 Floats = NDArray[np.floating]
 
-POINTS = 128  # of one row of dots: more would hide the line under them
+POINTS = 128  # largest number of dots of a curve; more would hide the line under them
 
 
 def encoding_map(table: Floats, waves: Floats) -> go.Figure:
-    """The encoding large: positions across, dimensions down.
+    """Draw the encoding: positions across, dimensions down.
 
     Args:
         table: `[position, d_model]`, -1 to 1.
-        waves: `[d_model / 2]`, the wavelength of each pair.
+        waves: `[d_model / 2]`, wavelength of each pair.
     """
     names = [
         f"dimension {n}: {_wave(n)}, i = {n // 2}, wavelength {waves[n // 2]:,.2f}"
@@ -42,16 +42,16 @@ def encoding_map(table: Floats, waves: Floats) -> go.Figure:
 
 
 def wave_curves(
-    table: Floats, dimensions: Sequence[int], waves: Floats, at: Floats, between: Floats
+    table: Floats, dimensions: Sequence[int], waves: Floats, points: Floats, between: Floats
 ) -> alt.LayerChart:
-    """Single dimensions as curves: a dot at each position, on the wave that it is taken from.
+    """Draw single dimensions as curves: a dot at each position, on its continuous wave.
 
     Args:
         table: `[position, d_model]`, -1 to 1.
-        dimensions: from 0.
-        waves: `[d_model / 2]`, the wavelength of each pair.
-        at: `[point]`, where the waves are drawn; positions and places between them.
-        between: `[point, d_model]`, the waves there.
+        dimensions: drawn dimensions, from 0.
+        waves: `[d_model / 2]`, wavelength of each pair.
+        points: `[point]`, places of the drawn waves, at and between positions.
+        between: `[point, d_model]`, values of the waves there.
     """
     names = [f"{n}: {_wave(n)}, {waves[n // 2]:,.2f} long" for n in dimensions]
     lines, dots = (
@@ -59,7 +59,7 @@ def wave_curves(
             pd.DataFrame({"dimension": name, "position": places, "value": values[:, n]})
             for name, n in zip(names, dimensions, strict=True)
         )
-        for places, values in ((at, between), (np.arange(len(table)), table))
+        for places, values in ((points, between), (np.arange(len(table)), table))
     )
     x = alt.X(
         "position:Q",
@@ -78,11 +78,11 @@ def wave_curves(
 
 
 def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart:
-    """The wavelength of every dimension on a logarithmic axis, some dimensions marked.
+    """Draw the wavelength of every dimension on a logarithmic axis, with marked dimensions.
 
     Args:
         waves: `[d_model / 2]`, in positions.
-        dimensions: those that are marked, in the colours of `wave_curves`.
+        dimensions: marked dimensions, in the colours of `wave_curves`.
     """
     frame = pd.DataFrame({"dimension": range(2 * len(waves)), "wavelength": np.repeat(waves, 2)})
     ends = [2 * np.pi * 10.0**n for n in range(5)]
@@ -95,7 +95,7 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
             labelExpr="format(2 * pow(10, round(log(datum.value / 6.2831853) / LN10)), ',') + 'π'",
         ),
     )
-    # as wide as the numbers are: a nice end would stand beside the last of them
+    # exactly as wide as the numbers: a rounded end would overlap the last one
     across = alt.Scale(domain=[0, 2 * len(waves)], nice=False)
     x = alt.X("dimension:Q", scale=across, axis=alt.Axis(grid=False, tickCount=4, tickMinStep=1))
     tooltip = ["dimension:Q", alt.Tooltip("wavelength:Q", format=",.2f")]
@@ -108,11 +108,11 @@ def wavelength_chart(waves: Floats, dimensions: Sequence[int]) -> alt.LayerChart
 
 
 def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) -> alt.LayerChart:
-    """PE(p) · PE(p + k) over k: dots for some p, on the one curve that all of them lie on.
+    """Draw PE(p) · PE(p + k) over k: dots for some p, on the one curve of the formula.
 
     Args:
         products: `[start, position]`, of each p with every position.
-        starts: `[start]`, the p.
+        starts: `[start]`, the positions p.
         formula: `[2 · position - 1]`, the sum of cosines at each k, from the least k on.
     """
     length = products.shape[1]
@@ -121,12 +121,12 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
     rows = []
     step = max(1, length // POINTS)
     for number, (name, p) in enumerate(zip(names, starts, strict=True)):
-        # each p has distances of its own, or its dots would lie under those of the next
+        # each p has its own distances, so that its dots are not hidden by others
         distances = np.arange(length) - p
-        seen = distances % (len(starts) * step) == number * step
+        drawn = distances % (len(starts) * step) == number * step
         rows.append(
             pd.DataFrame(
-                {"from": name, "distance": distances[seen], "product": products[number, seen]}
+                {"from": name, "distance": distances[drawn], "product": products[number, drawn]}
             )
         )
     x = alt.X(
@@ -148,20 +148,20 @@ def similarity_curves(products: Floats, starts: Sequence[int], formula: Floats) 
 
 
 def similarity_map(products: Floats) -> go.Figure:
-    """The product of each two positions: each diagonal has one colour.
+    """Draw the product of all pairs of positions: each diagonal has one colour.
 
     Args:
         products: `[position, position]`.
     """
     hover = "positions %{y} and %{x}<br>%{z:.4f}"
-    one = signed_map(products, float(np.abs(products).max()), hover=hover)
+    heatmap = signed_map(products, float(np.abs(products).max()), hover=hover)
     title = axis_title("position", len(products))
     across = {"title": title, "side": "top"}
-    return maps({"": one}, across=across, down={"title": title}, height=560)
+    return maps({"": heatmap}, across=across, down={"title": title}, height=560)
 
 
 def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Floats) -> go.Figure:
-    """M_k, PE(pos), their product, and PE(pos + k) beside it, on one scale.
+    """Draw M_k, PE(pos), their product, and PE(pos + k) side by side, on one scale.
 
     Args:
         matrix: `[dimension, dimension]`.
@@ -170,14 +170,14 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
         after: `[dimension]`, PE(pos + k).
     """
     hover = "row %{y}, column %{x}<br>%{z:.6f}"
-    of_vector = "dimension %{y}<br>%{z:.6f}"
-    # in two lines: three such columns stand beside each other on a telephone, too
+    vector_hover = "dimension %{y}<br>%{z:.6f}"
+    # in two lines, so that three such columns fit on a phone
     columns = {"PE<br>pos": before, "M<sub>k</sub>PE<br>pos": turned, "PE<br>pos+k": after}
     figure = maps(
         {
             "M<sub>k</sub>": signed_map(matrix, 1, hover=hover),
             **{
-                title: signed_map(vector[:, None], 1, hover=of_vector)
+                title: signed_map(vector[:, None], 1, hover=vector_hover)
                 for title, vector in columns.items()
             },
         },
@@ -186,17 +186,17 @@ def rotation_figure(matrix: Floats, before: Floats, turned: Floats, after: Float
         height=520,
         widths=(4, 1, 1, 1),
     )
-    for axis in ("xaxis2", "xaxis3", "xaxis4"):  # of one column each
+    for axis in ("xaxis2", "xaxis3", "xaxis4"):  # one column each
         figure.layout[axis].update(title=None, showticklabels=False)
     return figure
 
 
 def _ticks(count: int) -> dict[str, object]:
-    """Numbers on an axis whose places have names: about eight, in steps of a power of two."""
+    """Return about eight numbered ticks for an axis of names, in steps of a power of two."""
     step = next(2**n for n in itertools.count() if count <= 9 * 2**n)
-    at = range(0, count, step)
-    places = [axis_place(n, count) for n in at]
-    return {"tickmode": "array", "tickvals": places, "ticktext": [str(n) for n in at]}
+    indices = range(0, count, step)
+    places = [axis_place(n, count) for n in indices]
+    return {"tickmode": "array", "tickvals": places, "ticktext": [str(n) for n in indices]}
 
 
 def _wave(dimension: int) -> str:

@@ -1,4 +1,4 @@
-"""The learning rate over the steps (§5.3): the paper's, and what is in use today."""
+"""Charts of the learning rate (§5.3): the paper's schedule and later ones."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from viz.figures.axes import curve_color, log_labels, log_ticks, step_axis, tick
 Floats = npt.NDArray[np.float64]
 
 HEIGHT = 420  # of the plot without its legend, in CSS pixels
-POINTS = 400  # of a curve: as many as a screen tells apart
+POINTS = 400  # of a curve, about as many as a screen resolves
 STABLE_SHARE = 0.8
-"""Share of the steps before the decay of a warmup-stable-decay schedule begins."""
+"""Share of the steps before the decay of a warmup-stable-decay schedule."""
 
 
 def peak_rate(d_model: int, warmup: int) -> float:
-    """The largest rate of equation 3, at step `warmup`: (d_model · warmup)^-0.5."""
+    """Return the largest rate of equation 3, at step `warmup`: (d_model · warmup)^-0.5."""
     return float((d_model * warmup) ** -0.5)
 
 
 def paper_rate(steps: npt.NDArray[np.int64], d_model: int, warmup: int) -> Floats:
-    """Equation 3 of §5.3 at each of the steps, which count from 1."""
+    """Compute equation 3 of §5.3 at each step, counted from 1."""
     return np.array([learning_rate(int(step), d_model, warmup) for step in steps])
 
 
@@ -37,7 +37,7 @@ def _warmup_share(steps: Floats, warmup: int) -> Floats:
 
 
 def _share_left(steps: Floats, warmup: int, last: int) -> Floats:
-    """What part of the time after the warmup is left, 1 to 0."""
+    """Return the remaining share of the time after the warmup, 1 to 0."""
     left: Floats = np.clip((last - steps) / max(last - warmup, 1), 0, 1)
     return left
 
@@ -56,14 +56,14 @@ DECAYS: Mapping[str, Callable[[Floats, int, int], Floats]] = {
         _warmup_share(steps, warmup), np.clip((last - steps) / ((1 - STABLE_SHARE) * last), 0, 1)
     ),
 }
-"""Share of the peak at each step, given steps, warmup and the last step: the warmup of equation 3,
-then a decay that is common today (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
+"""Share of the peak at each step, as functions of steps, warmup and the last step: the warmup of
+equation 3, then a later decay (Devlin et al. 2019, Loshchilov & Hutter 2017, Hu et al. 2024)."""
 
 
 def sample_steps(last: int, *also: int) -> npt.NDArray[np.int64]:
-    """Steps from 1 to `last`, close enough for a curve; `also` are among them, as a peak must be.
+    """Sample the steps from 1 to `last` for a curve, with `also` among them, such as a peak.
 
-    Half of them lie evenly and half evenly on a logarithmic axis.
+    Half of them are evenly spaced, and half evenly on a logarithmic axis.
     """
     even, log = np.linspace(1, last, POINTS), np.geomspace(1, last, POINTS)
     inside = [step for step in also if 1 <= step <= last]
@@ -76,12 +76,12 @@ def schedule_chart(
     *,
     log: bool = False,
 ) -> alt.LayerChart:
-    """Curves of a learning rate, with their peaks marked.
+    """Draw curves of a learning rate, with their peaks marked.
 
     Args:
         curves: steps, from 1, and rates by the name of the curve.
         peaks: step and rate of the highest point by the name of the curve.
-        log: both axes logarithmic, where equation 3 is two straight lines.
+        log: whether both axes are logarithmic, where equation 3 is two straight lines.
     """
     height = HEIGHT + 28 * len(curves)  # a line of the legend for each curve
     frame = pd.concat(
@@ -89,19 +89,19 @@ def schedule_chart(
         for name, (steps, rates) in curves.items()
     )
     if log:
-        frame = frame[frame["rate"] > 0]  # a logarithm of 0 is no place on an axis
+        frame = frame[frame["rate"] > 0]  # 0 has no logarithm
     scale, tall = alt.Scale(zero=True), alt.Scale(zero=True)
     ticks: Any = alt.Undefined  # Vega chooses
     across: dict[str, Any] = {}
     if log:
-        # a rate that falls to 0 would have no end there: four decades under the top are enough
+        # a rate that falls to 0 has no lower end: four decades are drawn
         top = math.ceil(math.log10(frame["rate"].max()))
         scale = alt.Scale(type="log", nice=False)
         tall = alt.Scale(type="log", domain=[10.0 ** (top - 4), 10.0**top], nice=False)
         ticks = [10.0**n for n in range(top - 4, top + 1)]
         steps = log_ticks(frame["step"])
         if steps is not alt.Undefined:
-            # Vega leaves out every second of more values than it would count itself
+            # without the count, Vega would drop every second of so many values
             across = {"values": steps, "tickCount": len(steps)}
             across["labelExpr"] = log_labels(steps, "~s")
     names = list(curves)

@@ -1,4 +1,4 @@
-"""The course of one or more training runs, as `run.jsonl` tells it."""
+"""Charts of training runs from their logs, `run.jsonl`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from viz.figures.axes import legend_below, log_ticks, step_axis, tick_label
 from viz.figures.colors import CURVE_COLORS, GREY
 
 COLORS = CURVE_COLORS[:4]
-"""One colour for each run; a run that is alone has the first for what is measured in training, the
-second for what is measured in validation."""
+"""Colours of the runs; a single run has the first for training, the second for validation."""
 
 PLAN = {"d_model", "warmup", "lr_factor", "steps", "cooldown"}
-"""What a run says of its schedule."""
+"""Fields of a run's schedule."""
 
 MAX_DOTS = 30
-"""Values of a run up to which each is a dot on its line."""
+"""Values of a run up to which each has a dot on its line."""
 
 MAX_VALUES = 2_000
-"""Values that are drawn of one quantity of a run: more than a chart has pixels side by side."""
+"""Largest number of drawn values of one quantity of a run, more than a chart has pixels."""
 
 HEIGHT = 220  # of a plot without its legend, in CSS pixels
 
 WIDTHS, DASHES = (1.5, 2.5), ([1, 0], [7, 3])
-"""Of the line of the first quantity of a chart, and of the second."""
+"""Line styles of the first quantity of a chart, and of the second."""
 
 
 def run_chart(
@@ -43,12 +42,12 @@ def run_chart(
     ticks: str = "~g",
     height: int = HEIGHT,
 ) -> alt.LayerChart:
-    """One quantity over the steps of each run, on a full axis: from 0, or from 1 if logarithmic.
+    """Draw one quantity over the steps of each run, from 0, or from 1 on a logarithmic axis.
 
     Args:
         runs: records by the name of the run.
-        fields: what is drawn, by its name in the record: one quantity or two, the second with a
-            broad dashed line and dots, as it is measured more rarely.
+        fields: names of one or two quantities by their field in the record; the second, measured
+            less often, has a broad dashed line and dots.
         unit: title of the vertical axis.
         log: whether the vertical axis is logarithmic.
         ticks: d3 format of the numbers on the vertical axis.
@@ -61,7 +60,7 @@ def run_chart(
 
 
 def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
-    """The rate that each run used, over the rate that equation 3 of §5.3 planned for it."""
+    """Draw the rate that each run used over the rate planned by equation 3 of §5.3."""
     frame = pd.concat([_planned(name, records) for name, records in runs.items()])
     planned = (
         alt.Chart(frame)
@@ -75,7 +74,7 @@ def learning_rate_chart(runs: Mapping[str, Sequence[Record]]) -> alt.LayerChart:
 
 
 def values_left_out(runs: Mapping[str, Sequence[Record]]) -> bool:
-    """Whether a run has more values of a quantity than are drawn."""
+    """Return whether a run has more values of a quantity than are drawn."""
     return any(
         count > MAX_VALUES
         for records in runs.values()
@@ -106,7 +105,7 @@ def _layers(
             alt.Tooltip("value:Q", format=".4~g"),
         ],
     )
-    # a line through one value would be nothing at all
+    # a line through a single value would be invisible
     few = len(frame) <= MAX_DOTS * len(runs)
     layers = [_line(base, quantities, dots=few and len(quantities) == 1)]
     if len(quantities) > 1:
@@ -119,26 +118,26 @@ def _line(base: alt.Chart, quantities: list[str], *, dots: bool) -> alt.Chart:
     points = alt.OverlayMarkDef(size=28, filled=True) if dots else False
     if len(quantities) == 1:
         return base.mark_line(strokeWidth=WIDTHS[0], point=points)
-    key = legend_below(orient="top", columns=2, symbolSize=400)
+    legend = legend_below(orient="top", columns=2, symbolSize=400)
     return base.mark_line(point=points).encode(
         strokeWidth=alt.StrokeWidth(
-            "what:N", scale=alt.Scale(domain=quantities, range=list(WIDTHS)), legend=key
+            "what:N", scale=alt.Scale(domain=quantities, range=list(WIDTHS)), legend=legend
         ),
         strokeDash=alt.StrokeDash(
-            "what:N", scale=alt.Scale(domain=quantities, range=list(DASHES)), legend=key
+            "what:N", scale=alt.Scale(domain=quantities, range=list(DASHES)), legend=legend
         ),
     )
 
 
 def _nearest(base: alt.Chart) -> alt.Chart:
-    """A ring around the value that is nearest to the pointer, which need not meet the line."""
-    at = alt.selection_point(
+    """Draw a ring around the value nearest to the pointer."""
+    selection = alt.selection_point(
         on="pointerover", nearest=True, empty=False, clear="pointerout", encodings=["x", "y"]
     )
     return (
         base.mark_point(size=90, strokeWidth=2)
-        .encode(opacity=alt.condition(at, alt.value(1), alt.value(0)))
-        .add_params(at)
+        .encode(opacity=alt.condition(selection, alt.value(1), alt.value(0)))
+        .add_params(selection)
     )
 
 
@@ -152,7 +151,7 @@ def _axis(frame: pd.DataFrame, log: bool, ticks: str) -> alt.Axis:
 
 
 def _planned(name: str, records: Sequence[Record]) -> pd.DataFrame:
-    """Equation 3 at the steps that the run has come to; empty where the run does not say how."""
+    """Compute equation 3 at the logged steps; empty where the log lacks the schedule."""
     rows = []
     plan: Record = {}
     for record in records:
@@ -172,31 +171,31 @@ def _rate(record: Record, plan: Mapping[str, Any]) -> float:
 def _long(runs: Mapping[str, Sequence[Record]], fields: Mapping[str, str]) -> pd.DataFrame:
     rows: list[tuple[str, str, int, float]] = []
     for run, records in runs.items():
-        for field, what in fields.items():
+        for field, quantity in fields.items():
             drawn = _thinned([record for record in records if field in record])
-            rows += [(run, what, int(r["step"]), float(r[field])) for r in drawn]
+            rows += [(run, quantity, int(record["step"]), float(record[field])) for record in drawn]
     return pd.DataFrame(rows, columns=["run", "what", "step", "value"])
 
 
 def _thinned(rows: list[Any]) -> list[Any]:
-    """All of them, or evenly spaced ones where they are too many, the last among them."""
+    """Return all rows, or evenly spaced ones with the last among them."""
     every = math.ceil(len(rows) / MAX_VALUES)
     return rows[::-1][::every][::-1] if every > 1 else rows
 
 
 def _colour(names: list[str], fields: Mapping[str, str]) -> alt.Color:
     if len(names) > 1:
-        # over the curves, two names in a row: the name of a run can be the path of its folder
+        # above the curves, two names in a row: a name can be the path of a folder
         legend = legend_below(orient="top", columns=2, symbolOpacity=1)
         colors = [COLORS[n % len(COLORS)] for n in range(len(names))]
         return alt.Color("run:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
-    key = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
+    legend = legend_below(orient="top", columns=2, symbolSize=400) if len(fields) > 1 else None
     colors = [COLORS[int(field.startswith("validation"))] for field in fields]
     scale = alt.Scale(domain=list(fields.values()), range=colors)
-    return alt.Color("what:N", scale=scale, legend=key)
+    return alt.Color("what:N", scale=scale, legend=legend)
 
 
 def _legend_height(runs: int, quantities: int) -> int:
-    """What the legends would take from the curves: the chart on the page holds both."""
+    """Return the height of the legends, which is added to that of the plot."""
     names = 32 + 20 * math.ceil(runs / 2) if runs > 1 else 0
     return names + (32 if quantities > 1 else 0)

@@ -31,11 +31,11 @@ def test_a_tick_at_zero_has_no_prefix() -> None:
 def test_a_logarithmic_axis_has_1_2_and_5_of_each_decade_where_there_are_three(
     values: list[float], ticks: list[float]
 ) -> None:
-    found = log_ticks(values)
+    result = log_ticks(values)
     if len(ticks) < 3:
-        assert found is alt.Undefined
+        assert result is alt.Undefined
     else:
-        assert found == pytest.approx(ticks)
+        assert result == pytest.approx(ticks)
 
 
 def test_a_legend_shows_strokes_and_takes_what_differs() -> None:

@@ -1,4 +1,4 @@
-"""What is drawn in these colours can be seen on both papers, and is no kind of attention."""
+"""The colours are visible on both pages, and differ from those of the kinds of attention."""
 
 import tomllib
 from pathlib import Path
@@ -18,8 +18,8 @@ def _luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _contrast(one: str, other: str) -> float:
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+def _contrast(first: str, other: str) -> float:
+    light, dark = sorted((_luminance(first), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 

@@ -1,4 +1,4 @@
-"""What each figure holds is what was planted, under the right words."""
+"""Each figure holds the planted values under the right words."""
 
 import json
 import subprocess
@@ -79,15 +79,15 @@ def test_the_colours_run_from_0_to_1_in_the_hue_of_the_kind():
 def test_all_heads_stand_in_their_place_with_their_name(kind):
     figure = all_heads(planted(), QUERIES, KEYS, kind=kind)
     titles = [annotation.text for annotation in figure.layout.annotations]
-    assert [one.name for one in figure.data] == titles
+    assert [heatmap.name for heatmap in figure.data] == titles
     assert titles == ["L1 H1", "L1 H2", "L1 H3", "L2 H1", "L2 H2", "L2 H3"]
-    for number, one in enumerate(figure.data):
-        assert (one.xaxis[1:], one.yaxis[1:]) == (str(number + 1) if number else "",) * 2
-        z = np.asarray(one.z)
+    for number, heatmap in enumerate(figure.data):
+        assert (heatmap.xaxis[1:], heatmap.yaxis[1:]) == (str(number + 1) if number else "",) * 2
+        z = np.asarray(heatmap.z)
         at = np.unravel_index(z.argmax(), z.shape)
         assert tuple(map(int, at)) == (number % 4, (2 * number + 1) % 5)
-        x = figure.layout[one.xaxis.replace("x", "xaxis")].domain
-        y = figure.layout[one.yaxis.replace("y", "yaxis")].domain
+        x = figure.layout[heatmap.xaxis.replace("x", "xaxis")].domain
+        y = figure.layout[heatmap.yaxis.replace("y", "yaxis")].domain
         column, row = number % HEADS, number // HEADS
         assert column / HEADS <= sum(x) / 2 < (column + 1) / HEADS  # heads across
         assert row / LAYERS <= 1 - sum(y) / 2 < (row + 1) / LAYERS  # layers down
@@ -98,8 +98,8 @@ def test_a_row_is_drawn_in_the_order_of_the_sentence_with_a_word_twice():
     spec = head_bars(row, KEYS, kind="cross").to_dict()
     drawn = next(iter(spec["datasets"].values()))
     words = ["Two", "dogs", "<b>run</b>", "dogs", "</s>"]
-    assert [one["token"] for one in drawn] == words
-    assert [one["weight"] for one in drawn] == pytest.approx(row.tolist())
+    assert [record["token"] for record in drawn] == words
+    assert [record["weight"] for record in drawn] == pytest.approx(row.tolist())
     expression = spec["encoding"]["x"]["axis"]["labelExpr"]
     assert json.loads(expression.removesuffix("[datum.value]")) == words
     assert spec["mark"]["color"] == COLOR["cross"]
@@ -139,10 +139,10 @@ def test_a_label_too_many_or_too_few_is_refused():
 def test_what_a_lens_gives_is_drawn_as_rows_or_not_at_all(value):
     values = planted()
     values[0, 0, 0, 0] = value
-    for draw, of in ((head_map, values[0, 0]), (all_heads, values)):
+    for draw, weights in ((head_map, values[0, 0]), (all_heads, values)):
         with pytest.raises(ValueError, match="as_rows"):
-            draw(of, QUERIES, KEYS, kind="cross")
-        assert draw(as_rows(of), QUERIES, KEYS, kind="cross").data
+            draw(weights, QUERIES, KEYS, kind="cross")
+        assert draw(as_rows(weights), QUERIES, KEYS, kind="cross").data
     with pytest.raises(ValueError, match="as_rows"):
         head_bars(values[0, 0, 0], KEYS, kind="cross")
 

@@ -1,4 +1,4 @@
-"""What is drawn is the encoding, its products and its rotation, number by number."""
+"""The figures hold the encoding, its products and its rotation, number by number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.figures.positions import (
     wave_curves,
     wavelength_chart,
 )
-from viz.figures.signed_maps import MOST
+from viz.figures.signed_maps import MOST_CELLS
 
 LENGTH, WIDTH = 20, 8
 TABLE = sinusoidal_positions(LENGTH, WIDTH).numpy()
@@ -36,25 +36,25 @@ def rows(chart: Any, layer: int) -> list[dict[str, Any]]:
 def test_the_map_is_the_encoding_with_positions_across() -> None:
     figure = encoding_map(TABLE, WAVES)
     np.testing.assert_array_equal(map_values(figure), TABLE.T)
-    (one,) = figure.data
-    assert (one.zmin, one.zmax) == (-1, 1)
+    (heatmap,) = figure.data
+    assert (heatmap.zmin, heatmap.zmax) == (-1, 1)
     assert figure.layout.xaxis.title.text == "position"
     assert figure.layout.yaxis.title.text == "dimension"
     assert figure.layout.yaxis.autorange == "reversed"
 
 
 def test_a_hover_names_position_dimension_value_and_wavelength() -> None:
-    (one,) = encoding_map(TABLE, WAVES).data
-    assert re.findall(r"%{(\w)", one.hovertemplate) == ["x", "y", "z"]
-    assert one.y[0] == "dimension 0: sin, i = 0, wavelength 6.28"
-    assert one.y[3] == "dimension 3: cos, i = 1, wavelength 62.83"
-    assert len(set(one.y)) == WIDTH  # two rows of one name would be drawn as one
+    (heatmap,) = encoding_map(TABLE, WAVES).data
+    assert re.findall(r"%{(\w)", heatmap.hovertemplate) == ["x", "y", "z"]
+    assert heatmap.y[0] == "dimension 0: sin, i = 0, wavelength 6.28"
+    assert heatmap.y[3] == "dimension 3: cos, i = 1, wavelength 62.83"
+    assert len(set(heatmap.y)) == WIDTH  # two rows of one name would be drawn as one
 
 
 @pytest.mark.parametrize("width", [2, 8, 512, 1024, 4096])
 def test_the_ticks_of_the_dimensions_are_numbers_of_dimensions(width: int) -> None:
     axis = encoding_map(np.zeros((3, width)), wavelengths(width)).layout.yaxis
-    cells = max(1, width // MOST)  # dimensions that share one
+    cells = max(1, width // MOST_CELLS)  # dimensions that share one
     assert [str(int(n * cells)) for n in axis.tickvals] == list(axis.ticktext)
     assert axis.tickvals[0] == 0
     assert 2 <= len(axis.tickvals) <= 9
@@ -68,10 +68,10 @@ def test_a_curve_has_a_dot_for_each_position_on_the_wave() -> None:
     for number, name in zip((0, 5), names, strict=True):
         wave, angle = (math.sin, math.cos)[number % 2], 10_000 ** (-(number // 2) * 2 / WIDTH)
         for layer, places in ((0, at), (1, np.arange(LENGTH))):
-            found = [row for row in rows(chart, layer) if row["dimension"] == name]
-            assert [row["position"] for row in found] == list(places)
+            result = [row for row in rows(chart, layer) if row["dimension"] == name]
+            assert [row["position"] for row in result] == list(places)
             expected = [wave(place * angle) for place in places]
-            np.testing.assert_allclose([row["value"] for row in found], expected, atol=1e-6)
+            np.testing.assert_allclose([row["value"] for row in result], expected, atol=1e-6)
     spec = chart.to_dict()
     for layer in spec["layer"]:
         assert layer["encoding"]["color"]["scale"]["domain"] == names
@@ -129,9 +129,9 @@ def test_the_map_of_products_is_each_product() -> None:
     products = TABLE @ TABLE.T
     figure = similarity_map(products)
     np.testing.assert_array_equal(map_values(figure), products)
-    (one,) = figure.data
-    assert one.zmax == pytest.approx(WIDTH / 2)
-    assert one.zmin == -one.zmax
+    (heatmap,) = figure.data
+    assert heatmap.zmax == pytest.approx(WIDTH / 2)
+    assert heatmap.zmin == -heatmap.zmax
 
 
 def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
@@ -151,5 +151,5 @@ def test_the_rotation_stands_beside_what_it_makes_of_a_position() -> None:
     assert all(left[1] < right[0] for left, right in pairwise(domains))
     for note, domain in zip(figure.layout.annotations, domains, strict=True):
         assert (note.xanchor, note.x) == ("center", pytest.approx(sum(domain) / 2))
-    assert [one.showscale for one in figure.data] == [False, False, False, True]
-    assert {one.yaxis for one in figure.data} == {"y"}  # one row is one dimension
+    assert [heatmap.showscale for heatmap in figure.data] == [False, False, False, True]
+    assert {heatmap.yaxis for heatmap in figure.data} == {"y"}  # one row is one dimension

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from viz.draw.palette import COLOR, oklab
-from viz.figures.signed_maps import MOST, SIGNED, axis_place, axis_title, signed_map
+from viz.figures.signed_maps import MOST_CELLS, SIGNED, axis_place, axis_title, signed_map
 
 
 def test_nothing_is_the_page_itself_and_no_side_can_be_taken_for_a_kind() -> None:
@@ -20,22 +20,25 @@ def test_nothing_is_the_page_itself_and_no_side_can_be_taken_for_a_kind() -> Non
 
 
 def test_a_map_of_more_cells_than_pixels_is_of_means_and_says_so() -> None:
-    values = np.random.default_rng(0).normal(size=(2 * MOST, MOST + 1))
-    one = signed_map(values, 1, hover="%{y}", y=[f"row {n}" for n in range(2 * MOST)])
-    pairs = values.reshape(MOST, 2, -1).mean(1)
-    assert np.asarray(one.z).shape == (MOST, MOST // 2 + 1)
-    np.testing.assert_allclose(np.asarray(one.z)[:, 0], pairs[:, :2].mean(1), atol=1e-6)
-    np.testing.assert_allclose(np.asarray(one.z)[:, -1], pairs[:, -1], atol=1e-6)  # one is left
-    assert (one.y[0], one.y[-1]) == ("row 0 … row 1", f"row {2 * MOST - 2} … row {2 * MOST - 1}")
-    assert list(one.x)[:2] == [0.5, 2.5]
-    assert "mean of 2 × 2" in one.hovertemplate
-    assert not one.zsmooth
-    assert axis_title("dimension", 2 * MOST) == "dimension, means of 2"
-    assert axis_place(4, 2 * MOST) == 2
+    values = np.random.default_rng(0).normal(size=(2 * MOST_CELLS, MOST_CELLS + 1))
+    heatmap = signed_map(values, 1, hover="%{y}", y=[f"row {n}" for n in range(2 * MOST_CELLS)])
+    pairs = values.reshape(MOST_CELLS, 2, -1).mean(1)
+    assert np.asarray(heatmap.z).shape == (MOST_CELLS, MOST_CELLS // 2 + 1)
+    np.testing.assert_allclose(np.asarray(heatmap.z)[:, 0], pairs[:, :2].mean(1), atol=1e-6)
+    np.testing.assert_allclose(np.asarray(heatmap.z)[:, -1], pairs[:, -1], atol=1e-6)  # one is left
+    assert (heatmap.y[0], heatmap.y[-1]) == (
+        "row 0 … row 1",
+        f"row {2 * MOST_CELLS - 2} … row {2 * MOST_CELLS - 1}",
+    )
+    assert list(heatmap.x)[:2] == [0.5, 2.5]
+    assert "mean of 2 × 2" in heatmap.hovertemplate
+    assert not heatmap.zsmooth
+    assert axis_title("dimension", 2 * MOST_CELLS) == "dimension, means of 2"
+    assert axis_place(4, 2 * MOST_CELLS) == 2
 
 
 def test_a_small_map_is_drawn_as_it_is() -> None:
-    one = signed_map(np.ones((2, 3)), 1, hover="")
-    assert np.asarray(one.z).shape == (2, 3)
-    assert "mean" not in one.hovertemplate
-    assert axis_title("dimension", MOST) == "dimension"
+    heatmap = signed_map(np.ones((2, 3)), 1, hover="")
+    assert np.asarray(heatmap.z).shape == (2, 3)
+    assert "mean" not in heatmap.hovertemplate
+    assert axis_title("dimension", MOST_CELLS) == "dimension"

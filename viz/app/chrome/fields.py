@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.app.links.address import MAX_CHARACTERS, clamp_number, say_if_cut
 
@@ -97,3 +98,8 @@ def clamp_state(key: str, most: int, default: int = 1) -> None:
     if key not in st.session_state:
         clamp_number(key, most)
     st.session_state[key] = min(max(st.session_state.get(key, default), 1), most)
+
+
+def controls_row(key: str | None = None) -> DeltaGenerator:
+    """Return a container for controls side by side, aligned at the bottom."""
+    return st.container(key=key, horizontal=True, vertical_alignment="bottom", gap="small")

@@ -1,4 +1,4 @@
-"""The boxes of Figure 1: what each is called, computes, holds, and where it is explained."""
+"""The boxes of Figure 1: name, title, equation, shapes, parameters, code and pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,67 @@ from transformer.model import Transformer
 from transformer.text.languages import OURS, Languages, Side
 from transformer.text.tokenizer import Tokenizer
 from viz.draw.labels import capitalised
-from viz.pages.architecture import box_words
+
+WITH_BIASES = (
+    "The projections to Q, K and V and the one after the heads have biases here; the paper's "
+    "(§3.2.2) have none."
+)
+
+ACTIVATIONS: dict[Activation, tuple[str, str]] = {
+    "relu": (r"\max(0,\, xW_1 + b_1)", "a ReLU between them"),
+    "swish": (
+        r"\text{swish}(xW_1 + b_1)",
+        "swish, z · σ(z), between them, where the paper has a ReLU",
+    ),
+    "gelu": (
+        r"\text{GELU}(xW_1 + b_1)",
+        "GELU, z · Φ(z), between them, where the paper has a ReLU",
+    ),
+}
+"""The first linear map in LaTeX, and a description of the activation."""
+
+
+def vocabulary_text(config: TransformerConfig) -> str:
+    """Describe the vocabulary of the source."""
+    joint = config.source_vocab_size is None
+    pieces = "the joint vocabulary (§5.1)" if joint else "the source's own vocabulary"
+    return f"The sentence as pieces of {pieces}, with `</s>` at its end."
+
+
+def embedding_text(stack: Stack, config: TransformerConfig) -> str:
+    """Describe the embedding of a stack, and the other uses of its matrix."""
+    row = "A row of the table for each token, times √d_model (§3.4)."
+    if config.source_vocab_size is None:
+        return (
+            f"{row} Both embeddings and the projection before the softmax are one and the same "
+            f"matrix."
+        )
+    if stack == "encoder":
+        return f"{row} The source has a table of its own here; in the paper, both languages share."
+    return (
+        f"{row} The projection before the softmax is the same matrix. The source has another one "
+        f"here; in the paper, both languages share."
+    )
+
+
+def positions_text(stack: Stack, config: TransformerConfig) -> str:
+    """Describe the positions of a stack."""
+    encoding = "waves of different length"
+    if config.positions == "learned":
+        encoding = "a learnt row for each place, as in row (E) of Table 3"
+    effect = "the order of the tokens would be unknown"
+    if stack == "decoder":
+        effect = "the mask alone would tell something of the order of the tokens"
+    return f"Where each token stands (§3.5): {encoding}; without them {effect}."
+
+
+def projection_text(config: TransformerConfig) -> str:
+    """Describe the projection before the softmax, and its bias."""
+    joint = config.source_vocab_size is None
+    text = f"The matrix is that of the {'embeddings' if joint else 'decoder’s embedding'}."
+    if config.output_bias:
+        text += " Each piece has a bias here, too; the paper's have none."
+    return text
 
 
 @dataclass(frozen=True)
@@ -25,18 +85,17 @@ class Box:
     """One box of the drawing.
 
     Args:
-        name: in the URL and in the drawing's plan; the stack comes first.
-        title: on the box.
-        heading: the title where it is open.
-        value: name of what is drawn in it, as in `Flow.values`, with `{}` for the layer; "" where
-            only tokens stand.
-        module: dotted name of the module or parameter that learns; "" where nothing does.
-        equation: as LaTeX.
-        text: a sentence or two, in Markdown of our own.
-        code: what computes it.
+        name: name in the URL and in the drawing's plan; begins with the stack.
+        title: text on the box.
+        heading: title where it is open.
+        value: name of the drawn value in `Flow.values`, with `{}` for the layer; "" for tokens.
+        module: dotted name of the module or parameter; "" without parameters.
+        equation: equation in LaTeX.
+        text: description in Markdown, one or two sentences.
+        code: functions that compute it.
         pages: URL paths of the pages that explain it.
-        kind: of the attention, which gives the colour.
-        inside: further values that have a shape of interest, by what they are called.
+        kind: kind of attention, which gives the colour.
+        inside: further values whose shape is shown: a title and a name in `Flow.values` each.
     """
 
     name: str
@@ -53,16 +112,16 @@ class Box:
 
     @property
     def stack(self) -> Stack:
-        """Whose tokens are its rows."""
+        """Stack whose tokens are its rows."""
         return "encoder" if self.name.startswith("encoder") else "decoder"
 
     @property
     def layered(self) -> bool:
-        """Whether there is one in each layer."""
+        """True if each layer has such a box."""
         return "{}" in self.value
 
 
-def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> list[Box]:
+def _foot(stack: Stack, title: str, text: str, config: TransformerConfig) -> list[Box]:
     embedding = f"{stack}.embedding"
     learned = config.positions == "learned"
     return [
@@ -74,7 +133,7 @@ def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> lis
             module="",
             equation=r"\text{text} \to (x_1, \ldots, x_n)" if stack == "encoder"
             else r"(\texttt{<s>}, y_1, \ldots, y_{m-1})",
-            text=read,
+            text=text,
             code=(Tokenizer.encode,) if stack == "encoder" else (Transformer.decode,),
             pages=() if stack == "encoder" else ("masks",),
         ),
@@ -85,7 +144,7 @@ def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> lis
             value=f"{embedding}.hook_tokens",
             module="shared_embedding",
             equation=r"E[x] \cdot \sqrt{d_\text{model}}",
-            text=box_words.of_embedding(stack, config),
+            text=embedding_text(stack, config),
             code=(Embedding.forward,),
         ),
         Box(
@@ -96,7 +155,7 @@ def _foot(stack: Stack, title: str, read: str, config: TransformerConfig) -> lis
             module=f"{embedding}.positions",
             equation="P[pos]" if learned
             else r"\sin\!\left(pos / 10000^{2i/d_\text{model}}\right),\quad \cos(\ldots)",
-            text=box_words.of_positions(stack, config),
+            text=positions_text(stack, config),
             code=(Embedding.__init__,) if learned else (sinusoidal_positions,),
             pages=("positions",),
         ),
@@ -131,11 +190,11 @@ def _attention(
         value=f"{module}.hook_pattern",
         module=module,
         equation=r"\text{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
-        text=f"{text} {box_words.WITH_BIASES}" if config.attention_bias else text,
+        text=f"{text} {WITH_BIASES}" if config.attention_bias else text,
         code=(attention_scores, MultiHeadAttention.attend),
         pages=("heads", "inside", *pages),
         kind=kind,
-        inside=tuple((one, f"{module}.hook_{one.lower()}") for one in ("Q", "K", "V")),
+        inside=tuple((x, f"{module}.hook_{x.lower()}") for x in ("Q", "K", "V")),
     )
 
 
@@ -156,7 +215,7 @@ def _norm(stack: Stack, name: str, after: str) -> Box:
 
 def _feed_forward(stack: Stack, activation: Activation) -> Box:
     layer = f"{stack}.layers.{{}}"
-    equation, between = box_words.ACTIVATIONS[activation]
+    equation, between = ACTIVATIONS[activation]
     return Box(
         name=f"{stack}.feed_forward",
         title="Feed forward",
@@ -171,15 +230,15 @@ def _feed_forward(stack: Stack, activation: Activation) -> Box:
     )
 
 
-def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]:
-    """Encoder and then decoder, each from its foot up; names and headings are any model's."""
+def model_boxes(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]:
+    """List the boxes of a model: encoder, then decoder, each from bottom to top."""
     source, target = (languages.name(side) for side in get_args(Side))
     heads = "one head" if config.h == 1 else f"{config.h} heads at once"
     return (
         *_foot(
             "encoder",
             capitalised(source),
-            box_words.of_vocabulary(config),
+            vocabulary_text(config),
             config,
         ),
         _attention(
@@ -232,7 +291,7 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
             module="shared_embedding",
             equation=r"xE^\top + b" if config.output_bias else r"xE^\top",
             text="A number for each piece of the vocabulary (§3.4); drawn are the columns of the "
-            f"pieces that the translation is made of. {box_words.of_projection(config)}",
+            f"pieces that the translation is made of. {projection_text(config)}",
             code=(Transformer.logits,),
             pages=("training",),
         ),
@@ -251,8 +310,8 @@ def boxes_of(config: TransformerConfig, languages: Languages) -> tuple[Box, ...]
     )
 
 
-BOXES = boxes_of(TransformerConfig.base(), OURS)
-"""Of the paper's model, for names and headings."""
+BOXES = model_boxes(TransformerConfig.base(), OURS)
+"""Boxes of the paper's model; names and headings are the same for every model."""
 
 BY_NAME: dict[str, Box] = {box.name: box for box in BOXES}
 BY_HEADING: dict[str, Box] = {box.heading: box for box in BOXES}

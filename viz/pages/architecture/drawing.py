@@ -1,4 +1,4 @@
-"""Figure 1 with the sentence in it, and one box open beside it."""
+"""Figure 1 with the tensors of the sentence, and one open box beside it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from viz.draw.caption import head_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import SCREEN_NAMES, display_tokens
 from viz.draw.tensor_strip import encode_strip
-from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, boxes_of
+from viz.pages.architecture.boxes import BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import LAYER, NAMES, NORM, short
 
 BOX = "arch_box"
-"""Name in the URL of the box that is open."""
+"""Name in the URL of the open box."""
 VIEW = "arch_view"
 """Name in the URL of the view of the page."""
 
@@ -41,19 +41,19 @@ _OVER_VOCABULARY = (LOGITS, PROBABILITIES)
 
 
 def show(row: DeltaGenerator) -> None:
-    """Draw the view; its controls go into the row that is given."""
+    """Draw the view, its controls into the given row."""
     if (bar := sentence_bar.traced()) is None:
         return
     model, trace = bar.translator.model, bar.trace
-    found = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
-    boxes = {one.name: one for one in boxes_of(model.config, trace.languages)}
+    tensors = memo_per_trace(trace, "architecture.flow", lambda: flow(model, trace))
+    boxes = {box.name: box for box in model_boxes(model.config, trace.languages)}
     with row:
         layer, opened = _controls(model.config.N)
     box = boxes[opened]
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, details = st.columns([2, 1], gap="large")
     with picture:
         data = encode_architecture(
-            [_drawn(one, found, trace, layer) for one in boxes.values()],
+            [_drawn(box, tensors, trace, layer) for box in boxes.values()],
             layers=model.config.N,
             layer=layer,
             selected=box.name,
@@ -61,8 +61,8 @@ def show(row: DeltaGenerator) -> None:
             caption=origin_of(trace).caption(),
         )
         mount_architecture("arch-drawing", data, boxes, _open)
-    with beside:
-        _open_box(box, model, found, trace, layer)
+    with details:
+        _open_box(box, model, tensors, trace, layer)
     explain(
         "Figure 1 with the tensors of this sentence in it, from one pass of the model over the "
         "sentence and its translation; each box opens. The lines past a sub-layer are the residual "
@@ -72,7 +72,7 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _controls(layers: int) -> tuple[int, str]:
-    """Which layer is drawn, from 0, and the name of the box that is open."""
+    """Draw the menus; return the layer, from 0, and the name of the open box."""
     layer = pick_layer(LAYER, layers)
     heading = st.selectbox(
         "Open box",
@@ -86,40 +86,40 @@ def _controls(layers: int) -> tuple[int, str]:
 
 
 def _open(name: str) -> None:
-    """Let the menu follow a click in the drawing."""
+    """Set the menu to the box that was clicked in the drawing."""
     st.session_state[BOX] = BY_NAME[name].heading
 
 
-def _drawn(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
-    values = found.values.get(box.value.format(layer))
-    shape = _shape(box, found, trace, layer)
+def _drawn(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> DrawnBox:
+    values = tensors.values.get(box.value.format(layer))
+    shape = _shape(box, tensors, trace, layer)
     return DrawnBox(
         name=box.name,
         title=box.title,
         shape=shape,
-        label=f"{_spoken(box)}{_of_layer(box, layer)}: {shape}",
+        label=f"{spoken_name(box)}{_layer_text(box, layer)}: {shape}",
         values=values,
         kind=box.kind,
     )
 
 
-def _spoken(box: Box) -> str:
-    """What stands on the box, and what it is: whoever speaks to the page says what is seen."""
-    seen = box.title.lower() in box.heading.lower()
-    return box.heading if seen else f"{box.title}, {box.heading}"
+def spoken_name(box: Box) -> str:
+    """Return the text on the box and its heading, for speech control and screen readers."""
+    included = box.title.lower() in box.heading.lower()
+    return box.heading if included else f"{box.title}, {box.heading}"
 
 
-def _of_layer(box: Box, layer: int) -> str:
+def _layer_text(box: Box, layer: int) -> str:
     return f", layer {layer + 1}" if box.layered else ""
 
 
-def _shape(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> str:
-    """The shape of what leaves a box, as `12 × 256`."""
-    values = found.values.get(box.value.format(layer))
+def _shape(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> str:
+    """Format the shape of a box's output, as `12 × 256`."""
+    values = tensors.values.get(box.value.format(layer))
     if values is None:
         return f"{len(_rows(box, trace))} tokens"
     if box.value in _OVER_VOCABULARY:
-        return f"{len(values)} × {found.vocab_size:,}"
+        return f"{len(values)} × {tensors.vocab_size:,}"
     return _times(values.shape)
 
 
@@ -128,32 +128,34 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def _rows(box: Box, trace: AttentionTrace) -> tuple[str, ...]:
-    """The tokens of a box's rows: what is read there, and in the last two what is written."""
+    """Return the tokens of a box's rows: those read, and in the last two boxes those written."""
     if box.stack == "encoder":
         return trace.source_tokens
     return trace.target_tokens if box.value in _OVER_VOCABULARY else trace.decoder_tokens
 
 
-def _open_box(box: Box, model: Transformer, found: Flow, trace: AttentionTrace, layer: int) -> None:
-    """The open box: what it computes, its shapes, what it learns, its code, and the way on."""
+def _open_box(
+    box: Box, model: Transformer, tensors: Flow, trace: AttentionTrace, layer: int
+) -> None:
+    """Draw the open box: equation, text, shapes, parameters, code, links and picture."""
     with st.container(key="arch-opened"):
-        st.subheader(f"{box.heading}{_of_layer(box, layer)}", anchor=False)
+        st.subheader(f"{box.heading}{_layer_text(box, layer)}", anchor=False)
     st.latex(box.equation)
     st.markdown(box.text)
-    _facts(_shapes(box, found, trace, layer, model.config) | _parameters(box, model, layer))
+    _facts(_shapes(box, tensors, trace, layer, model.config) | _parameters(box, model, layer))
     with st.container(key="arch-code"):
         st.markdown(", ".join(code_line(function) for function in box.code))
     _links(box, layer)
-    _picture(box, found, trace, layer)
+    _picture(box, tensors, trace, layer)
 
 
-def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
-    values = found.values.get(box.value.format(layer))
+def _picture(box: Box, tensors: Flow, trace: AttentionTrace, layer: int) -> None:
+    values = tensors.values.get(box.value.format(layer))
     if box.stack == "decoder":
-        does = "writes" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
+        verb = "writes" if box.kind == "cross" or box.value in _OVER_VOCABULARY else "reads"
         st.caption(
             "Each row of the decoder reads one token and writes the next; here it is named by "
-            f"what it {does}."
+            f"what it {verb}."
         )
     if values is None:
         st.text(" ".join(display_tokens(_rows(box, trace))))
@@ -175,26 +177,26 @@ def _picture(box: Box, found: Flow, trace: AttentionTrace, layer: int) -> None:
             values,
             _rows(box, trace),
             title=box.heading,
-            columns=found.columns if box.value in _OVER_VOCABULARY else None,
-            caption=origin_of(trace).caption(f"{box.heading}{_of_layer(box, layer)}."),
+            columns=tensors.columns if box.value in _OVER_VOCABULARY else None,
+            caption=origin_of(trace).caption(f"{box.heading}{_layer_text(box, layer)}."),
         )
         mount("arch-tensor", data)
 
 
 def _shapes(
-    box: Box, found: Flow, trace: AttentionTrace, layer: int, config: TransformerConfig
+    box: Box, tensors: Flow, trace: AttentionTrace, layer: int, config: TransformerConfig
 ) -> dict[str, str]:
-    """The shapes of the open box by what has them."""
-    inside = {name: found.values[hook.format(layer)] for name, hook in box.inside}
+    """List the shapes of the open box by name."""
+    inside = {name: tensors.values[hook.format(layer)] for name, hook in box.inside}
     shapes = {name: _times(value.shape) for name, value in inside.items()}
     if "hidden" in inside and config.activation == "relu":
-        zero = float(np.mean(inside["hidden"] == 0))
-        shapes["hidden"] += f", of which the ReLU makes {zero:.0%} zero"
-    return shapes | {"weights" if box.kind else "out": _shape(box, found, trace, layer)}
+        zeros = float(np.mean(inside["hidden"] == 0))
+        shapes["hidden"] += f", of which the ReLU makes {zeros:.0%} zero"
+    return shapes | {"weights" if box.kind else "out": _shape(box, tensors, trace, layer)}
 
 
 def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
-    """What the module of a box learns: each matrix with its shape, and how many numbers in all."""
+    """List the parameters of a box: each matrix with its shape, and the total."""
     if not box.module:
         return {"parameters": "none"}
     name = box.module.format(layer)
@@ -206,19 +208,19 @@ def _parameters(box: Box, model: Transformer, layer: int) -> dict[str, str]:
     if box.value == LOGITS and model.output_bias is not None:
         shapes = {**shapes, **parameter_shapes(model, "output_bias")}
     total = sum(int(np.prod(shape)) for shape in shapes.values())
-    kept = {} if name in shapes else {one: _times(shape) for one, shape in shapes.items()}
-    return kept | {"parameters": f"{total:,}"}
+    listed = {} if name in shapes else {matrix: _times(shape) for matrix, shape in shapes.items()}
+    return listed | {"parameters": f"{total:,}"}
 
 
 def _facts(facts: Mapping[str, str]) -> None:
-    """Names and values in two narrow columns; both are of our own making."""
+    """Draw names and values in two narrow columns, without text of the reader."""
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     with st.container(key="arch-facts"):
         st.markdown(f"| | |\n|---|---:|\n{rows}")
 
 
 def _links(box: Box, layer: int) -> None:
-    """Links to the pages that explain the box, open at the same place."""
+    """Draw links to the pages that explain the box, at the same layer and kind."""
     if short(box) in NAMES:
         st.button(
             "Norms: layer norm against batch norm, here",

@@ -1,8 +1,12 @@
-"""Norms: layer norm as the model has it, batch norm as it would be, on the same batch."""
+"""The view “Norms”: the model's layer norm beside batch norm, on the same batch."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import altair as alt
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -28,27 +32,27 @@ from viz.app.sentence.origin import batch_caption
 from viz.draw.formatting import counted
 from viz.draw.labels import display_tokens
 from viz.draw.tensor_strip import encode_strip
+from viz.figures.colors import OCHRE, VIOLET
 from viz.pages.architecture.boxes import BOXES, Box
-from viz.pages.architecture.norms_chart import spread_chart
 
 
 def short(box: Box) -> str:
-    """What a norm is called where only norms are: `after self-attention of the encoder`."""
+    """Return the heading without its title, such as `after self-attention of the encoder`."""
     return box.heading.removeprefix(f"{box.title} ")
 
 
 LAYER = "arch_layer"
-"""Name in the URL of the layer. Not that of the pages of heads, to which links lead from here:
-Streamlit drops from a link what a widget of the page that is left is bound to."""
+"""Name in the URL of the layer. It differs from that of the pages of heads, to which links lead:
+Streamlit drops a parameter from a link if a widget of the current page is bound to it."""
 NORM = "arch_norm"
-"""Name in the URL of the norm that is looked at."""
+"""Name in the URL of the norm."""
 ROUNDING = 1e-4
-"""A smaller change of a normalised value, whose spread is 1, is the rounding of float32."""
+"""Largest change of a normalised value that counts as rounding of float32."""
 NAMES = {short(box): box for box in BOXES if box.name.endswith("_norm")}
 
 
 def show(row: DeltaGenerator) -> None:
-    """Draw the view; its controls go into the row that is given."""
+    """Draw the view, its controls into the given row."""
     if (bar := sentence_bar.current()) is None:
         sentence_bar.say_no_translation()
         return
@@ -58,24 +62,24 @@ def show(row: DeltaGenerator) -> None:
     traces = further_sentences.traces()
     if not traces:
         return
-    every = batch_traces(traces)
+    batch = batch_traces(traces)
     identities = tuple(map(trace_identity, traces))
-    inside = memo_per_trace(
-        traces[0], ("norm", identities, name), lambda: norm_values(model, every, name)
+    batched = memo_per_trace(
+        traces[0], ("norm", identities, name), lambda: norm_values(model, batch, name)
     )
     alone = memo_per_trace(
         traces[0],
         ("norm", identities[:1], name),
         lambda: norm_values(model, batch_traces(traces[:1]), name),
     )
-    counts = np.ones_like(inside.real) if padding else inside.real
-    layer, by_batch = layer_norm(inside.x, inside.eps), batch_norm(inside.x, counts, inside.eps)
-    _strips(inside, layer, by_batch, _tokens(every, name), batch_caption(traces, f"{name}."))
-    by_token, by_feature, beside = st.columns(3, gap="medium")
-    _spreads((by_token, by_feature), layer, by_batch, counts, _tokens(every, name))
-    with beside:
-        _joining(alone, inside, len(traces) - 1)
-        _check(inside, layer)
+    counts = np.ones_like(batched.real) if padding else batched.real
+    layer, by_batch = layer_norm(batched.x, batched.eps), batch_norm(batched.x, counts, batched.eps)
+    _strips(batched, layer, by_batch, _tokens(batch, name), batch_caption(traces, f"{name}."))
+    by_token, by_feature, changes = st.columns(3, gap="medium")
+    _spreads((by_token, by_feature), layer, by_batch, counts, _tokens(batch, name))
+    with changes:
+        _joining(alone, batched, len(traces) - 1)
+        _check(batched, layer)
     explain(
         "The same sum before one Add & norm, normalised twice, both without gain and bias. Layer "
         "norm takes mean and variance over the features of each token by itself, so a token's "
@@ -87,28 +91,28 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _controls(layers: int) -> tuple[str, bool]:
-    """The name of the module, and whether padding counts in the batch norm."""
+    """Draw the controls; return the module's name, and whether padding counts in batch norm."""
     layer = pick_layer(LAYER, layers)
-    chosen = st.selectbox("Norm", list(NAMES), key=NORM, bind="query-params", width=300)
+    name = st.selectbox("Norm", list(NAMES), key=NORM, bind="query-params", width=300)
     padding = st.toggle("Padding counts in the batch norm", key="arch_padding", bind="query-params")
-    return NAMES[chosen].module.format(layer), padding
+    return NAMES[name].module.format(layer), padding
 
 
-def _tokens(every: TraceBatch, name: str) -> list[str]:
-    """The tokens of all sentences, one sentence after the other, padding included."""
-    rows = every.source_tokens if name.startswith("encoder") else every.decoder_tokens
+def _tokens(batch: TraceBatch, name: str) -> list[str]:
+    """List the tokens of all sentences in turn, padding included."""
+    rows = batch.source_tokens if name.startswith("encoder") else batch.decoder_tokens
     return [token for row in rows for token in row]
 
 
 def _strips(
-    inside: NormValues, layer: Floats, by_batch: Floats, tokens: list[str], caption: list[str]
+    batched: NormValues, layer: Floats, by_batch: Floats, tokens: list[str], caption: list[str]
 ) -> None:
-    width = inside.x.shape[-1]
+    width = batched.x.shape[-1]
     columns = st.columns(3, gap="medium")
     for column, title, values, key in zip(
         columns,
         ("Before", "Layer norm: each row by itself", "Batch norm: each column by itself"),
-        (inside.x, layer, by_batch),
+        (batched.x, layer, by_batch),
         ("before", "layer", "batch"),
         strict=True,
     ):
@@ -126,57 +130,110 @@ def _spreads(
     counts: Marks,
     tokens: list[str],
 ) -> None:
-    """How far the tokens and how far the features spread, in the two columns."""
-    counted = [
+    """Draw the standard deviations of tokens and of features, in the two columns."""
+    counted_tokens = [
         token for token, count in zip(display_tokens(tokens), counts.ravel(), strict=True) if count
     ]
     features = [str(n + 1) for n in range(layer.shape[-1])]
     spreads = {"layer norm": deviations(layer, counts), "batch norm": deviations(by_batch, counts)}
-    most = max(float(values.max()) for pair in spreads.values() for values in pair)
-    for n, (column, what, names) in enumerate(
-        zip(columns, ("token", "feature"), (counted, features), strict=True)
+    maximum = max(float(values.max()) for pair in spreads.values() for values in pair)
+    for n, (column, axis, names) in enumerate(
+        zip(columns, ("token", "feature"), (counted_tokens, features), strict=True)
     ):
         with column:
             altair_chart(
-                spread_chart({name: pair[n] for name, pair in spreads.items()}, names, what, most),
-                alt=f"Standard deviation of each {what} after layer norm and after batch norm.",
+                spread_chart(
+                    {name: pair[n] for name, pair in spreads.items()}, names, axis, maximum
+                ),
+                alt=f"Standard deviation of each {axis} after layer norm and after batch norm.",
             )
 
 
-def _joining(alone: NormValues, inside: NormValues, others: int) -> None:
-    """By how much the first sentence's values change when others join its batch."""
+def _joining(alone: NormValues, batched: NormValues, others: int) -> None:
+    """Draw the change of the first sentence's values when others join its batch."""
     st.subheader("When others join the first sentence", anchor=False)
     if not others:
         st.text("There is no further sentence: type one, and see what it changes.")
         return
     length = alone.x.shape[1]
-    own = np.ones(alone.real.shape, dtype=bool)
-    by_layer, by_batch = layer_norm(alone.x, alone.eps), batch_norm(alone.x, own, alone.eps)
+    real_tokens = np.ones(alone.real.shape, dtype=bool)
+    by_layer, by_batch = layer_norm(alone.x, alone.eps), batch_norm(alone.x, real_tokens, alone.eps)
 
-    def change(before: Floats, now: Floats) -> str:
-        largest = np.abs(now[:1, :length] - before).max()
+    def change(before: Floats, after: Floats) -> str:
+        largest = np.abs(after[:1, :length] - before).max()
         return "0 but for rounding" if largest < ROUNDING else f"{largest:.2g}"
 
-    layer = change(by_layer, layer_norm(inside.x, inside.eps))
-    real = change(by_batch, batch_norm(inside.x, inside.real, inside.eps))
-    padded = change(by_batch, batch_norm(inside.x, np.ones_like(inside.real), inside.eps))
+    layer = change(by_layer, layer_norm(batched.x, batched.eps))
+    unpadded = change(by_batch, batch_norm(batched.x, batched.real, batched.eps))
+    padded = change(by_batch, batch_norm(batched.x, np.ones_like(batched.real), batched.eps))
     joined = "a further sentence" if others == 1 else f"{others} further sentences"
     with st.container(key="arch-joining"):
         table = (
             "| largest change of a value | layer norm | batch norm |\n|---|---:|---:|\n"
-            f"| {joined} | {layer} | {real} |"
+            f"| {joined} | {layer} | {unpadded} |"
         )
-        if pads := int((~inside.real).sum()):
+        if pads := int((~batched.real).sum()):
             counts = "counts" if pads == 1 else "count"
             table += f"\n| and {counted(pads, 'pad')} that {counts} | {layer} | {padded} |"
         st.markdown(table)
 
 
-def _check(inside: NormValues, layer: Floats) -> None:
-    """Layer norm, with the model's own gain and bias, is what the model made."""
-    ours = layer * inside.gain + inside.bias
-    off = np.abs(ours - inside.normalised).max()
+def _check(batched: NormValues, layer: Floats) -> None:
+    """Compare layer norm with the model's own output."""
+    computed = layer * batched.gain + batched.bias
+    difference = np.abs(computed - batched.normalised).max()
     st.text(
         "With the model's gain and bias, layer norm is what the model itself has here: "
-        f"the largest difference is {off:.1g}, the rounding of float32."
+        f"the largest difference is {difference:.1g}, the rounding of float32."
+    )
+
+
+NORM_COLORS = {"layer norm": VIOLET, "batch norm": OCHRE}
+"""Colours that differ from those of the kinds of attention."""
+
+CHART_HEIGHT = 340  # CSS pixels
+
+
+def spread_chart(
+    spreads: Mapping[str, Floats],
+    names: Sequence[str],
+    axis: str,
+    maximum: float,
+) -> alt.Chart:
+    """Draw the standard deviations of all tokens, or of all features, after each norm.
+
+    Args:
+        spreads: `[token]` or `[feature]` by the name of the norm, one of `NORM_COLORS`.
+        names: texts of the tokens or features, in their order.
+        axis: `token` or `feature`.
+        maximum: end of the vertical axis, which two adjacent charts share.
+    """
+    frame = pd.concat(
+        pd.DataFrame(
+            {"norm": norm, "index": np.arange(1, len(names) + 1), "name": names, "spread": spread}
+        )
+        for norm, spread in spreads.items()
+    )
+    return (
+        alt.Chart(frame, height=CHART_HEIGHT)
+        .mark_point(filled=True, size=26, opacity=0.85)
+        .encode(
+            x=alt.X("index:Q", title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d")),
+            y=alt.Y(
+                "spread:Q",
+                title=f"standard deviation of a {axis}",
+                scale=alt.Scale(domain=[0, maximum * 1.05]),
+                axis=alt.Axis(tickCount=5),
+            ),
+            color=alt.Color(
+                "norm:N",
+                scale=alt.Scale(domain=list(NORM_COLORS), range=list(NORM_COLORS.values())),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            tooltip=[
+                alt.Tooltip("norm:N"),
+                alt.Tooltip("name:N", title=axis),
+                alt.Tooltip("spread:Q", format=".4f"),
+            ],
+        )
     )

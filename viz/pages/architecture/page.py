@@ -1,13 +1,12 @@
-"""Architecture: the model as Figure 1 has it, its size, its cost, and the paper's tables."""
+"""The page “Architecture”: Figure 1, the size and the cost of the model, and the paper's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.app.chrome.fields import choose_one
+from viz.app.chrome.fields import choose_one, controls_row
 from viz.pages.architecture import drawing, norms, parameters, tables, work
 from viz.pages.architecture.drawing import NORMS, VIEW
 
@@ -23,10 +22,8 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
 
 
 def show() -> None:
-    """Draw the page: choose a view, then what it asks for."""
-    row = st.container(
-        key="arch-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    """Draw the page: the menu of views, then the chosen view."""
+    row = controls_row("arch-controls")
     with row:
         view = choose_one("View", VIEWS, VIEW)
     VIEWS[view](row)

@@ -1,9 +1,12 @@
-"""Parameters: how many numbers a model of any shape learns, by formula and in the real modules."""
+"""The view “Parameters”: the size of a model of any shape, by formula and in the modules."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import altair as alt
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,11 +21,14 @@ from transformer.checkpoints.marian.tokenizer import MarianTokenizer
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.sentence import sentence_bar
-from viz.pages.architecture.parameters_chart import millions, parts_chart
+from viz.draw.palette import COLOR
+from viz.figures.axes import tick_label
+from viz.figures.colors import INK, OCHRE, PINK, SLATE, VIOLET
 
 PREFIX = "arch_"
-"""Of the names in the URL, before the field of the configuration."""
+"""Prefix of the names in the URL, before the field of the configuration."""
 
 MAXIMA = {
     "N": 64,
@@ -36,36 +42,39 @@ MAXIMA = {
 }
 LABELS = {"vocab_size": "vocabulary", "max_length": "longest"}
 THIS_MODEL = "this model"
-"""The one that translates here."""
+"""Name of the model in use."""
 AS_CHOSEN = "as chosen above"
 PAPER = ((TransformerConfig.base(), 65), (TransformerConfig.big(), 213))
-"""Millions of parameters as Table 3 has them; the paper's vocabulary of about 37,000 is rounded."""
+"""Configurations with their millions of parameters in Table 3, for about 37,000 pieces."""
 
 
 def show(row: DeltaGenerator) -> None:
-    """Draw the view; the presets go into the row that is given."""
+    """Draw the view, the presets into the given row."""
     presets = _presets()
     row.menu_button(
         "Presets", list(presets), key="arch-preset", on_click=_take_preset, args=(presets,)
     )
-    asked = _controls()
+    fields = _controls()
     try:
-        config = _like_a_preset(TransformerConfig(**asked), presets)
+        config = _like_a_preset(TransformerConfig(**fields), presets)
     except ConfigError as error:
         st.text(str(error))
         return
-    formula, real = parameters_by_formula(config), _counted(config)
-    picture, beside = st.columns([2, 1], gap="large")
+    formula, counted = (
+        parameters_by_formula(config),
+        memo(("parameters", config), lambda: parameters_of_model(meta_model(config))),
+    )
+    picture, details = st.columns([2, 1], gap="large")
     with picture:
-        named = {name: parameters_by_formula(other) for name, other in presets.items()}
-        chosen = {} if config in presets.values() else {AS_CHOSEN: formula}
+        preset_counts = {name: parameters_by_formula(other) for name, other in presets.items()}
+        own = {} if config in presets.values() else {AS_CHOSEN: formula}
         altair_chart(
-            parts_chart(chosen | named),
+            parts_chart(own | preset_counts),
             alt="Parameters of each part of the chosen configuration and of the presets.",
         )
-        _parts(config, formula, real)
-    with beside:
-        _total(config, presets, formula, real)
+        _parts(config, formula, counted)
+    with details:
+        _total(config, presets, formula, counted)
         explain(
             "Each number is counted twice: by formula from the shape alone, and in the real "
             f"modules, built on a device without memory: {code_line(parameters_by_formula)}, "
@@ -76,7 +85,7 @@ def show(row: DeltaGenerator) -> None:
 
 
 def _vocabulary(config: TransformerConfig) -> str:
-    """How often the vocabulary counts, in Markdown."""
+    """Describe how often the vocabulary counts, in Markdown."""
     if config.source_vocab_size is None:
         return (
             "One matrix serves both embeddings and the projection (§3.4), so the vocabulary counts "
@@ -100,30 +109,30 @@ def _presets() -> dict[str, TransformerConfig]:
 
 
 def _controls() -> dict[str, Any]:
-    """The fields of a configuration as they were asked for."""
+    """Draw the fields of a configuration and return their values."""
     base = TransformerConfig.base()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        asked: dict[str, Any] = {}
-        for field, most in MAXIMA.items():
-            open_width = field in ("d_k", "d_v")
-            asked[field] = st.number_input(
+    with controls_row():
+        fields: dict[str, Any] = {}
+        for field, maximum in MAXIMA.items():
+            optional = field in ("d_k", "d_v")
+            fields[field] = st.number_input(
                 LABELS.get(field, field),
                 min_value=1,
-                max_value=most,
-                value=None if open_width else getattr(base, field),
-                placeholder="d / h" if open_width else None,
+                max_value=maximum,
+                value=None if optional else getattr(base, field),
+                placeholder="d / h" if optional else None,
                 key=PREFIX + field,
                 bind="query-params",
                 width=118,
             )
-        asked["positions"] = st.selectbox(
+        fields["positions"] = st.selectbox(
             "positions",
             ["sinusoidal", "learned"],
             key=PREFIX + "positions",
             bind="query-params",
             width=128,
         )
-    return asked
+    return fields
 
 
 def _take_preset(presets: dict[str, TransformerConfig]) -> None:
@@ -135,19 +144,17 @@ def _take_preset(presets: dict[str, TransformerConfig]) -> None:
 def _like_a_preset(
     config: TransformerConfig, presets: dict[str, TransformerConfig]
 ) -> TransformerConfig:
-    """The preset that has all the chosen sizes, with what no control asks for, such as biases."""
+    """Return the preset of the same sizes, with its biases, or the configuration itself."""
     fields = (*MAXIMA, "positions")
-    of = {tuple(getattr(one, name) for name in fields): one for one in presets.values()}
-    like = of.get(tuple(getattr(config, name) for name in fields))
-    return config if like is None or not like.attention_bias else like
+    by_sizes = {
+        tuple(getattr(preset, name) for name in fields): preset for preset in presets.values()
+    }
+    preset = by_sizes.get(tuple(getattr(config, name) for name in fields))
+    return config if preset is None or not preset.attention_bias else preset
 
 
-def _counted(config: TransformerConfig) -> dict[str, int]:
-    return memo(("parameters", config), lambda: parameters_of_model(meta_model(config)))
-
-
-def _whose(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
-    """Which model the numbers beside are of."""
+def _counted_model(config: TransformerConfig, presets: dict[str, TransformerConfig]) -> str:
+    """Name the model whose parameters are counted."""
     names = [name for name, preset in presets.items() if preset == config]
     return f"Counted below: {' and '.join(names) or AS_CHOSEN}."
 
@@ -159,31 +166,28 @@ def _total(
     real: dict[str, int],
 ) -> None:
     total, built = sum(formula.values()), sum(real.values())
-    st.text(_whose(config, presets))
+    st.text(_counted_model(config, presets))
     paper = "".join(f" Table 3 says {count} M." for preset, count in PAPER if preset == config)
     st.metric("Parameters", millions(total), help=f"{total:,}")
-    agree = "the same" if real == formula else "which is another number"
-    st.text(f"{total:,} by formula; {built:,} in the real modules, {agree}.{paper}")
+    verdict = "the same" if real == formula else "which is another number"
+    st.text(f"{total:,} by formula; {built:,} in the real modules, {verdict}.{paper}")
     st.text(f"{total * 4 / 2**20:,.0f} MiB in float32, {total * 2 / 2**20:,.0f} MiB in float16.")
-    if config == presets.get(THIS_MODEL):
-        _say_added(sentence_bar.drawn_from().translator)
-
-
-def _say_added(translator: Translator) -> None:
-    if added := added_for_start(translator):
+    if config != presets.get(THIS_MODEL):
+        return
+    if added := start_token_parameters(sentence_bar.drawn_from().translator):
         st.text(
             f"{added:,} of them are no part of its folder: MarianMT has no piece <s>, for which "
             f"there is a row here."
         )
 
 
-def added_for_start(translator: Translator) -> int:
-    """Parameters of `<s>` in a model that has none in its folder; 0 of one of ours."""
+def start_token_parameters(translator: Translator) -> int:
+    """Count the parameters of `<s>`, which a MarianMT folder does not have; 0 for our own."""
     source, target = (
-        len(one.vocabulary.texts) - len(one.vocabulary.numbers)
-        if isinstance(one, MarianTokenizer)
+        len(tokenizer.vocabulary.texts) - len(tokenizer.vocabulary.numbers)
+        if isinstance(tokenizer, MarianTokenizer)
         else 0
-        for one in (translator.tokenizer, translator.target_tokenizer)
+        for tokenizer in (translator.tokenizer, translator.target_tokenizer)
     )
     config = translator.model.config
     rows = target if config.source_vocab_size is None else source + target
@@ -191,7 +195,7 @@ def added_for_start(translator: Translator) -> int:
 
 
 def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, int]) -> None:
-    total, formulas = sum(formula.values()), formulas_of(config)
+    total, formulas = sum(formula.values()), part_formulas(config)
     lines = ["| part | formula | by formula | in the model | share |", "|---|---|---:|---:|---:|"]
     lines += [
         f"| {part} | {formulas[part]} | {formula[part]:,} | {real[part]:,} "
@@ -202,10 +206,11 @@ def _parts(config: TransformerConfig, formula: dict[str, int], real: dict[str, i
         st.markdown("\n".join(lines))
 
 
-def formulas_of(config: TransformerConfig) -> dict[str, str]:
-    """The formula of each part as LaTeX: V is the vocabulary, L the longest sequence, d the width.
+def part_formulas(config: TransformerConfig) -> dict[str, str]:
+    """Return the formula of each part in LaTeX.
 
-    Biases and a vocabulary of the source, V_s, stand where the model has them.
+    V is the vocabulary, L the longest sequence, d the width; biases and V_s, a vocabulary of the
+    source, appear where the model has them.
     """
     attention = r"2 N h\,d\,(d_k + d_v)"
     if config.attention_bias:
@@ -224,3 +229,83 @@ def formulas_of(config: TransformerConfig) -> dict[str, str]:
         "feed-forward networks": r"$2 N (2\,d\,d_\text{ff} + d_\text{ff} + d)$",
         "layer norms": r"$5 N \cdot 2\,d$",
     }
+
+
+PART_COLORS = {
+    "embedding and projection": VIOLET,
+    "learned positions": PINK,
+    "encoder self-attention": COLOR["encoder_self"],
+    "decoder self-attention": COLOR["decoder_self"],
+    "cross-attention": COLOR["cross"],
+    "feed-forward networks": OCHRE,
+    "layer norms": SLATE,
+}
+"""The kinds of attention have their own colours, and other parts have different ones."""
+
+
+ROW = 64  # CSS pixels of a bar with its margins
+LEGEND = 200  # CSS pixels of the axis and the legend
+
+
+def millions(count: int) -> str:
+    """Format a count such as 63.05 M; small counts are written out."""
+    return f"{count / 1e6:,.2f} M" if count >= 1e5 else f"{count:,}"
+
+
+def parts_chart(models: Mapping[str, Mapping[str, int]]) -> alt.LayerChart:
+    """Draw one stacked bar for each model, with the total at its end.
+
+    Args:
+        models: number of parameters of each part, by model, then by part.
+    """
+    order = {part: n for n, part in enumerate(PART_COLORS)}
+    frame = pd.DataFrame(
+        [
+            {"model": model, "part": part, "count": count, "order": order[part],
+             "share": count / sum(parts.values())}
+            for model, parts in models.items()
+            for part, count in parts.items()
+            if count
+        ]
+    )  # fmt: skip
+    totals = pd.DataFrame(
+        [
+            {"model": model, "count": sum(parts.values()), "label": millions(sum(parts.values()))}
+            for model, parts in models.items()
+        ]
+    )
+    y = alt.Y("model:N", sort=list(models), title=None, axis=alt.Axis(labelLimit=160, ticks=False))
+    # space for the total after the longest bar
+    scale = alt.Scale(domain=[0, float(totals["count"].max()) * 1.22])
+    x = alt.X(
+        "count:Q",
+        title="parameters",
+        scale=scale,
+        axis=alt.Axis(labelExpr=tick_label("~s"), tickCount=5),
+    )
+    bars = (
+        alt.Chart(frame, height=ROW * len(models) + LEGEND)
+        .mark_bar(height={"band": 0.62})
+        .encode(
+            x=x,
+            y=y,
+            order="order:O",
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(domain=list(PART_COLORS), range=list(PART_COLORS.values())),
+                legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=200),
+            ),
+            tooltip=[
+                alt.Tooltip("model:N"),
+                alt.Tooltip("part:N"),
+                alt.Tooltip("count:Q", format=","),
+                alt.Tooltip("share:Q", format=".2%"),
+            ],
+        )
+    )
+    words = (
+        alt.Chart(totals)
+        .mark_text(align="left", dx=6, fontSize=13, color=INK)
+        .encode(x=alt.X("count:Q", scale=scale), y=y, text="label:N")
+    )
+    return bars + words

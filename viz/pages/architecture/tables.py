@@ -1,7 +1,11 @@
-"""Tables 2 and 3 of the paper, and beside them what was trained here."""
+"""The view “Tables 2 and 3”: the paper's tables beside results of models trained here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
 import streamlit as st
 
 from transformer.config import TransformerConfig
@@ -9,33 +13,41 @@ from transformer.files.installed import BUNDLED
 from viz.app import model_variations
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.model_variations import BASE, TABLE_3, PaperRow, TrainedRow, describe_change
-from viz.pages.architecture.difference_chart import PANELS, difference_chart
-from viz.pages.architecture.parameters_chart import millions
-from viz.pages.architecture.table_frames import table_2, table_3
+from viz.app.model_variations import (
+    BASE,
+    BIG,
+    SHAPE,
+    SYMBOLS,
+    TABLE_3,
+    PaperRow,
+    TrainedRow,
+    describe_change,
+)
+from viz.figures.colors import GREY, OCHRE, VIOLET
+from viz.pages.architecture.parameters import millions
 
 HERE = ("here", "PPL here", "BLEU here", "params here")
-"""Columns beside those of Table 3."""
+"""Columns added to those of Table 3."""
 
 
 def show() -> None:
     """Draw the view."""
-    rows, wrong = model_variations.read_all()
+    rows, problems = model_variations.read_all()
     base = model_variations.common_base(rows)
-    placed = {} if base is None else _placed(rows, base)
-    picture, beside = st.columns([2, 1], gap="large")
+    results = {} if base is None else _results_by_row(rows, base)
+    picture, notes = st.columns([2, 1], gap="large")
     with picture:
         if base is None:
             st.text("No row was trained here yet: the tables are the paper's alone.")
         else:
-            _differences(placed, base)
-        for sentence in wrong:
+            _differences(results, base)
+        for sentence in problems:
             st.text(sentence)
-    with beside:
+    with notes:
         if base is not None:
-            st.text(_what_here(base, len(rows)))
+            st.text(_setting_text(base, len(rows)))
         _bundled()
-    _third(rows, placed, base)
+    _third(rows, results, base)
     st.subheader("Table 2: BLEU on newstest2014, and the cost of training", anchor=False)
     st.dataframe(table_2(), hide_index=True, height="content", width=820, key="arch-table-2")
     explain(
@@ -46,25 +58,30 @@ def show() -> None:
     )
 
 
-def _placed(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedRow]]:
-    """What was trained here by the name of the paper's row that it stands beside."""
-    placed: dict[str, list[TrainedRow]] = {}
+def _results_by_row(rows: list[TrainedRow], base: TrainedRow) -> dict[str, list[TrainedRow]]:
+    """Group the models trained here by the name of their row in the paper."""
+    results: dict[str, list[TrainedRow]] = {}
     for row in rows:
         if (paper := model_variations.paper_row_of(row, base)) is not None:
-            placed.setdefault(paper.name, []).append(row)
-    return placed
+            results.setdefault(paper.name, []).append(row)
+    return results
 
 
-def _differences(placed: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
-    first = TABLE_3[0]
+def _differences(results: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
+    paper_base = TABLE_3[0]
     changes: list[tuple[str, str, float, float]] = []
     for paper in TABLE_3:
-        for row in placed.get(paper.name, []):
+        for row in results.get(paper.name, []):
             if row is base:
                 continue
-            name = _pair(paper, row, base)
+            name = _row_name(paper, row, base)
             changes.append(
-                (name, "paper", paper.bleu - first.bleu, paper.perplexity / first.perplexity)
+                (
+                    name,
+                    "paper",
+                    paper.bleu - paper_base.bleu,
+                    paper.perplexity / paper_base.perplexity,
+                )
             )
             changes.append((name, "here", row.bleu - base.bleu, row.perplexity / base.perplexity))
     if not changes:
@@ -78,8 +95,8 @@ def _differences(placed: dict[str, list[TrainedRow]], base: TrainedRow) -> None:
             )
 
 
-def _pair(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
-    """Such as `(B) d_k = 16, here 8`: one name for both dots of a row."""
+def _row_name(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
+    """Return one name for both dots of a row, such as `(B) d_k = 16, here 8`."""
     (value,) = model_variations.changes(row, base).values()
     if paper.change[1] == value:
         return paper.name
@@ -87,12 +104,12 @@ def _pair(paper: PaperRow, row: TrainedRow, base: TrainedRow) -> str:
 
 
 def _third(
-    rows: list[TrainedRow], placed: dict[str, list[TrainedRow]], base: TrainedRow | None
+    rows: list[TrainedRow], results: dict[str, list[TrainedRow]], base: TrainedRow | None
 ) -> None:
     st.subheader("Table 3: one change at a time, newstest2013", anchor=False)
     frame = table_3()
     if base is not None:
-        cells = [_cells(placed.get(paper.name, []), base) for paper in TABLE_3]
+        cells = [_cells(results.get(paper.name, []), base) for paper in TABLE_3]
         for column, values in zip(HERE, zip(*cells, strict=True), strict=True):
             frame[column] = list(values)
     st.dataframe(
@@ -112,7 +129,7 @@ def _third(
 
 
 def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
-    """The four cells beside a row of the paper; what was trained twice stands there twice."""
+    """Format the four cells added to a row of the paper; several models share a cell."""
     return [
         " · ".join(_change(row, base) for row in rows),
         " · ".join(f"{row.perplexity:.2f}" for row in rows),
@@ -122,11 +139,11 @@ def _cells(rows: list[TrainedRow], base: TrainedRow) -> list[str]:
 
 
 def _change(row: TrainedRow, base: TrainedRow) -> str:
-    differ = model_variations.changes(row, base)
-    return ", ".join(describe_change(field, value) for field, value in differ.items()) or BASE
+    changes = model_variations.changes(row, base)
+    return ", ".join(describe_change(field, value) for field, value in changes.items()) or BASE
 
 
-def _what_here(base: TrainedRow, count: int) -> str:
+def _setting_text(base: TrainedRow, count: int) -> str:
     config = base.config
     return (
         f"“Here” is another size on other data: {count} models, the base of N = {config.N}, "
@@ -151,3 +168,106 @@ def _bundled() -> None:
         f"BLEU {row.bleu:.1f} on its validation text, greedy. None of the paper's figures is on "
         "that text, so they cannot be compared."
     )
+
+
+TABLE_2: tuple[tuple[str, str, str, str, str], ...] = (
+    ("ByteNet", "23.75", "", "", ""),
+    ("Deep-Att + PosUnk", "", "39.2", "", "1.0 · 10²⁰"),
+    ("GNMT + RL", "24.6", "39.92", "2.3 · 10¹⁹", "1.4 · 10²⁰"),
+    ("ConvS2S", "25.16", "40.46", "9.6 · 10¹⁸", "1.5 · 10²⁰"),
+    ("MoE", "26.03", "40.56", "2.0 · 10¹⁹", "1.2 · 10²⁰"),
+    ("Deep-Att + PosUnk Ensemble", "", "40.4", "", "8.0 · 10²⁰"),
+    ("GNMT + RL Ensemble", "26.30", "41.16", "1.8 · 10²⁰", "1.1 · 10²¹"),
+    ("ConvS2S Ensemble", "26.36", "41.29", "7.7 · 10¹⁹", "1.2 · 10²¹"),
+    ("Transformer (base)", "27.3", "38.1", "3.3 · 10¹⁸", "the same"),
+    ("Transformer (big)", "28.4", "41.8", "2.3 · 10¹⁹", "the same"),
+)
+"""Model, BLEU EN-DE and EN-FR, training FLOPs EN-DE and EN-FR; "" where the paper has none. For the
+Transformers the paper prints one cost for both languages."""
+
+TABLE_2_COLUMNS = ("model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR")
+
+
+def _printed(name: str, value: float | None) -> str:
+    """Format a cell of Table 3: rates with one decimal, sizes with none."""
+    if value is None:
+        return ""
+    return f"{value:.1f}" if name in ("P_drop", "epsilon_ls") else f"{value:g}"
+
+
+def table_2() -> pd.DataFrame:
+    """Build Table 2: BLEU on newstest2014, and the cost of training."""
+    return pd.DataFrame(TABLE_2, columns=list(TABLE_2_COLUMNS))
+
+
+def table_3() -> pd.DataFrame:
+    """Build Table 3 as text; a cell is empty where the paper prints nothing."""
+    rows = []
+    for row in TABLE_3:
+        letter = row.letter if row.letter in (BASE, BIG) else f"({row.letter})"
+        cells = {"": letter} | {
+            SYMBOLS.get(name, name): _printed(name, row.shape.get(name)) for name in SHAPE
+        }
+        cells["positions"] = "learned" if row.learned else ""
+        cells["steps"] = "" if row.steps is None else f"{row.steps} K"
+        cells |= {"PPL": f"{row.perplexity:.2f}", "BLEU": f"{row.bleu:.1f}"}
+        cells["params"] = "" if row.millions is None else f"{row.millions} M"
+        rows.append(cells)
+    return pd.DataFrame(rows)
+
+
+SOURCE_COLORS = {"paper": OCHRE, "here": VIOLET}
+"""Colours that differ from those of the kinds of attention."""
+
+PANELS = {
+    "bleu": ("BLEU, more than the base", 0.0),
+    "perplexity": ("perplexity, times the base's", 1.0),
+}
+"""Title and value of the base, by column."""
+
+CHART_ROW = 30  # CSS pixels
+
+
+def difference_chart(
+    changes: Sequence[tuple[str, str, float, float]], column: str
+) -> alt.LayerChart:
+    """Draw the effect of each change relative to its own base, in the paper and here.
+
+    Args:
+        changes: name of the row, `paper` or `here`, BLEU minus the base's, and perplexity over the
+            base's.
+        column: one of `PANELS`.
+    """
+    title, base = PANELS[column]
+    frame = pd.DataFrame(changes, columns=["row", "whose", "bleu", "perplexity"])
+    names = list(dict.fromkeys(frame["row"]))
+    domain, colors = list(SOURCE_COLORS), list(SOURCE_COLORS.values())
+    dots = (
+        alt.Chart(frame, height=len(names) * CHART_ROW + 90)  # with the axis and the legend
+        .mark_point(filled=True, size=90, opacity=0.9)
+        .encode(
+            x=alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False, padding=14)),
+            y=alt.Y(
+                "row:N",
+                sort=names,
+                title=None,
+                axis=alt.Axis(ticks=False, grid=True, labelLimit=220),
+            ),
+            color=alt.Color(
+                "whose:N",
+                scale=alt.Scale(domain=domain, range=colors),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            shape=alt.Shape("whose:N", scale=alt.Scale(domain=domain), legend=None),
+            tooltip=[
+                alt.Tooltip("row:N"),
+                alt.Tooltip("whose:N"),
+                alt.Tooltip("bleu:Q", format="+.2f", title="BLEU more"),
+                alt.Tooltip("perplexity:Q", format=".3f", title="perplexity, times"),
+            ],
+        )
+    )
+    rule = alt.Chart(pd.DataFrame({"base": [base]})).mark_rule(
+        strokeDash=[4, 3], strokeWidth=1.5, color=GREY
+    )
+    return rule.encode(x="base:Q") + dots

@@ -1,10 +1,15 @@
-"""Work and memory: Table 1 as formulas, as curves, and as measured on a machine."""
+"""The view “Work and memory”: Table 1 as formulas, as curves, and as measured on a machine."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import streamlit as st
 
 from transformer.analysis.paper.complexity import (
@@ -22,12 +27,13 @@ from transformer.attention import MultiHeadAttention
 from transformer.files.installed import ASSETS
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.sentence import sentence_bar
-from viz.pages.architecture.work_chart import growth_chart, lengths
+from viz.figures.axes import curve_color
+from viz.figures.colors import OCHRE, PINK, SLATE, VIOLET
 
 MEASURED = ASSETS / "layers.json"
-"""What `python -m benchmarks layers` wrote."""
+"""Measurements written by `python -m benchmarks layers`."""
 MAX_LENGTH = 65_536
 WORK, MEMORY = "work", "memory"
 
@@ -37,7 +43,7 @@ TABLE_1 = {
     CONVOLUTIONAL: ("O(k n d^2)", "O(1)", r"O(\log_k n)"),
     RESTRICTED: ("O(r n d)", "O(1)", "O(n / r)"),
 }
-"""Work, sequential operations and longest path between two positions, as the paper has them."""
+"""Work, sequential operations and longest path between two positions, from the paper."""
 
 
 def show() -> None:
@@ -50,7 +56,7 @@ def show() -> None:
             _by_formula(quantity, sizes, longest),
             alt=f"{quantity} of one layer of each sort over the length of the sequence.",
         )
-        st.text(_crossing_words(sizes))
+        st.text(_crossing_text(sizes))
     with right:
         _measured(quantity, sizes)
     _table(sizes)
@@ -65,7 +71,7 @@ def show() -> None:
 
 
 def _controls() -> tuple[str, Sizes, int]:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with controls_row():
         quantity = choose_one("Quantity", [WORK, MEMORY], "arch_quantity", labelled=True)
         d = whole_number("Width d", "arch_d", 1, 8_192, 512, width=130)
         k = whole_number("Kernel k", "arch_k", 1, 64, 3, width=130)
@@ -76,25 +82,25 @@ def _controls() -> tuple[str, Sizes, int]:
 
 
 def _by_formula(quantity: str, sizes: Sizes, longest: int) -> Any:
-    at = crossings(sizes)
-    n = lengths(longest, *at.values())
+    equal_at = crossings(sizes)
+    n = lengths(longest, *equal_at.values())
     formula = work if quantity == WORK else memory
     curves = {layer: (n, formula(layer, n, sizes)) for layer in LAYERS}
-    met = {
-        layer: (where, float(work(layer, where, sizes)))
-        for layer, where in at.items()
-        if quantity == WORK and n[0] <= where <= longest
+    points = {
+        layer: (length, float(work(layer, length, sizes)))
+        for layer, length in equal_at.items()
+        if quantity == WORK and n[0] <= length <= longest
     }
     title = "operations, to a factor" if quantity == WORK else "numbers held, to a factor"
-    return growth_chart(curves, quantity=title, crossings=met)
+    return growth_chart(curves, quantity=title, crossings=points)
 
 
-def _crossing_words(sizes: Sizes) -> str:
-    at = {layer: f"{where:,.0f}" for layer, where in crossings(sizes).items()}
+def _crossing_text(sizes: Sizes) -> str:
+    equal_at = {layer: f"{length:,.0f}" for layer, length in crossings(sizes).items()}
     return (
-        f"Self-attention does less work than recurrence up to n = d = {at['recurrent']}, less than "
-        f"convolution up to n = k · d = {at['convolutional']}, and is the same as restricted "
-        f"self-attention up to n = r = {at[RESTRICTED]}."
+        f"Self-attention does less work than recurrence up to n = d = {equal_at['recurrent']}, "
+        f"less than convolution up to n = k · d = {equal_at['convolutional']}, and is the same as "
+        f"restricted self-attention up to n = r = {equal_at[RESTRICTED]}."
     )
 
 
@@ -104,20 +110,20 @@ def _shape(d: int, h: int, k: int) -> str:
 
 def _measured(quantity: str, sizes: Sizes) -> None:
     try:
-        found = json.loads(MEASURED.read_text("utf-8"))
+        measurement = json.loads(MEASURED.read_text("utf-8"))
         field, factor, title = {
             WORK: ("seconds", 1e3, "ms for a forward pass"),
             MEMORY: ("bytes", 2**-20, "MiB held for the way back"),
         }[quantity]
         curves = {
             layer: ([row["n"] for row in rows], [row[field] * factor for row in rows])
-            for layer, rows in found["layers"].items()
+            for layer, rows in measurement["layers"].items()
         }
         chart = growth_chart(curves, quantity=title, dots=True)
-        d, h, k = (int(found[name]) for name in ("d", "h", "k"))
+        d, h, k = (int(measurement[name]) for name in ("d", "h", "k"))
         caption = (
-            f"One layer each, one sequence, median of {found['repeats']}, {found['threads']} "
-            f"thread: {found['machine']}."
+            f"One layer each, one sequence, median of {measurement['repeats']}, "
+            f"{measurement['threads']} thread: {measurement['machine']}."
         )
     except (OSError, ValueError, KeyError, TypeError):
         st.subheader("Measured", anchor=False)
@@ -135,20 +141,20 @@ def _measured(quantity: str, sizes: Sizes) -> None:
 
 
 def _take_size(d: int, h: int, k: int) -> None:
-    """Let the fields hold what was measured."""
+    """Set the fields to the measured size."""
     for name, value in (("arch_d", d), ("arch_heads", h), ("arch_k", k)):
         st.session_state[name] = value
 
 
 def _table(sizes: Sizes) -> None:
-    """Table 1, and what the first column comes to for the sentence in the bar."""
-    # without a translation nothing else is missing, so nothing is said of it here
+    """Draw Table 1 with the work of the first column for the sentence in the bar."""
+    # the table needs no translation, so a missing one is not reported here
     bar = sentence_bar.traced() if sentence_bar.current() else None
     n = None if bar is None else len(bar.trace.source_tokens)
-    own = "" if n is None else f" n = {n} |"
+    own_column = "" if n is None else f" n = {n} |"
     lines = [
-        f"| layer | work | sequential operations | longest path |{own}",
-        "|---|---|---|---|" + ("---:|" if own else ""),
+        f"| layer | work | sequential operations | longest path |{own_column}",
+        "|---|---|---|---|" + ("---:|" if own_column else ""),
     ]
     for layer, formulas in TABLE_1.items():
         cells = " | ".join(f"${formula}$" for formula in formulas)
@@ -161,3 +167,84 @@ def _table(sizes: Sizes) -> None:
             anchor=False,
         )
         st.markdown("\n".join(lines))
+
+
+LAYER_COLORS = {
+    "self-attention": VIOLET,
+    "recurrent": OCHRE,
+    "convolutional": PINK,
+    "restricted self-attention": SLATE,
+}
+"""Colours of the layers of Table 1, different from those of the kinds of attention."""
+
+HEIGHT = 480  # CSS pixels
+SHORTEST, POINTS = 4, 80
+_SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
+
+
+def lengths(longest: int, *also: float) -> npt.NDArray[np.float64]:
+    """Return lengths for a curve, evenly spaced on a logarithmic axis, with `also` among them."""
+    inside = [n for n in also if SHORTEST <= n <= longest]
+    return np.unique(np.concatenate([np.geomspace(SHORTEST, longest, POINTS), inside]))
+
+
+def growth_chart(
+    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    quantity: str,
+    crossings: Mapping[str, tuple[float, float]] | None = None,
+    dots: bool = False,
+) -> alt.LayerChart | alt.Chart:
+    """Draw one quantity over the length of the sequence, both axes logarithmic.
+
+    Args:
+        curves: lengths and values by the name of the layer, one of `LAYER_COLORS`.
+        quantity: title of the vertical axis.
+        crossings: length and value at which a curve meets that of self-attention, by layer.
+        dots: whether each value has a dot, as measured values have.
+    """
+    frame = pd.concat(
+        pd.DataFrame({"layer": name, "n": np.asarray(n), "value": np.asarray(values)})
+        for name, (n, values) in curves.items()
+    )
+    encoding = _encoding(list(curves), frame, quantity)
+    mark: dict[str, Any] = {"point": alt.OverlayMarkDef(size=36, filled=True)} if dots else {}
+    lines = alt.Chart(frame, height=HEIGHT).mark_line(strokeWidth=2, **mark).encode(**encoding)
+    if not crossings:
+        return lines
+    points = pd.DataFrame(
+        [(name, n, value) for name, (n, value) in crossings.items()],
+        columns=["layer", "n", "value"],
+    )
+    rings = alt.Chart(points).mark_point(size=110, strokeWidth=2.5, filled=False)
+    return lines + rings.encode(**encoding)
+
+
+def _encoding(names: Sequence[str], frame: pd.DataFrame, quantity: str) -> dict[str, Any]:
+    log = alt.Scale(type="log", nice=False)
+    first, last = np.log2(frame["n"].min()), np.log2(frame["n"].max())
+    powers = [2**n for n in range(int(np.ceil(first)), int(np.floor(last)) + 1)]
+    low, high = np.log10(frame["value"].min()), np.log10(frame["value"].max())
+    tens = [10.0**n for n in range(int(np.floor(low)), int(np.ceil(high)) + 1)]
+    return {
+        "x": alt.X(
+            "n:Q",
+            title="length n, tokens",
+            scale=log,
+            axis=alt.Axis(grid=False, values=powers, format=",", labelOverlap=True),
+        ),
+        "y": alt.Y(
+            "value:Q",
+            title=quantity,
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(values=tens, labelExpr=_SHORT, labelOverlap=True),
+        ),
+        "color": curve_color(
+            "layer", names, [LAYER_COLORS[name] for name in names], labelLimit=200
+        ),
+        "tooltip": [
+            alt.Tooltip("layer:N"),
+            alt.Tooltip("n:Q", format=",.0f"),
+            alt.Tooltip("value:Q", format=",.4~g", title=quantity),
+        ],
+    }

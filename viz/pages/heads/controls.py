@@ -1,4 +1,4 @@
-"""What the heads page is asked to show: every choice stands in the URL."""
+"""Controls of the Heads page; every choice is kept in the URL."""
 
 from __future__ import annotations
 
@@ -33,22 +33,21 @@ _LAYERS = "controls.layers"
 
 @dataclass(frozen=True)
 class Controls:
-    """The choices on the heads page; layers and heads count from 0.
+    """Choices on the Heads page; layers and heads count from 0.
 
     Args:
-        kind: of the open head.
-        layer: of the open head; None for the mean over layers.
-        head: the open one; None for the mean over heads, and where the lens does not tell them
-            apart.
-        kinds: shown in the grid.
-        layers: shown in the grid.
-        sort: one of `SORTS`.
-        words: whole words instead of pieces.
+        kind: kind of the open head.
+        layer: layer of the open head; None for the mean over layers.
+        head: the open head; None for the mean over heads, or for a lens without single heads.
+        kinds: kinds in the grid.
+        layers: layers in the grid.
+        sort: order of the grid, one of `SORTS`.
+        words: whether pieces are merged into words.
         special: whether `<s>` and `</s>` are shown, as they always are step by step.
-        scale: how a weight becomes a colour.
-        threshold: weights below it are not drawn.
+        scale: scale of the colours.
+        threshold: smallest weight that is drawn.
         mode: one head, the decoder's steps, or two maps and their difference.
-        lens: through which every map is seen.
+        lens: lens of every map.
     """
 
     kind: Kind
@@ -66,7 +65,7 @@ class Controls:
 
 
 def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
-    """Draw the controls of a model with so many layers and heads into one row."""
+    """Draw the controls."""
     with row:
         kind = pick_kind()
         lens = pick_lens(LENS)
@@ -86,7 +85,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
             help="Whole words instead of pieces: the sum over the pieces that are looked at, the "
             "mean over those that look.",
         )
-        # without <s> and </s> the rows of the decoder's two kinds would be a step apart
+        # without special tokens the decoder's two kinds would have rows of different steps
         stepping = mode == "step by step"
         with st.popover("More", width="content"):
             sort = st.selectbox(
@@ -106,7 +105,7 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
                 help="`<s>`, `</s>` and their like, on which many heads park the weight that they "
                 "do not need.",
             )
-            kinds, shown_layers, scale, threshold = _more(layers)
+            kinds, shown_layers, scale, threshold = _draw_more(layers)
     return Controls(
         kind=kind,
         layer=layer,
@@ -126,19 +125,15 @@ def draw(row: DeltaGenerator, layers: int, heads: int) -> Controls:
 def pick_head_or_mean(
     names: UrlNames, layers: int, heads: int, *, layer: int, lens: AnyLens
 ) -> tuple[int | None, int | None]:
-    """Draw the menus of layer and head; that of the head rests where the lens tells none apart.
-
-    Args:
-        names: under which the choice is kept; that of the head comes back when its menu does.
-        layer: chosen at first, from 0.
+    """Draw the menus of layer, by default `layer` from 0, and head, if the lens has heads.
 
     Returns:
         Layer and head, from 0; None for a mean, or for all heads together.
     """
-    chosen = pick_layer_or_mean(names.layer, layers, default=layer)
+    choice = pick_layer_or_mean(names.layer, layers, default=layer)
     if tells_heads(lens):
-        return chosen, pick_head_number_or_mean(names.head, heads)
-    # Streamlit keeps what the menu of heads held, for it is bound to the address
+        return choice, pick_head_number_or_mean(names.head, heads)
+    # Streamlit keeps the value of the menu of heads, which is bound to the address
     st.selectbox(
         "Head",
         [ALL_HEADS],
@@ -147,18 +142,18 @@ def pick_head_or_mean(
         width=110,
         label_visibility="collapsed",
     )
-    return chosen, None
+    return choice, None
 
 
 def choose_head(lens: AnyLens, layer: int, head: int) -> None:
-    """Set the menus to a small map that was chosen elsewhere; a head that rests stays as it is."""
+    """Set the menus to a small map chosen elsewhere; a disabled menu keeps its head."""
     if tells_heads(lens):
         choose(HEAD, layer, head)
     else:
         st.session_state[HEAD.layer] = str(layer + 1)
 
 
-def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
+def _draw_more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]:
     kinds = st.pills(
         "Kinds in the grid",
         list(KINDS_BY_NAME),
@@ -168,10 +163,10 @@ def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]
         bind="query-params",
     )
     names = [str(n + 1) for n in range(layers)]
-    if st.session_state.get(_LAYERS, layers) != layers:  # of the model before
+    if st.session_state.get(_LAYERS, layers) != layers:  # of the previous model
         st.session_state["layers"] = names
     st.session_state[_LAYERS] = layers
-    chosen = st.pills(
+    selected = st.pills(
         "Layers in the grid",
         names,
         selection_mode="multi",
@@ -196,9 +191,9 @@ def _more(layers: int) -> tuple[tuple[Kind, ...], tuple[int, ...], Scale, float]
         bind="query-params",
         help="They are not drawn, but their numbers stay a hover away.",
     )
-    # where every kind or layer is crossed out, all are shown: a grid of nothing helps nobody
-    shown = tuple(KINDS_BY_NAME[n] for n in KINDS_BY_NAME if n in kinds) or tuple(
+    # with none selected, all are shown: an empty grid would be of no use
+    shown_kinds = tuple(KINDS_BY_NAME[n] for n in KINDS_BY_NAME if n in kinds) or tuple(
         KINDS_BY_NAME.values()
     )
-    at = tuple(n for n in range(layers) if names[n] in chosen) or tuple(range(layers))
-    return shown, at, scale, threshold
+    shown_layers = tuple(n for n in range(layers) if names[n] in selected) or tuple(range(layers))
+    return shown_kinds, shown_layers, scale, threshold

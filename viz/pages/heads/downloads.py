@@ -1,4 +1,4 @@
-"""Downloads of the Heads page: numbers, and a page that needs no server."""
+"""Downloads of the Heads page: CSV, NPZ, and an HTML report."""
 
 from __future__ import annotations
 
@@ -27,39 +27,32 @@ from viz.trace_files import lens_frame, name_lens
 
 
 def download_menu(trace: AttentionTrace, opened: OpenMap, options: ExplorerOptions) -> None:
-    """Draw the menu of downloads; each file is made when it is asked for.
-
-    Args:
-        trace: seen through the lens of the options.
-        opened: the open map.
-        options: what is on the screen.
-    """
+    """Draw the menu of downloads; each file is made when it is requested."""
     origin = origin_of(trace)
     link = _link()
-    said = sentence_bar.drawn_from().translation.notices
+    notices = sentence_bar.drawn_from().translation.notices
 
     def page() -> bytes:
-        noted = replace(trace, notes=(*trace.notes, *said))
-        made = report(noted, options, origin=origin, link=link)
-        return made.encode(errors="replace")
+        noted = replace(trace, notes=(*trace.notes, *notices))
+        return report(noted, options, origin=origin, link=link).encode(errors="replace")
 
     with st.popover("Download", width="content"):
-        below = "Below each picture stand PNG and SVG."
+        caption = "Below each picture stand PNG and SVG."
         if sentence_bar.in_link():
-            below = (
+            caption = (
                 "The address of this page is a link to what is on the screen: sentence, head, and "
-                f"every choice above. {below}"
+                f"every choice above. {caption}"
             )
-        st.caption(below)
+        st.caption(caption)
         name = origin.file_name(opened.title, "csv")
         _button("This map as CSV", lambda: csv(opened), name, "text/csv")
-        every = "All heads" if tells_heads(options.lens) else "All layers"
+        subject = "All heads" if tells_heads(options.lens) else "All layers"
         lens = "" if options.lens == "weights" else f" {LENS_NAMES[options.lens]}"
-        name = origin.file_name(f"{every}{lens}", "csv")
-        _button(f"{every} as CSV", lambda: all_csv(trace, options.lens), name, "text/csv")
-        name = origin.file_name(f"{every}{lens}", "npz")
+        name = origin.file_name(f"{subject}{lens}", "csv")
+        _button(f"{subject} as CSV", lambda: all_csv(trace, options.lens), name, "text/csv")
+        name = origin.file_name(f"{subject}{lens}", "npz")
         _button(
-            f"{every} as NPZ", lambda: npz(trace, options.lens), name, "application/octet-stream"
+            f"{subject} as NPZ", lambda: npz(trace, options.lens), name, "application/octet-stream"
         )
         name = origin.file_name(f"report {opened.title}", "html")
         _button("HTML report", page, name, "text/html")
@@ -72,13 +65,7 @@ def explorer_options(
     over: Sequence[tuple[int, int]],
     compared: SecondMap | None,
 ) -> ExplorerOptions:
-    """What is on the screen, as a report shows it.
-
-    Args:
-        step: of the decoder, from 0; None where no step is chosen.
-        over: layer and head of those whose ribbons lie over the open one's.
-        compared: the second map, where there is one.
-    """
+    """Convert the choices of the page into those of a report; `step` counts from 0."""
     return ExplorerOptions(
         controls.kind,
         controls.layer,
@@ -98,20 +85,20 @@ def explorer_options(
 
 
 def _link() -> str:
-    """The address in the reader's browser; "" where it has no room for the sentence.
+    """Return the address in the reader's browser; "" where it is incomplete or unknown.
 
-    Also where the server does not know it.
+    A sentence that is too long for an address is not part of it.
     """
     address = st.context.url if sentence_bar.in_link() else None
-    chosen = urlencode(
+    query = urlencode(
         [(name, value) for name in st.query_params for value in st.query_params.get_all(name)],
         errors="replace",
     )
-    return f"{address.split('?')[0]}?{chosen}" if address else ""
+    return f"{address.split('?')[0]}?{query}" if address else ""
 
 
 def csv(opened: OpenMap) -> bytes:
-    """One line for each weight of the map on the screen, in full precision, counted from 1."""
+    """Format the open map as CSV: a line for each weight in full precision, counted from 1."""
     queries, keys = opened.labels
     frame = pd.DataFrame(
         {
@@ -127,7 +114,7 @@ def csv(opened: OpenMap) -> bytes:
 
 
 def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
-    """One line for each weight of every head, by pieces, counted from 1 as on the screen."""
+    """Format every head as CSV: a line for each weight, by pieces, counted from 1."""
     frame = lens_frame(trace, lens)
     counted = [name for name in ("layer", "head", "query", "key") if name in frame]
     frame[counted] += 1
@@ -138,7 +125,7 @@ def all_csv(trace: AttentionTrace, lens: AnyLens) -> bytes:
 
 
 def npz(trace: AttentionTrace, lens: AnyLens) -> bytes:
-    """The whole trace, as `AttentionTrace.load` reads it, and the name of the lens beside it."""
+    """Save the trace, as `AttentionTrace.load` reads it, with the name of the lens."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         name_lens(trace, lens).save(path)

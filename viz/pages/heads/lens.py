@@ -1,4 +1,4 @@
-"""The lens through which the Heads page sees a trace: its menu, its numbers, its explanation."""
+"""The lens of the Heads page: its menu, its weights and its explanation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HELP: dict[AnyLens, str] = {
     "(Mohebbi et al. 2023)",
 }
 
-_SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
+_DEFINITIONS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
     "norm": (
         r"$\lVert \alpha_{ij}\, f(x_j) \rVert_2$ with $f(x) = (x W^V + b^V) W^O$, the length of "
         r"what head and key bring to the residual stream (Kobayashi et al. 2020, §3.2)",
@@ -96,31 +96,28 @@ _SAYS: dict[AnyLens, tuple[str, Callable[..., object]]] = {
 
 
 def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> AnyLens:
-    """Draw the menu of the lenses, and beside that of norms what is measured.
-
-    Args:
-        name: in the URL.
-        lens: chosen at first. A link that names none means this one.
-    """
+    """Draw the menu of lenses, and for norms the menu of what is measured."""
     names = list(LENSES_BY_NAME)
-    chosen = st.selectbox(
+    choice = st.selectbox(
         label,
         names,
         index=names.index(LENS_NAMES[lens]),
         key=name,
         bind="query-params",
         width=206,
-        help="  \n".join(f"**{LENS_NAMES[one]}**: {said}" for one, said in _HELP.items()),
+        help="  \n".join(
+            f"**{LENS_NAMES[option]}**: {description}" for option, description in _HELP.items()
+        ),
     )
-    if LENSES_BY_NAME[chosen] != "norm":
-        return LENSES_BY_NAME[chosen]
+    if LENSES_BY_NAME[choice] != "norm":
+        return LENSES_BY_NAME[choice]
     measured = st.selectbox(
         "Norms",
         list(NORMS_BY_NAME),
         key=f"{name}_norms",
         bind="query-params",
         width=140,
-        label_visibility="collapsed",  # it reads on: norms, of each head
+        label_visibility="collapsed",  # the two menus read as one phrase
     )
     return NORMS_BY_NAME[measured]
 
@@ -128,37 +125,34 @@ def pick_lens(name: str, label: str = "Lens", *, lens: AnyLens = "weights") -> A
 def through_lens(
     name: AnyLens, trace: AttentionTrace, translator: Translator | None = None
 ) -> AttentionTrace:
-    """Cached: what `lensed` makes of a trace, with its progress where that takes long.
-
-    Args:
-        translator: the one that made the trace; that of the sentence bar unless given.
+    """Compute a trace through a lens, cached, by its own model or that of the sentence bar.
 
     Raises:
         InputError: if the trace does not fit the model.
-        CheckpointError: if what is computed is not finite.
+        CheckpointError: if a computed value is not finite.
     """
     if name == "weights":
         return trace
-    made_by = translator or sentence_bar.drawn_from().translator
-    key = "lens", name, identity(made_by), trace_identity(trace)
-    return memo(key, lambda: _compute(name, made_by, trace))
+    model = translator or sentence_bar.drawn_from().translator
+    key = "lens", name, identity(model), trace_identity(trace)
 
+    def compute() -> AttentionTrace:
+        with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
+            return lensed(name, model, trace, progress=progress)
 
-def _compute(name: AnyLens, translator: Translator, trace: AttentionTrace) -> AttentionTrace:
-    with progress_bar(f"Lens {LENS_NAMES[name]}") as progress:
-        return lensed(name, translator, trace, progress=progress)
+    return memo(key, compute)
 
 
 def explanation(name: AnyLens) -> str:
-    """What a square is under a lens, with its source and its line of code, in Markdown."""
+    """Describe a square of the map under a lens, with source and line of code, in Markdown."""
     if name == "weights":
         return (
             f"A row is $\\mathrm{{softmax}}(QK^\\top/\\sqrt{{d_k}})$ of equation 1 in one of the "
             f"heads of §3.2.2: {code_line(attention_scores)}, "
             f"{code_line(MultiHeadAttention.attend)}."
         )
-    says, function = _SAYS[name]
+    definition, function = _DEFINITIONS[name]
     return (
-        f"A square is its share in its row of {says}: {code_line(function)}. It says where this "
-        f"lens sees something, not why the model wrote what it wrote."
+        f"A square is its share in its row of {definition}: {code_line(function)}. It says where "
+        f"this lens sees something, not why the model wrote what it wrote."
     )

@@ -1,4 +1,4 @@
-"""Heads: every layer and head of every kind at a glance, one of them large."""
+"""The page “Heads”: every layer and head of every kind as small maps, one of them large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.lenses import AnyLens
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.explanations import explain
-from viz.app.chrome.fields import clamp_state
+from viz.app.chrome.fields import clamp_state, controls_row
 from viz.app.chrome.head_picker import KIND
 from viz.app.chrome.mounts import mount_grid
 from viz.app.sentence import sentence_bar
@@ -48,23 +48,21 @@ def show() -> None:
 
 def show_trace(trace: AttentionTrace) -> None:
     """Draw the page for a trace."""
-    row = st.container(
-        key="heads-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("heads-controls")
     controls = menus.draw(row, *trace.cross.shape[:2])
     st.markdown(_lead(controls, trace.languages.name("source")))
     try:
-        seen = through_lens(controls.lens, trace)
-        opened, options = _show(trace, seen, controls)
+        lens_trace = through_lens(controls.lens, trace)
+        opened, options = _show(trace, lens_trace, controls)
     except HeadlightError as error:
         st.text(str(error))
         return
     with row:
-        download_menu(seen, opened, options)
+        download_menu(lens_trace, opened, options)
 
 
 def _rows_and_columns(source: str) -> dict[Kind, str]:
-    """What a map shows, by its kind; `source` is the language that is read."""
+    """Describe rows and columns of a map by kind, with the language of the source."""
     return {
         "encoder_self": f"each {source} token (row) looks at all {source} tokens (columns)",
         "decoder_self": (
@@ -80,47 +78,42 @@ def _rows_and_columns(source: str) -> dict[Kind, str]:
 
 def _lead(controls: Controls, source: str) -> str:
     kind, lens = controls.kind, controls.lens
-    said = f"{SCREEN_NAMES[kind].capitalize()} attention: {_rows_and_columns(source)[kind]}."
+    text = f"{SCREEN_NAMES[kind].capitalize()} attention: {_rows_and_columns(source)[kind]}."
     if lens != "weights":
-        said += f" Seen through **{LENS_NAMES[lens]}**"
-        said += "." if tells_heads(lens) else ", with all heads of a layer together."
-    return said
+        text += f" Seen through **{LENS_NAMES[lens]}**"
+        text += "." if tells_heads(lens) else ", with all heads of a layer together."
+    return text
 
 
 def _show(
-    trace: AttentionTrace, seen: AttentionTrace, controls: Controls
+    trace: AttentionTrace, lens_trace: AttentionTrace, controls: Controls
 ) -> tuple[OpenMap, ExplorerOptions]:
-    """The pictures; gives the open map and what is drawn, for the files that are made of it.
-
-    Args:
-        trace: of the weights.
-        seen: the same through the lens.
-    """
+    """Draw the maps of a trace through its lens; return the open map and the report's options."""
     over: list[tuple[int, int]] = []
     compared = None
     heads_by_kind = {
-        kind: _heads(seen, kind, controls) for kind in {*controls.kinds, controls.kind}
+        kind: _heads(lens_trace, kind, controls) for kind in {*controls.kinds, controls.kind}
     }
-    step = _step(seen, controls) if controls.mode == "step by step" else None
+    step = _step(lens_trace, controls) if controls.mode == "step by step" else None
     heads = heads_by_kind[controls.kind]
     if step is not None:
         heads = crop_to_step(heads, step)
     opened = open_map(heads, controls.layer, controls.head)
     if controls.mode == "compare":
         compared = show_compared(trace, controls, heads, opened)
-        _grid(seen, heads_by_kind, controls, None)
+        _grid(lens_trace, heads_by_kind, controls, None)
     else:
         grid, picture = st.columns([5, 7], gap="medium")
         with grid:
-            _grid(seen, heads_by_kind, controls, step)
+            _grid(lens_trace, heads_by_kind, controls, step)
         with picture:
             over = show_open(trace, controls, heads, opened)
-    _explain(seen, step, controls, compared)
+    _explain(lens_trace, step, controls, compared)
     return opened, explorer_options(controls, step=step, over=over, compared=compared)
 
 
 def _step(trace: AttentionTrace, controls: Controls) -> int:
-    """The decoder's step, from 0, off a slider that counts from 1."""
+    """Draw the slider of the decoder's step, which counts from 1; return the step from 0."""
     axes = _heads(trace, "cross", controls).axes
     rows, reads = axes.labels.queries, axes.reads
     step = 1
@@ -152,22 +145,22 @@ def _grid(
     mount_grid("grid", data, parts, selected=selected, on_pick=partial(_open, controls.lens))
 
 
-def _open(lens: AnyLens, picked: Head) -> None:
-    """Let the menus follow a click in the grid."""
-    kind, layer, head = picked
+def _open(lens: AnyLens, clicked: Head) -> None:
+    """Set the menus to the head that was clicked in the grid."""
+    kind, layer, head = clicked
     st.session_state[KIND] = SCREEN_NAMES[kind]
     menus.choose_head(lens, layer, head)
 
 
 def _part(trace: AttentionTrace, heads: Heads, controls: Controls, step: int | None) -> GridPart:
-    # what is measured is measured on the rows that are shown: those of later steps are blank
-    measured = heads.whole if step is None else crop_to_step(heads, step).whole
+    # measured on the shown rows: those of later steps are blank
+    shown = heads.whole if step is None else crop_to_step(heads, step).whole
     key = (heads.kind, controls.words, None if heads.kind == "encoder_self" else step)
-    named = memo_per_trace(trace, ("roles", *key), lambda: head_roles(measured, heads.kind))
+    roles = memo_per_trace(trace, ("roles", *key), lambda: head_roles(shown, heads.kind))
     values = None
     if (sort := controls.sort) != LAYER_ORDER:
-        values = memo_per_trace(trace, (sort, *key), lambda: measure(measured, heads.kind, sort))
-    return grid_part(heads, named, values)
+        values = memo_per_trace(trace, (sort, *key), lambda: measure(shown, heads.kind, sort))
+    return grid_part(heads, roles, values)
 
 
 def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
@@ -180,23 +173,23 @@ def _heads(trace: AttentionTrace, kind: Kind, controls: Controls) -> Heads:
 
 
 def _explain(
-    seen: AttentionTrace, step: int | None, controls: Controls, compared: SecondMap | None
+    trace: AttentionTrace, step: int | None, controls: Controls, compared: SecondMap | None
 ) -> None:
     lens, layers = controls.lens, len(controls.layers)
-    measured = "on this sentence" if step is None else f"up to step {step + 1}"
+    extent = "on this sentence" if step is None else f"up to step {step + 1}"
     if len(controls.kinds) == len(SCREEN_NAMES):
-        of_kinds = "of each kind"
+        kinds = "of each kind"
     else:
-        of_kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
+        kinds = f"of {' and '.join(SCREEN_NAMES[kind] for kind in controls.kinds)} attention"
     if tells_heads(lens):
-        each, it = f"each of the {layers} × {seen.cross.shape[1]} heads {of_kinds}", "the head"
+        maps, subject = f"each of the {layers} × {trace.cross.shape[1]} heads {kinds}", "the head"
     else:
-        counted = f"each of the {layers} layers" if layers > 1 else "one layer"
-        each, it = f"{counted} {of_kinds}, all heads together", "the layer"
-    said = (
-        f"One small map for {each}, all on one scale from 0 to 1; the word under it says what "
-        f"{it} does most {measured}. {explanation(lens)}"
+        layer_text = f"each of the {layers} layers" if layers > 1 else "one layer"
+        maps, subject = f"{layer_text} {kinds}, all heads together", "the layer"
+    text = (
+        f"One small map for {maps}, all on one scale from 0 to 1; the word under it says what "
+        f"{subject} does most {extent}. {explanation(lens)}"
     )
     if compared is not None and compared.map.lens != lens:
-        said += f"\n\nThe second lens: {explanation(compared.map.lens)}"
-    explain(said)
+        text += f"\n\nThe second lens: {explanation(compared.map.lens)}"
+    explain(text)

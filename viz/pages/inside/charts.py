@@ -1,4 +1,4 @@
-"""Why the dot products are scaled: how the softmax saturates, and how q·k spreads (§3.2.1)."""
+"""Charts of the scale of dot products: saturation of the softmax, variance of q·k (§3.2.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viz.figures.colors import GREY, INK
 Floats = npt.NDArray[np.float64]
 
 MEASURES = ("largest weight", "entropy, of its most", "gradient, its norm")
-"""What a row of the softmax is measured by, in the order of the curves."""
+"""Measures of a row of the softmax, in the order of the curves."""
 VARIANCES = (
     "predicted: the width itself",
     "drawn from N(0, 1)",
@@ -24,32 +24,32 @@ VARIANCES = (
 )
 """The curves of the variance of q·k, in the order of their colours."""
 _DECADES = (-2, 2)
-_PLOT, _LEGEND_LINE = 260, 28  # CSS pixels, of which the height of a chart is the sum
+_PLOT, _LEGEND_LINE = 260, 28  # CSS pixels of the plot, and of a line of its legend
 
 
 def factors() -> Floats:
-    """What q·k is multiplied by along the axis of `saturation_chart`, `[scale]`."""
+    """Return the factors of q·k along the axis of `saturation_chart`, `[scale]`."""
     return np.geomspace(10.0 ** _DECADES[0], 10.0 ** _DECADES[1], 81)
 
 
 def saturation_chart(
-    at: Floats,
+    scales: Floats,
     largest: Floats,
     entropy: Floats,
     gradient: Floats,
     marks: Mapping[str, float],
 ) -> alt.LayerChart:
-    """The softmax of one row as its scores are multiplied by more and more.
+    """Draw the softmax of one row over the factor of its scores.
 
     Args:
-        at: `[scale]`, what q·k is multiplied by.
+        scales: `[scale]`, factors of q·k.
         largest: `[scale]`, the largest weight.
-        entropy: `[scale]`, 0 to 1, of the most that so many keys can have.
+        entropy: `[scale]`, share of the largest possible entropy.
         gradient: `[scale]`, Frobenius norm of ∂α/∂s.
-        marks: scales to be marked by name.
+        marks: marked scales by name.
     """
     frame = pd.concat(
-        pd.DataFrame({"measure": name, "scale": at, "value": values})
+        pd.DataFrame({"measure": name, "scale": scales, "value": values})
         for name, values in zip(MEASURES, (largest, entropy, gradient), strict=True)
     )
     x = alt.X(
@@ -75,16 +75,16 @@ def saturation_chart(
             ],
         )
     )
-    shown = pd.DataFrame(
+    marked = pd.DataFrame(
         [{"name": name, "scale": scale} for name, scale in marks.items()], columns=["name", "scale"]
     )
-    rules = alt.Chart(shown).mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
-    words = (
-        alt.Chart(shown)
+    rules = alt.Chart(marked).mark_rule(strokeDash=[3, 3], color=GREY).encode(x, tooltip=["name:N"])
+    texts = (
+        alt.Chart(marked)
         .mark_text(baseline="bottom", dy=-3, color=INK)
         .encode(x, y=alt.value(0), text="name:N")
     )
-    return lines + rules + words
+    return lines + rules + texts
 
 
 def variance_chart(
@@ -94,10 +94,10 @@ def variance_chart(
     gaussian_width: npt.NDArray[np.int64],
     gaussian: Floats,
 ) -> alt.LayerChart:
-    """The variance of q·k as queries and keys grow wider, on logarithmic axes.
+    """Draw the variance of q·k over the width of queries and keys, on logarithmic axes.
 
     Args:
-        width: `[m]`, how many of the head's components are summed.
+        width: `[m]`, number of summed components of the head.
         measured: `[m]`, variance of their sum over all pairs of words.
         predicted: `[m]`, sum of the variances of the single products.
         gaussian_width: `[width]`.
@@ -112,7 +112,7 @@ def variance_chart(
     frame = pd.concat(
         pd.DataFrame({"curve": name, "width": x, "variance": y}) for name, (x, y) in curves.items()
     )
-    frame = frame[frame["variance"] > 0]  # one word alone: nothing varies, and 0 has no logarithm
+    frame = frame[frame["variance"] > 0]  # a single word has variance 0, without a logarithm
     height = _PLOT + _LEGEND_LINE * len(VARIANCES)
     chart = alt.Chart(frame, height=height).encode(
         alt.X(
@@ -130,7 +130,7 @@ def variance_chart(
         curve_color("curve", VARIANCES),
         tooltip=["curve:N", "width:Q", alt.Tooltip("variance:Q", format=".3~f")],
     )
-    drawn = f"datum.curve === '{VARIANCES[1]}'"
-    lines = chart.transform_filter(f"!({drawn})").mark_line(strokeWidth=2)
-    dots = chart.transform_filter(drawn).mark_point(size=40, filled=True, opacity=1)
+    gaussian_only = f"datum.curve === '{VARIANCES[1]}'"
+    lines = chart.transform_filter(f"!({gaussian_only})").mark_line(strokeWidth=2)
+    dots = chart.transform_filter(gaussian_only).mark_point(size=40, filled=True, opacity=1)
     return lines + dots

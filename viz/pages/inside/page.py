@@ -1,9 +1,9 @@
-"""Inside a head: one row, from the residual stream and back into it (§3.2)."""
+"""The page “Inside a head”: one row, from the residual stream and back into it (§3.2)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import get_args
@@ -13,13 +13,14 @@ import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import AttentionTrace, HeadlightError, Kind, Translator
+from transformer import AttentionTrace, HeadlightError, Kind, Translation, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.paper import scaling
 from transformer.analysis.paper.arithmetic import SublayerValues, arithmetic, sublayer_values
 from transformer.analysis.paper.scaling import Scale
 from transformer.hooks import Hook
 from transformer.kinds import attention_name
+from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
@@ -27,24 +28,25 @@ from viz.app.chrome.head_picker import HEAD, in_link, pick_kind, pick_layer_and_
 from viz.app.chrome.mounts import mount_inside
 from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
+from viz.app.sentence.candidates import show_candidate
 from viz.app.sentence.origin import origin_of
 from viz.draw.caption import head_caption
+from viz.draw.formatting import format_number
 from viz.draw.inside_head import encode_inside
 from viz.draw.labels import display_tokens, head_title, row_names
 from viz.pages.inside.charts import factors, saturation_chart, variance_chart
-from viz.pages.inside.rescaled_translation import rescaled_translation
-from viz.pages.inside.walk import shown_scale, times, walk_steps
+from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 STEP, WORD = "at", "word"
-"""Names in the URL: the step of the walk, and the position that looks."""
-PAPERS: Scale = "÷ √d_k"
+"""Names in the URL: the step of the walk, and the query."""
+PAPER_SCALE: Scale = "÷ √d_k"
 TEMPERATURES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WIDTHS = 2 ** np.arange(11)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the page is asked to show; layer, head and word count from 0."""
+    """Choices of the page; layer, head and word count from 0."""
 
     kind: Kind
     layer: int
@@ -56,17 +58,17 @@ class Choices:
 
     @property
     def as_trained(self) -> bool:
-        """Whether the scores are those of the paper's equation."""
+        """True if the scores are those of the paper's equation."""
         return as_in_paper(self.scale, self.temperature)
 
-    def by(self, d_k: int) -> float:
-        """What the model's own scores, already divided by √d_k, are multiplied by."""
+    def factor(self, d_k: int) -> float:
+        """Return the factor of the model's own scores, which are already divided by √d_k."""
         return scaling.factor(self.scale, d_k, self.temperature) * math.sqrt(d_k)
 
 
 def as_in_paper(scale: Scale, temperature: float) -> bool:
-    """Whether scale and temperature are those of equation 1."""
-    return scale == PAPERS and temperature == 1
+    """Return whether scale and temperature are those of equation 1."""
+    return scale == PAPER_SCALE and temperature == 1
 
 
 def show() -> None:
@@ -76,26 +78,26 @@ def show() -> None:
     translator, translation, trace = bar
     row = st.container(key="inside-controls", horizontal=True, gap="small")
     below = st.container(key="inside-translation", horizontal=True, gap="medium")
-    chosen = _choices(trace, row, below)
+    choices = _choices(trace, row, below)
     try:
-        edits = _edits(translator, chosen)
-        of = _attended(translator, trace, chosen, edits)
-        _picture(translator, trace, of, chosen)
-        one = in_link(chosen.kind, chosen.layer, chosen.head)
-        navigation.link("heads", "the map of this head, among all others", one)
-        _charts(trace, of, chosen)
+        edits = _edits(translator, choices)
+        values = _sublayer(translator, trace, choices, edits)
+        _picture(translator, trace, values, choices)
+        url = in_link(choices.kind, choices.layer, choices.head)
+        navigation.link("heads", "the map of this head, among all others", url)
+        _charts(trace, values, choices)
     except HeadlightError as error:
         st.text(str(error))
         return
     _explain()
     with below, st.container(gap=None):
-        if chosen.as_trained:
+        if choices.as_trained:
             st.text(
                 "Scale and temperature are the paper's: choose others to see the translation that "
                 "they lead to, in this head alone or in every head."
             )
         else:
-            rescaled_translation(translator, translation, edits, _scale_in_words(chosen))
+            show_rescaled_translation(translator, translation, edits, _scale_in_words(choices))
 
 
 def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) -> Choices:
@@ -135,11 +137,11 @@ def _choices(trace: AttentionTrace, row: DeltaGenerator, below: DeltaGenerator) 
 
 
 def _word(trace: AttentionTrace, kind: Kind) -> int:
-    """Which position looks, from 0."""
+    """Draw the menu of the query; return its position from 0."""
     tokens = display_tokens(trace.labels(kind).queries)
     names = [f"{n} {token}" for n, token in enumerate(tokens, start=1)]
     if isinstance(row := st.session_state.get(WORD), int):
-        # menu and address have the name, which is another one for another kind or sentence
+        # another kind or sentence may have fewer rows
         st.session_state[WORD] = min(row, len(names) - 1)
     rows: dict[Kind, str] = {
         "encoder_self": f"Row of {trace.languages.source or 'the source'}",
@@ -157,57 +159,57 @@ def _word(trace: AttentionTrace, kind: Kind) -> int:
     )
 
 
-def _edits(translator: Translator, chosen: Choices) -> dict[str, Hook]:
-    """Hooks that put the chosen scale in the place of the paper's."""
-    if chosen.as_trained:
+def _edits(translator: Translator, choices: Choices) -> dict[str, Hook]:
+    """Return hooks that replace the paper's scale by the chosen one."""
+    if choices.as_trained:
         return {}
-    by = chosen.by(translator.model.config.d_k)
-    if not chosen.every:
-        here = attention_name(chosen.kind, chosen.layer)
-        return {f"{here}.hook_attn_scores": scaling.rescale(by, chosen.head)}
+    factor = choices.factor(translator.model.config.d_k)
+    if not choices.every:
+        module = attention_name(choices.kind, choices.layer)
+        return {f"{module}.hook_attn_scores": scaling.rescale(factor, choices.head)}
     points = translator.model.hook_points()
-    return {name: scaling.rescale(by) for name in points if name.endswith("hook_attn_scores")}
+    return {name: scaling.rescale(factor) for name in points if name.endswith("hook_attn_scores")}
 
 
-def _attended(
-    translator: Translator, trace: AttentionTrace, chosen: Choices, edits: dict[str, Hook]
+def _sublayer(
+    translator: Translator, trace: AttentionTrace, choices: Choices, edits: dict[str, Hook]
 ) -> SublayerValues:
     return memo_per_trace(
         trace,
-        ("attended", chosen.kind, chosen.layer, _scale_in_use(chosen)),
-        lambda: sublayer_values(translator.model, trace, chosen.kind, chosen.layer, edits),
+        ("attended", choices.kind, choices.layer, _scale_in_use(choices)),
+        lambda: sublayer_values(translator.model, trace, choices.kind, choices.layer, edits),
     )
 
 
-def _scale_in_use(chosen: Choices) -> Hashable:
-    """All that the pass depends on beside the sentence; None for the model as it was trained."""
-    if chosen.as_trained:
+def _scale_in_use(choices: Choices) -> Hashable:
+    """Return the part of a cache key that the scale gives; None for the paper's scale."""
+    if choices.as_trained:
         return None
-    return chosen.scale, chosen.temperature, None if chosen.every else chosen.head
+    return choices.scale, choices.temperature, None if choices.every else choices.head
 
 
 def _picture(
-    translator: Translator, trace: AttentionTrace, of: SublayerValues, chosen: Choices
+    translator: Translator, trace: AttentionTrace, values: SublayerValues, choices: Choices
 ) -> None:
     config = translator.model.config
-    factor = scaling.factor(chosen.scale, config.d_k, chosen.temperature)
-    axes = by_pieces(trace, chosen.kind)
-    row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[chosen.word]
+    factor = scaling.factor(choices.scale, config.d_k, choices.temperature)
+    axes = by_pieces(trace, choices.kind)
+    row = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)[choices.word]
     steps = walk_steps(
-        config, chosen.kind, row, len(axes.labels.keys), chosen.scale, chosen.temperature
+        config, choices.kind, row, len(axes.labels.keys), choices.scale, choices.temperature
     )
     data = encode_inside(
-        arithmetic(of, chosen.head, chosen.word, factor),
+        arithmetic(values, choices.head, choices.word, factor),
         axes.labels.keys,
         f"{row} looks",
-        chosen.kind,
-        title=_name(chosen),
+        choices.kind,
+        title=_name(choices),
         steps=steps,
         step=_step(),
-        head=chosen.head,
-        factor=times(chosen.scale, chosen.temperature),
+        head=choices.head,
+        factor=scale_text(choices.scale, choices.temperature),
         caption=origin_of(trace).caption(
-            head_caption(chosen.kind, chosen.layer, chosen.head), f"{_scale_in_words(chosen)}."
+            head_caption(choices.kind, choices.layer, choices.head), f"{_scale_in_words(choices)}."
         ),
     )
     mount_inside("inside", data, len(steps), _remember)
@@ -222,30 +224,30 @@ def _remember(step: int) -> None:
     st.query_params[STEP] = str(step)
 
 
-def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
-    d_k = of.q.shape[-1]
-    dots = (of.k[chosen.head] @ of.q[chosen.head, chosen.word]).astype(np.float64)
-    dots = dots[of.seen[chosen.word]]
+def _charts(trace: AttentionTrace, values: SublayerValues, choices: Choices) -> None:
+    d_k = values.q.shape[-1]
+    dots = (values.k[choices.head] @ values.q[choices.head, choices.word]).astype(np.float64)
+    dots = dots[values.seen[choices.word]]
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("The softmax saturates", anchor=False)
-        at = factors()
-        row = scaling.saturation(dots, at)
-        most = math.log2(len(dots)) or 1.0  # one key alone has no entropy
+        scales = factors()
+        row = scaling.saturation(dots, scales)
+        maximum = math.log2(len(dots)) or 1.0  # one key alone has no entropy
         marks = {shown_scale(name): scaling.factor(name, d_k) for name in get_args(Scale)}
-        if chosen.temperature != 1:
-            marks["here"] = scaling.factor(chosen.scale, d_k, chosen.temperature)
+        if choices.temperature != 1:
+            marks["here"] = scaling.factor(choices.scale, d_k, choices.temperature)
         altair_chart(
-            saturation_chart(at, row.largest, row.entropy / most, row.gradient, marks),
+            saturation_chart(scales, row.largest, row.entropy / maximum, row.gradient, marks),
             alt="Largest weight, entropy and gradient of this row over the scale of q · k.",
         )
     with right:
         st.subheader("The variance of q · k grows with dₖ", anchor=False)
         head = memo_per_trace(
             trace,
-            ("dot variance", chosen.kind, chosen.layer, chosen.head, _scale_in_use(chosen)),
+            ("dot variance", choices.kind, choices.layer, choices.head, _scale_in_use(choices)),
             lambda: scaling.dot_variance(
-                of.q[chosen.head].astype(np.float64), of.k[chosen.head].astype(np.float64)
+                values.q[choices.head].astype(np.float64), values.k[choices.head].astype(np.float64)
             ),
         )
         altair_chart(
@@ -256,7 +258,7 @@ def _charts(trace: AttentionTrace, of: SublayerValues, chosen: Choices) -> None:
 
 @cache
 def _gaussian() -> npt.NDArray[np.float64]:
-    """The same for everybody; it takes seventeen million random numbers."""
+    """Compute the variance of Gaussian vectors once; it takes 17 million random numbers."""
     return scaling.gaussian_dot_variance(WIDTHS)
 
 
@@ -272,12 +274,36 @@ def _explain() -> None:
     )
 
 
-def _scale_in_words(chosen: Choices) -> str:
-    """The scale in words, as the line under the controls has it."""
-    scale = "no scale" if chosen.scale == "none" else shown_scale(chosen.scale)
-    by = "" if chosen.temperature == 1 else f" and temperature {chosen.temperature:g}"
-    return f"{scale}{by} in {'every head' if chosen.every else _name(chosen)}"
+def _scale_in_words(choices: Choices) -> str:
+    """Describe the scale and where it applies."""
+    scale = "no scale" if choices.scale == "none" else shown_scale(choices.scale)
+    temperature = "" if choices.temperature == 1 else f" and temperature {choices.temperature:g}"
+    return f"{scale}{temperature} in {'every head' if choices.every else _name(choices)}"
 
 
-def _name(chosen: Choices) -> str:
-    return head_title(chosen.kind, chosen.layer, chosen.head)
+def _name(choices: Choices) -> str:
+    return head_title(choices.kind, choices.layer, choices.head)
+
+
+def show_rescaled_translation(
+    translator: Translator, translation: Translation, edits: Mapping[str, Hook], name: str
+) -> None:
+    """Translate under edits, which `name` identifies; mark differences from the bar."""
+    try:
+        edited = cached_results.translate_edited(
+            translator, translation.source, sentence_bar.settings(), edits, name
+        )
+    except (
+        HeadlightError
+    ) as error:  # an edited translation may stand beside settings that were never tried
+        st.text(str(error))
+        return
+    verdict = "the same words"
+    if edited.text != translation.text:
+        verdict = "new words in bold, words that were left out struck through"
+    show_candidate(
+        edited.text,
+        translation.text,
+        f"translated with {name}: {verdict} · log p {format_number(edited.log_prob)}",
+    )
+    sentence_bar.show_notices_of(edited)

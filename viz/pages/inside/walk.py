@@ -1,4 +1,4 @@
-"""The steps of one head's arithmetic in words: equation, shape and line of code of each (§3.2)."""
+"""The steps of one head's arithmetic: equation, shape and line of code of each (§3.2)."""
 
 from __future__ import annotations
 
@@ -15,33 +15,31 @@ _ATTEND = MultiHeadAttention.attend
 
 
 def walk_steps(
-    config: TransformerConfig, kind: Kind, looks: str, keys: int, scale: Scale, temperature: float
+    config: TransformerConfig,
+    kind: Kind,
+    row_name: str,
+    keys: int,
+    scale: Scale,
+    temperature: float,
 ) -> list[WalkStep]:
-    """The whole as one picture, and then nine steps.
-
-    Args:
-        looks: the row that looks, in words.
-        keys: how many tokens are looked at.
-        scale: what q·k is multiplied by.
-        temperature: divides the scores once more; 1 in the paper.
-    """
+    """Describe the whole computation of one row over `keys` tokens, and then its nine steps."""
     d_model, d_k, d_v, h = config.d_model, config.d_k, config.d_v, config.h
     m = "m" if kind == "cross" else "x"
-    from_where = (
+    key_source = (
         "keys and values come from the encoder’s output m"
         if kind == "cross"
         else "keys and values come from the same stream"
     )
     layer = EncoderLayer if kind == "encoder_self" else DecoderLayer
-    call = {
+    source_text = {
         "encoder_self": "self.self_attention(x, x, mask)",
         "decoder_self": "self.self_attention.attend(",
         "cross": "self.cross_attention.attend(",
     }[kind]
     q, k, v, alpha, s = "q", sub("k", "j"), sub("v", "j"), sub("α", "j"), sub("s", "j")
 
-    def bias(of: str) -> tuple[Node | str, ...]:
-        return ("+", sup("b", of)) if config.attention_bias else ()
+    def bias(projection: str) -> tuple[Node | str, ...]:
+        return ("+", sup("b", projection)) if config.attention_bias else ()
 
     with_bias = "with a bias each" if config.attention_bias else "without bias"
     and_bias = (
@@ -61,9 +59,9 @@ def walk_steps(
             "x",
             row("x", "∈", sup("ℝ", str(d_model))),
             f"x: {d_model}",
-            f"The residual stream at {looks}: the embedding and what every sub-layer before made "
-            "of it.",
-            source_line(layer.forward, call),
+            f"The residual stream at {row_name}: the embedding and what every sub-layer before "
+            "made of it.",
+            source_line(layer.forward, source_text),
         ),
         WalkStep(
             "q, k, v",
@@ -73,7 +71,7 @@ def walk_steps(
                 v, "=", sub(m, "j"), sup("W", "V"), *bias("V"),
             ),
             f"q: {d_k}; k: {keys} × {d_k}; v: {keys} × {d_v}",
-            f"Three projections {with_bias}; {from_where}.",
+            f"Three projections {with_bias}; {key_source}.",
             source_line(_ATTEND, "self.W_Q(x)"),
         ),
         WalkStep(
@@ -87,7 +85,7 @@ def walk_steps(
             "scale",
             row(s, "=", _scaled(row(q, "·", k), scale, temperature)),
             f"{keys} numbers, times {factor(scale, d_k, temperature):.4g}",
-            _about_scale(scale, temperature),
+            _scale_note(scale, temperature),
             source_line(attention_scores, "math.sqrt"),
         ),
         WalkStep(
@@ -141,15 +139,15 @@ def walk_steps(
     ]  # fmt: skip
 
 
-def times(scale: Scale, temperature: float) -> str:
-    """The scale as it stands over a column, such as `÷ √d_k`."""
+def scale_text(scale: Scale, temperature: float) -> str:
+    """Format the scale over a column, such as `÷ √d_k`."""
     name = "" if scale == "none" else shown_scale(scale)
-    by = "" if temperature == 1 else f"÷ {temperature:g}"
-    return " ".join(part for part in (name, by) if part) or "× 1"
+    divisor = "" if temperature == 1 else f"÷ {temperature:g}"
+    return " ".join(part for part in (name, divisor) if part) or "× 1"
 
 
 def shown_scale(scale: Scale) -> str:
-    """The scale with a lowered k."""
+    """Format the scale with a subscript k."""
     return scale.replace("d_k", "dₖ")
 
 
@@ -162,7 +160,7 @@ def _scaled(dot: Node, scale: Scale, temperature: float) -> Node:
     return scaled if temperature == 1 else row(fraction("1", f"{temperature:g}"), "·", scaled)
 
 
-def _about_scale(scale: Scale, temperature: float) -> str:
+def _scale_note(scale: Scale, temperature: float) -> str:
     if scale == "÷ √d_k" and temperature == 1:
         return "As in the paper: sums of many products are divided by the root of their number."
     return "Not what the paper has, and not what this model was trained with: see the softmax."

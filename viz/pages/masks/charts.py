@@ -1,6 +1,6 @@
-"""The shift right of the decoder's input, and what leaks where a mask is removed (§3.1, §3.2.3).
+"""Charts of the shift right of the decoder's input, and of leaks without a mask (§3.1, §3.2.3).
 
-Tokens are data for Vega, which draws them as text and reads no tags.
+Tokens are data for Vega, which draws them as text and interprets no tags.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from viz.figures.colors import GREY, INK
 
 Floats = npt.NDArray[np.float64]
 
-LEAKED = "#9166CC"  # stands out from a light page and from a dark one alike
+LEAKED = "#9166CC"  # visible on a light and on a dark page
 _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
     ("reads", "right", 14),
     ("writes", "left", -14),
@@ -28,8 +28,8 @@ _SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (
 WITH, WITHOUT = "with the mask", "without it"
 
 _LINE = 24  # CSS pixels of a token in a list
-_FADED = 0.68  # opacity of padding: it can still be read
-# a list needs no lines, and its first word stands where the others do
+_FADED = 0.68  # opacity of padding, which is still readable
+# a list has no lines, and its first label is aligned with the others
 _PLAIN: dict[str, Any] = {
     "domain": False,
     "ticks": False,
@@ -37,26 +37,26 @@ _PLAIN: dict[str, Any] = {
     "labelFlush": False,
     "labelBound": False,
 }
-# of the shift: what is read stands at 0, what is written at 1, and the next sentence begins at 3
-_APART, _ROOM, _UNIT = 3, 0.9, 88  # the last in CSS pixels
+# columns of the shift: tokens read at 0, tokens written at 1, the next sentence from 3
+_APART, _MARGIN, _UNIT = 3, 0.9, 88  # the last in CSS pixels
 
 
 def shift_chart(
     reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]], titles: Sequence[str]
 ) -> alt.LayerChart:
-    """What the decoder reads and writes at each position: the same tokens, one step apart (§3.1).
+    """Draw the tokens that the decoder reads and writes: the same ones, a step apart (§3.1).
 
-    A line leads from each token that is written to the position that reads it.
+    A line joins each written token with the position that reads it.
 
     Args:
         reads: `[sentence][target]`, `<s>` first, `<pad>` included.
         writes: `[sentence][target]`.
-        titles: `[sentence]`, stand over its two columns.
+        titles: `[sentence]`, titles of the pairs of columns.
     """
     tokens, lines = _shifted(reads, writes)
-    heads = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _ROOM, "title": titles})
-    last = _APART * (len(titles) - 1) + 1 + _ROOM
-    scale = alt.Scale(domain=[-_ROOM, last], nice=False)
+    headings = pd.DataFrame({"column": _APART * np.arange(len(titles)) - _MARGIN, "title": titles})
+    last = _APART * (len(titles) - 1) + 1 + _MARGIN
+    scale = alt.Scale(domain=[-_MARGIN, last], nice=False)
     columns = [_APART * n + side for n in range(len(titles)) for side in (0, 1)]
     x = alt.X("column:Q", title=None, scale=scale, axis=_columns(columns))
     y = alt.Y("position:O", title=None, axis=alt.Axis(labelExpr="datum.value + 1", **_PLAIN))
@@ -75,47 +75,48 @@ def shift_chart(
             x2="read:Q",
             y=alt.Y("from:O"),
             y2="to:O",
-            tooltip=alt.Tooltip("says:N", title="shift right"),
+            tooltip=alt.Tooltip("text:N", title="shift right"),
         )
     )
-    over = (
-        alt.Chart(heads)
+    heading_layer = (
+        alt.Chart(headings)
         .mark_text(align="left", fontSize=14, fontWeight=600, color=INK)
         .encode(x=x, y=alt.value(-36), text="title:N")
     )
-    width = round(_UNIT * (last + _ROOM))
-    layers = [*texts, rules, over]
+    width = round(_UNIT * (last + _MARGIN))
+    layers = [*texts, rules, heading_layer]
     return alt.LayerChart(layer=layers, width=width, height=alt.Step(_LINE))
 
 
 def _shifted(
     reads: Sequence[Sequence[str]], writes: Sequence[Sequence[str]]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Each token with its place, and the ends of each line."""
+    """Return a table of the tokens with their places, and one of the lines' ends."""
     tokens, lines = [], []
     for sentence, (read, written) in enumerate(zip(reads, writes, strict=True)):
-        # both sides at once, so that a piece is marked alike on each
+        # both sides together, so that a piece is marked in the same way on each
         texts = display_tokens([*read, *written])
         left = _APART * sentence
-        for at in range(len(read)):
-            opacity = _FADED if written[at] == PADDING else 1.0
-            tokens.append((left, at, "reads", texts[at], opacity))
-            tokens.append((left + 1, at, "writes", texts[len(read) + at], opacity))
-            if at and written[at] != PADDING:
-                says = f"position {at} writes “{texts[at]}”, position {at + 1} reads it"
-                lines.append((left + 1, at - 1, left, at, says))
+        for position in range(len(read)):
+            opacity = _FADED if written[position] == PADDING else 1.0
+            tokens.append((left, position, "reads", texts[position], opacity))
+            tokens.append((left + 1, position, "writes", texts[len(read) + position], opacity))
+            if position and written[position] != PADDING:
+                text = f"position {position} writes “{texts[position]}”, "
+                text += f"position {position + 1} reads it"
+                lines.append((left + 1, position - 1, left, position, text))
     return (
         pd.DataFrame(tokens, columns=["column", "position", "side", "token", "opacity"]),
-        pd.DataFrame(lines, columns=["written", "from", "read", "to", "says"]),
+        pd.DataFrame(lines, columns=["written", "from", "read", "to", "text"]),
     )
 
 
 def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
-    """The share of each head's attention that goes to what the mask would hide.
+    """Draw the share of each head's attention on keys that the mask would hide.
 
     Args:
         to_hidden: `[layer, head]`, 0 to 1.
-        to_padding: `[layer, head]`, the part of it that goes to padding.
+        to_padding: `[layer, head]`, the part of it on padding.
     """
     layer, head = np.indices(to_hidden.shape)
     frame = pd.DataFrame(
@@ -136,7 +137,7 @@ def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
             alt.Tooltip("padding:Q", title="of it to padding", format=".4%"),
         ],
     )
-    # opacity and not a scheme: pale is nothing on a light page as on a dark one
+    # a scale of opacity: pale means little on a light and on a dark page
     squares = base.mark_rect(color=LEAKED, cornerRadius=2).encode(
         opacity=alt.Opacity(
             "share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.9]), legend=None
@@ -148,12 +149,12 @@ def share_chart(to_hidden: Floats, to_padding: Floats) -> alt.LayerChart:
 
 
 def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.LayerChart:
-    """The loss on each next token with the mask and without it.
+    """Draw the loss on each next token with the mask and without it.
 
     Args:
-        tokens: `[target]`, what is written, `<pad>` included, which has no loss.
+        tokens: `[target]`, written tokens, `<pad>` included, which has no loss.
         masked: `[target]`, -log p with the mask, nats; NaN at padding.
-        unmasked: `[target]`, the same without it.
+        unmasked: `[target]`, -log p without it.
     """
     names = display_tokens(tokens)
     frame = pd.DataFrame({"position": range(len(names)), WITH: masked, WITHOUT: unmasked})
@@ -177,8 +178,8 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
         .mark_rule(color=GREY, strokeWidth=1.5)
         .encode(x=alt.X(f"{WITH}:Q"), x2=f"{WITHOUT}:Q", y=y)
     )
-    looks = [WITH, WITHOUT]
-    key = alt.Legend(title=None, orient="top")
+    models = [WITH, WITHOUT]
+    legend = alt.Legend(title=None, orient="top")
     dots = (
         alt.Chart(long, height=alt.Step(_LINE))
         .mark_point(filled=True, opacity=1)
@@ -186,13 +187,13 @@ def loss_chart(tokens: Sequence[str], masked: Floats, unmasked: Floats) -> alt.L
             x=alt.X("nats:Q", title="nats", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=5)),
             y=y,
             color=alt.Color(
-                "mask:N", scale=alt.Scale(domain=looks, range=[GREY, LEAKED]), legend=key
+                "mask:N", scale=alt.Scale(domain=models, range=[GREY, LEAKED]), legend=legend
             ),
             shape=alt.Shape(
-                "mask:N", scale=alt.Scale(domain=looks, range=["circle", "diamond"]), legend=key
+                "mask:N", scale=alt.Scale(domain=models, range=["circle", "diamond"]), legend=legend
             ),
-            # where the two are equal, both are seen
-            size=alt.Size("mask:N", scale=alt.Scale(domain=looks, range=[150, 60]), legend=key),
+            # sizes differ, so that both are visible where they are equal
+            size=alt.Size("mask:N", scale=alt.Scale(domain=models, range=[150, 60]), legend=legend),
             tooltip=tooltip,
         )
     )

@@ -1,4 +1,4 @@
-"""Masks: who may see whom in a padded batch, and what leaks without them (§3.1, §3.2.3)."""
+"""The page “Masks”: visible keys in a padded batch, and leaks without a mask (§3.1, §3.2.3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transformer.masks import causal_mask, padding_and_causal_mask, padding_mask
 from transformer.text.languages import Languages
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, clamp_state, whole_number
+from viz.app.chrome.fields import choose_one, clamp_state, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.chrome.mounts import mount_masks
 from viz.app.sentence import further_sentences, sentence_bar
@@ -40,9 +40,10 @@ MASKS: dict[str, MaskName | None] = {
     "causal": "causal",
     "both": "both",
 }
-"""The menu of masks; the first is the one that the model uses."""
+"""The menu of masks; the first is that of the model."""
 
-STYLES = BOOLEANS, NUMBERS = "booleans", "numbers"
+NUMBERS = "numbers"
+STYLES = ("booleans", NUMBERS)
 VIEW, WHICH, STYLE, SENTENCE, ROW = "mask-view", "mask", "mask-as", "mask-sentence", "mask-row"
 """Names in the URL; sentences and rows count from 1 there."""
 
@@ -55,7 +56,7 @@ _NAMES: dict[MaskName, str] = {
 
 
 def _rows(languages: Languages) -> dict[Kind, str]:
-    """What a row is, by the kind of attention."""
+    """Describe a row of the grid, by kind."""
     return {
         "encoder_self": f"Each row is {languages.one('source', 'token')} that looks",
         "decoder_self": "Each row of the decoder reads one token, by which it is named, and writes "
@@ -66,7 +67,7 @@ def _rows(languages: Languages) -> dict[Kind, str]:
 
 
 def _which_mask(languages: Languages) -> dict[Kind, str]:
-    """Which mask the model uses and why, by the kind of attention."""
+    """Explain the model's mask, by kind."""
     return {
         "encoder_self": f"Every {languages.name('source')} token may see the whole sentence, so "
         "the encoder has the padding mask alone.",
@@ -80,10 +81,8 @@ def _which_mask(languages: Languages) -> dict[Kind, str]:
 
 
 def show() -> None:
-    """Draw the page for the sentence in the bar and those beside it."""
-    row = st.container(
-        key="mask-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    """Draw the page for the sentence in the bar and the further ones."""
+    row = controls_row("mask-controls")
     with row:
         view = choose_one("View", VIEWS, VIEW)
         kind = pick_kind(default=_DEFAULT, disabled=view == SHIFT)
@@ -91,22 +90,22 @@ def show() -> None:
         _without_mask(kind, row)
         return
     picture = st.container(key="mask-picture")
-    words, beside = st.columns([2, 1], gap="large")
-    with beside:
+    explanation, sentences = st.columns([2, 1], gap="large")
+    with sentences:
         traces = further_sentences.traces()
     if not traces:
         return
     if view == GRIDS:
-        _grids(traces, kind, row, picture, words)
+        _grids(traces, kind, row, picture, explanation)
     else:
-        _shift(batch_traces(traces), picture, words)
+        _shift(batch_traces(traces), picture, explanation)
 
 
-def _number(label: str, key: str, most: int, first: int = 1) -> int:
-    """A number from 1, which the screen shows, as an index from 0."""
-    first = min(first, most)
-    clamp_state(key, most, first)
-    return whole_number(label, key, 1, most, first, width=120) - 1
+def _number(label: str, key: str, maximum: int, default: int = 1) -> int:
+    """Draw a field that counts from 1; return an index from 0."""
+    default = min(default, maximum)
+    clamp_state(key, maximum, default)
+    return whole_number(label, key, 1, maximum, default, width=120) - 1
 
 
 def _grids(
@@ -114,52 +113,54 @@ def _grids(
     kind: Kind,
     row: DeltaGenerator,
     picture: DeltaGenerator,
-    words: DeltaGenerator,
+    description: DeltaGenerator,
 ) -> None:
-    """The masks of the batch as grids, and one row of them in words."""
-    made = batch_traces(traces)
-    labels = masking.labels(made, kind)
+    """Draw the masks of the batch as grids, and describe one row."""
+    batch = batch_traces(traces)
+    labels = masking.labels(batch, kind)
     with row:
-        which = MASKS[choose_one("Mask", MASKS, WHICH, labelled=True)] or MODEL_MASKS[kind]
+        mask = MASKS[choose_one("Mask", MASKS, WHICH, labelled=True)] or MODEL_MASKS[kind]
         style = choose_one("Drawn as", STYLES, STYLE)
-    with words, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with description, controls_row():
         sentence = _number("Sentence", SENTENCE, len(labels))
         # the first row sees nothing but itself
-        query = _number("Row", ROW, len(labels[sentence].queries), first=3)
-    why = masking.mask_reasons(made, kind, which)
-    real = masking.real_queries(made, kind)
+        query = _number("Row", ROW, len(labels[sentence].queries), default=3)
+    reasons = masking.mask_reasons(batch, kind, mask)
+    real = masking.real_queries(batch, kind)
     titles = [_title(number, rows) for number, rows in enumerate(real.sum(1), start=1)]
-    names = [_row_names(made, kind, number) for number in range(len(labels))]
-    title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[which]}"
+    names = [_row_names(batch, kind, number) for number in range(len(labels))]
+    title = f"{SCREEN_NAMES[kind].capitalize()} attention, {_NAMES[mask]}"
     with picture:
-        # no row of cross-attention is causal: both masks together are that of padding
-        in_use = which == MODEL_MASKS[kind] or (kind == "cross" and which == "both")
-        used = "as the model uses it" if in_use else "which the model does not use"
-        st.subheader(f"{title}, {used}", anchor=False)
-        grids = [MaskGrid(*parts) for parts in zip(titles, why, labels, names, strict=True)]
+        # cross-attention has no causal mask, so both masks together are that of padding
+        in_use = mask == MODEL_MASKS[kind] or (kind == "cross" and mask == "both")
+        use = "as the model uses it" if in_use else "which the model does not use"
+        st.subheader(f"{title}, {use}", anchor=False)
+        grids = [MaskGrid(*parts) for parts in zip(titles, reasons, labels, names, strict=True)]
         data = encode_masks(
             grids,
             kind,
             title=title,
             as_numbers=style == NUMBERS,
             chosen=(sentence, query),
-            caption=batch_caption(traces, f"{title}, {used}."),
+            caption=batch_caption(traces, f"{title}, {use}."),
         )
         mount_masks("mask-grids", data, grids, _choose)
-    with words:
+    with description:
         keys = display_tokens(labels[sentence].keys)
         with st.container(key="mask-words", gap="xsmall"):
-            for text in describe_row(names[sentence][query], keys, why[sentence, query].tolist()):
+            for text in describe_row(
+                names[sentence][query], keys, reasons[sentence, query].tolist()
+            ):
                 st.text(text)
             if not real[sentence, query]:
                 st.text("This row is padding itself: it is computed, and nobody reads it.")
         _explain_grids(kind, traces[0].languages)
 
 
-def _row_names(made: TraceBatch, kind: Kind, sentence: int) -> list[str]:
+def _row_names(batch: TraceBatch, kind: Kind, sentence: int) -> list[str]:
     if kind == "encoder_self":
-        return row_names(made.source_tokens[sentence])
-    reads, writes = made.decoder_tokens[sentence], made.target_tokens[sentence]
+        return row_names(batch.source_tokens[sentence])
+    reads, writes = batch.decoder_tokens[sentence], batch.target_tokens[sentence]
     return row_names(reads, reads=reads, writes=writes)
 
 
@@ -168,8 +169,8 @@ def _title(number: int, real: int) -> str:
 
 
 def _choose(row: Row) -> None:
-    """Let the two numbers follow a click on a row."""
-    st.session_state[SENTENCE], st.session_state[ROW] = (at + 1 for at in row)
+    """Set the two numbers to the clicked row."""
+    st.session_state[SENTENCE], st.session_state[ROW] = (index + 1 for index in row)
 
 
 def _explain_grids(kind: Kind, languages: Languages) -> None:
@@ -183,19 +184,19 @@ def _explain_grids(kind: Kind, languages: Languages) -> None:
     )
 
 
-def _shift(made: TraceBatch, picture: DeltaGenerator, words: DeltaGenerator) -> None:
-    """What the decoder reads and writes, for each sentence."""
+def _shift(batch: TraceBatch, picture: DeltaGenerator, explanation: DeltaGenerator) -> None:
+    """Draw what the decoder reads and writes, for each sentence."""
     with picture:
         st.subheader("The decoder reads what it wrote one step before", anchor=False)
-        real = masking.real_queries(made, "decoder_self").sum(1)
+        real = masking.real_queries(batch, "decoder_self").sum(1)
         titles = [_title(number, tokens) for number, tokens in enumerate(real, start=1)]
         with st.container(key="mask-shift"):
             altair_chart(
-                shift_chart(made.decoder_tokens, made.target_tokens, titles),
+                shift_chart(batch.decoder_tokens, batch.target_tokens, titles),
                 width="content",
                 alt="What the decoder reads and what it writes at each position of each sentence.",
             )
-    with words:
+    with explanation:
         explain(
             "The decoder's input is its output, shifted right by one position (§3.1): it begins "
             "with `<s>`, and each written token is read one position later, along the line. "
@@ -205,7 +206,7 @@ def _shift(made: TraceBatch, picture: DeltaGenerator, words: DeltaGenerator) -> 
 
 
 def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
-    """What leaks without the mask, and what that does to the loss."""
+    """Draw the leaks without the mask, and the change of the loss."""
     leaks, losses = st.columns(2, gap="large")
     picture = losses.container(key="mask-losses")
     with losses:
@@ -213,12 +214,12 @@ def _without_mask(kind: Kind, row: DeltaGenerator) -> None:
     if not traces:
         return
     translator = sentence_bar.drawn_from().translator
-    made = batch_traces(traces)
+    batch = batch_traces(traces)
     with row:
         sentence = _number("Sentence", SENTENCE, len(traces))
-    masked, unmasked = leaks_with_and_without(translator, traces, made, kind)
+    masked, unmasked = leaks_with_and_without(translator, traces, batch, kind)
     with leaks:
         draw_shares(unmasked, kind)
         explain_leak(masked, unmasked, kind)
     with picture:
-        draw_losses(made, masked, unmasked, kind, sentence)
+        draw_losses(batch, masked, unmasked, kind, sentence)

@@ -1,4 +1,4 @@
-"""What happens where a mask is removed: attention that leaks, and the loss on the next word."""
+"""The effect of removing a mask: leaking attention, and the loss on the next token."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from viz.draw.labels import capitalised
 from viz.pages.masks.charts import loss_chart, share_chart
 
 SAME, SMALL = 0.0005, 0.05
-"""Nats: a smaller change than the first is none that the page would print, one smaller than the
-second changes the probability of a piece by less than a twentieth."""
+"""Changes in nats: one below `SAME` is not printed, one below `SMALL` changes the probability of a
+piece by less than a twentieth."""
 
 HIDDEN: dict[Kind, str] = {
     "encoder_self": "padding",
@@ -41,21 +41,21 @@ _MEANING: dict[Kind, str] = {
 def leaks_with_and_without(
     translator: Translator, traces: list[AttentionTrace], batch: TraceBatch, kind: Kind
 ) -> tuple[Leak, Leak]:
-    """The model with the mask of this kind, and without it."""
+    """Run the model with the mask of this kind, and without it."""
     identities = tuple(map(trace_identity, traces))
 
-    def one(masked: bool) -> Leak:
+    def run(masked: bool) -> Leak:
         return memo_per_trace(
             traces[0],
             ("leak", identities, kind, masked),
             lambda: leak(translator.model, batch, kind, masked=masked),
         )
 
-    return one(True), one(False)
+    return run(True), run(False)
 
 
 def draw_shares(unmasked: Leak, kind: Kind) -> None:
-    """How much of each head's attention leaks."""
+    """Draw the share of each head's attention that leaks."""
     st.subheader(f"Attention that goes to {HIDDEN[kind]}, without the mask", anchor=False)
     altair_chart(
         share_chart(unmasked.to_hidden, unmasked.to_padding),
@@ -64,7 +64,7 @@ def draw_shares(unmasked: Leak, kind: Kind) -> None:
 
 
 def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sentence: int) -> None:
-    """The loss on each next token of one sentence, counted from 0, with the mask and without it."""
+    """Draw the loss on each next token of one sentence, from 0, with and without the mask."""
     st.subheader(
         f"Loss on each next token of sentence {sentence + 1}: "
         f"{masked.mean_losses[sentence]:.3f} nats with the mask, "
@@ -76,12 +76,12 @@ def draw_losses(batch: TraceBatch, masked: Leak, unmasked: Leak, kind: Kind, sen
         alt="The loss on each next word, with the mask and without it.",
     )
     if not unmasked.hides[sentence]:
-        what = "later token" if kind == "decoder_self" else "padding"
-        st.text(f"This sentence has no {what}: nothing can leak into it.")
+        hidden = "later token" if kind == "decoder_self" else "padding"
+        st.text(f"This sentence has no {hidden}: nothing can leak into it.")
 
 
 def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
-    """The numbers of the whole batch, and what they mean."""
+    """Draw the figures of the whole batch, and explain them."""
     with st.container(horizontal=True, gap="medium"):
         st.metric("Loss with the mask", f"{masked.mean_loss:.3f} nats", width="content")
         st.metric("Loss without it", f"{unmasked.mean_loss:.3f} nats", width="content")
@@ -93,17 +93,17 @@ def explain_leak(masked: Leak, unmasked: Leak, kind: Kind) -> None:
             width="content",
         )
     explain(
-        f"{measured(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made True "
-        "everywhere in all layers; the others stay. The loss is −log p of the next piece in nats. "
-        "Shares are means over real queries and losses over real pieces of the whole batch: what "
-        f"padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
+        f"{describe_change(masked, unmasked, kind)} {_MEANING[kind]} The mask of this kind is made "
+        "True everywhere in all layers; the others stay. The loss is −log p of the next piece in "
+        "nats. Shares are means over real queries and losses over real pieces of the whole batch: "
+        f"what padding looks at and writes is in neither (§3.2.3). {code_line(leak)}."
     )
 
 
-def measured(masked: Leak, unmasked: Leak, kind: Kind) -> str:
-    """What removing the mask did to the loss where it hid something, and no more than was found.
+def describe_change(masked: Leak, unmasked: Leak, kind: Kind) -> str:
+    """Describe the change of the loss without the mask, where the mask hid something.
 
-    A change counts where the mean over the pieces is more than two of its standard errors from 0.
+    A change counts where the mean over the pieces is more than two standard errors from 0.
     """
     hides = unmasked.hides
     if not hides.any():
@@ -113,19 +113,19 @@ def measured(masked: Leak, unmasked: Leak, kind: Kind) -> str:
             f"{every} sentence of this batch {reason}, so this mask hides nothing, nothing can "
             "leak, and the loss is the same: add one of another length."
         )
-    with_mask, without = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
+    with_mask, without_mask = (float(np.nanmean(leak.loss[hides])) for leak in (masked, unmasked))
     padded = "the padded one" if hides.sum() == 1 else "the padded ones"
-    where = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
-    numbers = f"{where}from {with_mask:.3f} to {without:.3f} nats"
+    subset = "" if hides.all() else f"in {_sentences(hides)}, {padded}, "
+    numbers = f"{subset}from {with_mask:.3f} to {without_mask:.3f} nats"
     change, error, pieces = _change(masked, unmasked)
     others = "" if hides.all() else f" {_unchanged(masked, unmasked)}"
     if abs(change) < SAME:
         return f"Without the mask the loss stays what it is, {with_mask:.3f} nats.{others}"
     if not abs(change) > 2 * error:
         return (
-            f"Without the mask the loss goes {numbers}: by {_signed(change)} ± {2 * error:.3f} "
-            f"(two standard errors over {pieces} pieces), which is too little to tell from no "
-            f"change at all.{others}"
+            f"Without the mask the loss goes {numbers}: by "
+            f"{format_number(change, 3, sign=True)} ± {2 * error:.3f} (two standard errors over "
+            f"{pieces} pieces), which is too little to tell from no change at all.{others}"
         )
     slightly = " slightly" if abs(change) < SMALL else ""
     if change > 0:
@@ -143,31 +143,27 @@ def measured(masked: Leak, unmasked: Leak, kind: Kind) -> str:
 
 
 def _change(masked: Leak, unmasked: Leak) -> tuple[float, float, int]:
-    """Mean change of the loss on a piece where the mask hid something, its error, the pieces."""
+    """Return the mean change of the loss on pieces with hidden keys, its error, their number."""
     changes = (unmasked.loss - masked.loss)[unmasked.hides]
     changes = changes[~np.isnan(changes)]
-    # one piece tells nothing of how much they differ
+    # one piece has no standard error
     error = float(changes.std(ddof=1)) / len(changes) ** 0.5 if len(changes) > 1 else np.inf
     return float(changes.mean()), error, len(changes)
 
 
 def _unchanged(masked: Leak, unmasked: Leak) -> str:
-    """The sentences into which nothing can leak: what differs there is rounding."""
-    kept = ~unmasked.hides
-    most = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[kept]))
-    rest = "to the last digit" if most == 0 else f"but for rounding, {most:.0e} nats at most"
-    have = "has" if kept.sum() == 1 else "have"
+    """Describe the sentences without hidden keys, where the loss differs by rounding alone."""
+    unaffected = ~unmasked.hides
+    largest = float(np.nanmax(np.abs(unmasked.loss - masked.loss)[unaffected]))
+    rest = "to the last digit" if largest == 0 else f"but for rounding, {largest:.0e} nats at most"
+    verb = "has" if unaffected.sum() == 1 else "have"
     return (
-        f"{capitalised(_sentences(kept))} {have} no padding: nothing can leak in, and the loss is "
-        f"the same {rest}."
+        f"{capitalised(_sentences(unaffected))} {verb} no padding: nothing can leak in, and the "
+        f"loss is the same {rest}."
     )
 
 
-def _sentences(which: npt.NDArray[np.bool_]) -> str:
-    """Such as `sentences 1 and 3`."""
-    numbers = [str(number) for number in np.flatnonzero(which) + 1]
+def _sentences(selected: npt.NDArray[np.bool_]) -> str:
+    """Format numbers of sentences, such as `sentences 1 and 3`."""
+    numbers = [str(number) for number in np.flatnonzero(selected) + 1]
     return f"sentence{'' if len(numbers) == 1 else 's'} {listing(numbers)}"
-
-
-def _signed(change: float) -> str:
-    return format_number(change, 3, sign=True)

@@ -1,4 +1,4 @@
-"""The views of the positions page that need no model: the formula of §3.5 for any size."""
+"""Views of the Positions page without a model: the formula of §3.5 for any size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformer.embedding import sinusoidal_positions
 from viz.app.cache.memory import memo
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.draw.formatting import format_number
 from viz.draw.labels import quoted
 from viz.figures.colors import CURVE_COLORS
@@ -26,38 +26,38 @@ from viz.figures.positions import (
 )
 
 MAX_SIZE = 1024
-"""Longest table and widest model that are drawn."""
+"""Largest length and width."""
 
 DIMENSIONS = ("0", "64", "128", "129")
 WAVE_POINTS = 512
-"""Points of a drawn wave, at most, where there are fewer positions."""
-FIRST_DIMENSIONS = 16  # dimensions of M_k that can be told apart on a telephone
+"""Largest number of points of a drawn wave, where there are fewer positions."""
+FIRST_DIMENSIONS = 16  # dimensions of M_k that are distinct on a phone
 _WHOLE = "whole"
 _FIRST_ONLY = f"first {FIRST_DIMENSIONS} dimensions"
 
 
 class Size(NamedTuple):
-    """What the formula is drawn for."""
+    """Length of the table and width of the model."""
 
     length: int
     d_model: int
 
 
 def encoding() -> None:
-    """The encoding as a map."""
-    with _row():
+    """Draw the encoding as a map."""
+    with controls_row():
         size = _size()
     if size is None:
         return
     waves = positions.wavelengths(size.d_model)
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         st.plotly_chart(
             encoding_map(sinusoidal_positions(*size).numpy(), waves),
             key="pe_encoding",
             alt="The encoding of each position (across) in each dimension (down).",
         )
-    with beside:
+    with explanation:
         st.latex(
             r"\begin{aligned} PE_{(pos,\,2i)} &= \sin(pos / 10000^{2i/d_\text{model}}) \\ "
             r"PE_{(pos,\,2i+1)} &= \cos(pos / 10000^{2i/d_\text{model}}) \end{aligned}"
@@ -72,10 +72,10 @@ def encoding() -> None:
 
 
 def curves() -> None:
-    """Single dimensions as curves, and the wavelength of all."""
-    with _row():
+    """Draw single dimensions as curves, and the wavelengths of all."""
+    with controls_row():
         size = _size()
-        asked = st.multiselect(
+        texts = st.multiselect(
             "Dimensions, from 0",
             [str(n) for n in (0, 1, 2, 4, 8, 16, 32, 64, 128, 129, 256)],
             default=DIMENSIONS,
@@ -88,27 +88,27 @@ def curves() -> None:
         )
     if size is None:
         return
-    dimensions = _dimensions(asked, size.d_model)
+    dimensions = _dimensions(texts, size.d_model)
     if not dimensions:
         st.text("There is no curve: choose a dimension.")
         return
     waves = positions.wavelengths(size.d_model)
     steps = max(1, WAVE_POINTS // (size.length - 1))  # from one position to the next
-    at = np.arange(steps * (size.length - 1) + 1) / steps
-    picture, beside = st.columns([2, 1], gap="large")
+    points = np.arange(steps * (size.length - 1) + 1) / steps
+    picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
             wave_curves(
                 sinusoidal_positions(*size).numpy(),
                 dimensions,
                 waves,
-                at,
-                positions.exact_encoding(at, size.d_model),
+                points,
+                positions.exact_encoding(points, size.d_model),
             ),
             key="pe_curves",
             alt="The value of each chosen dimension over the positions.",
         )
-    with beside:
+    with explanation:
         altair_chart(
             wavelength_chart(waves, dimensions),
             key="pe_wavelengths",
@@ -129,8 +129,8 @@ def curves() -> None:
 
 
 def similarity() -> None:
-    """The product of two positions, as a function of their distance."""
-    with _row():
+    """Draw the product of two positions over their distance."""
+    with controls_row():
         size = _size()
         drawn = choose_one("Drawn as", ["curve", "map"], "pe_drawn", labelled=True)
     if size is None:
@@ -139,7 +139,7 @@ def similarity() -> None:
     products = table @ table.T  # [position, position]
     length = size.length
     formula = positions.similarity(np.arange(1 - length, length), size.d_model)
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         if drawn == "map":
             st.plotly_chart(
@@ -154,7 +154,7 @@ def similarity() -> None:
                 key="pe_similarity",
                 alt="The product of two positions over their distance, for several positions.",
             )
-    with beside:
+    with explanation:
         st.latex(r"PE_{p} \cdot PE_{p+k} = \sum_i \cos(\omega_i k)")
         p = np.arange(length)
         error = np.abs(products - formula[p - p[:, None] + length - 1]).max()
@@ -169,8 +169,8 @@ def similarity() -> None:
 
 
 def rotation() -> None:
-    """M_k, and how little M_k PE(pos) misses PE(pos + k)."""
-    with _row():
+    """Draw M_k, and the error of M_k PE(pos) against PE(pos + k)."""
+    with controls_row():
         size = _size()
         pos = whole_number("Position pos", "pe_pos", 0, MAX_SIZE, 10)
         k = whole_number("Distance k", "pe_k", 0, MAX_SIZE, 5)
@@ -180,7 +180,7 @@ def rotation() -> None:
     drawn = size.d_model if part == _WHOLE else min(FIRST_DIMENSIONS, size.d_model)
     matrix = positions.rotation(k, size.d_model)
     before, after = positions.exact_encoding(np.array([pos, pos + k]), size.d_model)
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         st.plotly_chart(
             rotation_figure(
@@ -190,13 +190,13 @@ def rotation() -> None:
             alt="The matrix of the rotation, a position, its product with it, and the position k "
             "further.",
         )
-    with beside:
+    with explanation:
         st.latex(
             r"\begin{gathered} PE_{pos+k} = M_k\,PE_{pos} \\[4pt] \text{block } i:\ "
             r"\begin{pmatrix} \cos\omega_i k & \sin\omega_i k \\ "
             r"-\sin\omega_i k & \cos\omega_i k \end{pmatrix} \end{gathered}"
         )
-        error = _rotation_error(k, *size)
+        error = memo(("rotation error", k, *size), lambda: positions.rotation_error(k, *size))
         st.metric("Largest error in float64", _small(error.exact), width="content")
         st.metric("with the model's float32 table", _small(error.model), width="content")
         explain(
@@ -207,12 +207,8 @@ def rotation() -> None:
         )
 
 
-def _row():
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-
-
 def _size() -> Size | None:
-    """Length and width; None after saying what is wrong with them."""
+    """Draw length and width; return None after naming an invalid width."""
     length = whole_number("Length, in positions", "pe_length", 2, MAX_SIZE, 128)
     d_model = whole_number("Width d_model", "pe_width", 2, MAX_SIZE, 512, step=2)
     if d_model % 2:
@@ -224,23 +220,23 @@ def _size() -> Size | None:
     return Size(length, d_model)
 
 
-def _dimensions(asked: list[str], d_model: int) -> list[int]:
-    """The dimensions that this width has; what is none of them is named on the page."""
-    found = []
-    for text in asked:
+def _dimensions(texts: list[str], d_model: int) -> list[int]:
+    """Parse dimensions of this width; name the invalid ones on the page."""
+    dimensions = []
+    for text in texts:
         number = int(text) if text.strip().isdecimal() and len(text) <= 9 else d_model
         if number >= d_model:
             st.text(
                 f"{quoted(text)} is no dimension of a width of {d_model}: choose from 0 to "
                 f"{d_model - 1}."
             )
-        elif number not in found:
-            found.append(number)
-    return found
+        elif number not in dimensions:
+            dimensions.append(number)
+    return dimensions
 
 
 def _small(number: float) -> str:
-    """A small number as a person writes it, such as 1.1 · 10⁻¹³."""
+    """Format a small number, such as 1.1 · 10⁻¹³."""
     if number == 0:
         return "0"
     digits, power = f"{number:.1e}".split("e")
@@ -248,10 +244,3 @@ def _small(number: float) -> str:
 
 
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _rotation_error(k: int, length: int, d_model: int) -> positions.RotationError:
-    return memo(
-        ("rotation error", k, length, d_model),
-        lambda: positions.rotation_error(k, length, d_model),
-    )

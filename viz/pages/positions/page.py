@@ -1,4 +1,4 @@
-"""Positions: the encoding of §3.5, and what the model does when it is learnt, moved or removed."""
+"""The page “Positions”: the encoding of §3.5, and edits of it in the model."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 
 def show() -> None:
-    """Draw the page: choose a view, then what it asks for."""
+    """Draw the page: the menu of views, then the chosen view."""
     draw = VIEWS[choose_one("View", VIEWS, VIEW)]
     try:
         draw()
-    except HeadlightError as error:  # such as settings that none has tried, or an unread table
+    except HeadlightError as error:  # such as invalid settings, or a table that cannot be read
         st.text(str(error))

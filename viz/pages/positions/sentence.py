@@ -1,13 +1,18 @@
-"""The views of the positions page on the sentence in the bar: the sum at the foot, and edits."""
+"""Views of the Positions page on the sentence in the bar: the first layer's input, and edits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import get_args
 
+import altair as alt
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from transformer import AttentionTrace, Translation, Translator
 from transformer.analysis.paper.positions import (
@@ -19,24 +24,27 @@ from transformer.analysis.paper.positions import (
     rotation,
     shuffled_order,
 )
+from transformer.decoding.settings import SearchSettings
 from transformer.embedding import Embedding
+from transformer.text.languages import Languages
 from viz.app.cache import cached_results
 from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.fields import choose_one, whole_number
-from viz.app.sentence import sentence_bar
+from viz.app.sentence import search_request, sentence_bar
 from viz.app.sentence.candidates import MARKS, show_candidate
 from viz.draw.formatting import format_number, listing
-from viz.draw.labels import display_tokens
-from viz.pages.positions.sentence_charts import foot_figure, moved_chart, pieces_chart
-from viz.pages.positions.word_order import PAIR_LANGUAGE, show_pair
+from viz.draw.labels import capitalised, display_tokens, quoted
+from viz.figures.axes import curve_color, word_axis
+from viz.figures.colors import CURVE_COLORS, GREY
+from viz.figures.signed_maps import axis_place, axis_title, maps, signed_map
 
 STACK = "pe_stack"
-"""Name in the URL of the stack that is looked at; the learned positions share it."""
+"""Name in the URL of the stack, shared with the learned positions."""
 
 STEPS = (0, *(2**n for n in range(15)))
-"""By how many positions a sentence is moved on: to a few, and far beyond any sentence."""
+"""Numbers of positions by which a sentence is shifted, up to far beyond any sentence."""
 
 MOVED: dict[str, tuple[Stack, ...]] = {
     "both stacks moved": ("encoder", "decoder"),
@@ -46,44 +54,44 @@ AS_IT_IS = "as they are"
 
 
 def pick_stack() -> Stack:
-    """Draw the choice between the two stacks."""
+    """Draw the choice of the stack."""
     return choose_one("Stack", get_args(Stack), STACK, labelled=True)
 
 
 def sentence() -> None:
-    """Embedding, position, and their sum, of the user's sentence."""
+    """Draw token embeddings, positions and their sum for the sentence in the bar."""
     stack = pick_stack()
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
-    at_foot = memo_per_trace(
+    parts = memo_per_trace(
         trace, ("foot", stack), lambda: embedding_parts(translator.model, trace, stack)
     )
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     titles = ("token", "+ position", "= sum")
     st.plotly_chart(
-        # scaled for the positions, which are smaller than the tokens
-        foot_figure(
+        # the scale fits the positions, which are smaller than the tokens
+        input_figure(
             tokens,
-            dict(zip(titles, at_foot, strict=True)),
-            2 * float(np.abs(at_foot.positions).max()),
+            dict(zip(titles, parts, strict=True)),
+            2 * float(np.abs(parts.positions).max()),
         ),
         key="pe_foot",
         alt="Token embeddings, positions and their sum, tokens down and dimensions across.",
     )
-    numbers, words = st.columns([1, 2], gap="large")
+    numbers, explanation = st.columns([1, 2], gap="large")
     with numbers, st.container(horizontal=True, gap="medium"):
-        for label, values in zip(("RMS token", "position", "sum"), at_foot, strict=True):
+        for label, values in zip(("RMS token", "position", "sum"), parts, strict=True):
             st.metric(label, f"{_rms(values):.4f}", width="content")
-    with words:
-        waves = translator.model.config.positions == "sinusoidal"
+    with explanation:
+        sinusoidal = translator.model.config.positions == "sinusoidal"
         explain(
             f"The first layer reads the embedding times √d_model (§3.4) plus the position (§3.5): "
             f"{code_line(Embedding.forward)}. RMS is the root of the mean square over all numbers "
             "of a map"
             + (
                 ": a position has 1/√2 = 0.7071, as sin² + cos² = 1 in each pair. "
-                if waves
+                if sinusoidal
                 else ". The positions of this model are learnt. "
             )
             + "Purple is above 0, olive below, on one scale for all three; its ends hold what is "
@@ -92,7 +100,7 @@ def sentence() -> None:
 
 
 def beyond() -> None:
-    """The sentence at places of the encoding where the model has never seen one."""
+    """Draw log P of the sentence at positions where the model has never seen one."""
     with st.container(width=560):
         k = st.select_slider(
             "Positions shifted by k", STEPS, 16, key="pe_moved", bind="query-params"
@@ -107,14 +115,14 @@ def beyond() -> None:
             "and nothing says what would stand beyond. Choose a model with sinusoidal positions."
         )
         return
-    found = {
+    log_p = {
         name: _moved(translator, trace, stacks).sum(-1)  # [step]
         for name, stacks in MOVED.items()
     }
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, candidates = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
-            moved_chart(STEPS, found, k),
+            moved_chart(STEPS, log_p, k),
             key="pe_beyond",
             alt="The probability of the translation over the distance that its positions moved.",
         )
@@ -125,14 +133,14 @@ def beyond() -> None:
             f"length; it takes up to {config.max_length:,} pieces. The curves are log p of the "
             f"translation in the bar; beside them stands what the model now writes. {MARKS}"
         )
-    with beside:
+    with candidates:
         for name, stacks in MOVED.items():
-            edit, of_old = Edit("moved", stacks, k), found[name][STEPS.index(k)]
-            _candidate(f"{name} by {k:,}", translator, translation, edit, of_old)
+            edit, bar_log_p = Edit("moved", stacks, k), log_p[name][STEPS.index(k)]
+            _candidate(f"{name} by {k:,}", translator, translation, edit, bar_log_p)
 
 
 def without() -> None:
-    """The translation with positions removed or shuffled."""
+    """Draw the translation with positions removed or shuffled."""
     seed = whole_number("Seed of the shuffle", "pe_seed", 0, 9_999, 0)
     if (bar := sentence_bar.traced()) is None:
         return
@@ -143,20 +151,22 @@ def without() -> None:
         "decoder removed": Edit("removed", ("decoder",)),
         "both removed": Edit("removed", ("encoder", "decoder")),
     }
-    found = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
+    piece_log_p = {name: _log_p(translator, trace, edit) for name, edit in edits.items()}
     languages = trace.languages
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, candidates = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
-            pieces_chart(trace.target_tokens, {AS_IT_IS: trace.log_probs, **found}, languages),
+            pieces_chart(
+                trace.target_tokens, {AS_IT_IS: trace.log_probs, **piece_log_p}, languages
+            ),
             key="pe_without",
             alt="The probability of each piece of the translation under each edit.",
         )
         order = shuffled_order(len(trace.source_tokens), seed)
-        read = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
+        read_order = [display_tokens(trace.source_tokens)[token] for token in np.argsort(order)]
         with st.container(gap=None):
             st.text("With the positions shuffled, the encoder reads the pieces in this order:")
-            st.text(" ".join(read))
+            st.text(" ".join(read_order))
         explain(
             f"Attention alone knows no order (§3.5): without what the positions add, the encoder "
             f"cannot tell two sentences of the same pieces apart, {code_line(Embedding.forward)}. "
@@ -165,49 +175,49 @@ def without() -> None:
             f"The curves are log p of each piece of the translation in the bar; beside them stands "
             f"what the model writes instead. {MARKS}"
         )
-    with beside:
-        of_old = {name: float(log_p.sum()) for name, log_p in found.items()}
-        st.text(_measured(translator, translation, edits, of_old))
+    with candidates:
+        bar_log_p = {name: float(log_p.sum()) for name, log_p in piece_log_p.items()}
+        st.text(_summary(translator, translation, edits, bar_log_p))
         for name, edit in edits.items():
-            _candidate(name, translator, translation, edit, of_old[name])
+            _candidate(name, translator, translation, edit, bar_log_p[name])
         if languages.source == PAIR_LANGUAGE:
             show_pair(translator)
 
 
-def _measured(
+def _summary(
     translator: Translator,
     translation: Translation,
     edits: Mapping[str, Edit],
-    of_old: Mapping[str, float],
+    bar_log_p: Mapping[str, float],
 ) -> str:
-    """What the edits did to this sentence; the translation in the bar may be written by hand."""
-    own = cached_results.search(translator, translation.source, sentence_bar.settings())
+    """Summarise the effect of the edits on this sentence."""
+    unedited = cached_results.search(translator, translation.source, sentence_bar.settings())
     changed = [
         name
         for name, edit in edits.items()
-        if _edited(translator, translation, edit).text != own.text
+        if _edited(translator, translation, edit).text != unedited.text
     ]
-    which = f", {listing(changed)}" if changed else ""
+    names = f", {listing(changed)}" if changed else ""
     change = "changes" if len(changed) == 1 else "change"
     log_p = translation.log_prob
-    most = max(of_old, key=lambda name: abs(of_old[name] - log_p))
+    strongest = max(bar_log_p, key=lambda name: abs(bar_log_p[name] - log_p))
     return (
         f"On this sentence {len(changed)} of {len(edits)} edits {change} what the model "
-        f"writes{which}. The log p of the translation in the bar is {format_number(log_p)} as the "
-        f"model is, and changes most, to {format_number(of_old[most])}, with {most}."
+        f"writes{names}. The log p of the translation in the bar is {format_number(log_p)} as the "
+        f"model is, and changes most, to {format_number(bar_log_p[strongest])}, with {strongest}."
     )
 
 
 def _candidate(
-    name: str, translator: Translator, translation: Translation, edit: Edit, of_old: float
+    name: str, translator: Translator, translation: Translation, edit: Edit, bar_log_p: float
 ) -> None:
-    """What the model writes under an edit, in the form of the translate page's candidates."""
+    """Draw the translation under an edit as a candidate."""
     new = _edited(translator, translation, edit)
-    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
+    log_prob, bar_log_prob = format_number(new.log_prob), format_number(bar_log_p)
     show_candidate(
         new.text,
         translation.text,
-        f"log p {log_prob} · of the translation in the bar {log_prob_of_old}",
+        f"log p {log_prob} · of the translation in the bar {bar_log_prob}",
         title=name,
     )
     sentence_bar.show_notices_of(new)
@@ -235,3 +245,155 @@ def _moved(
 
 def _rms(values: npt.NDArray[np.float32]) -> float:
     return float(np.sqrt(np.mean(values.astype(np.float64) ** 2)))
+
+
+PAIR = ("The dog bites the man.", "The man bites the dog.")
+"""Two sentences of the same pieces."""
+PAIR_LANGUAGE = "English"
+"""Source language that a model must have for them."""
+_REMOVED = Edit("removed", ("encoder",))
+
+
+def show_pair(translator: Translator) -> None:
+    """Translate both sentences with and without the encoder's positions, and draw the results."""
+    st.subheader("Where order is all", anchor=False)
+    beam_size = st.session_state[sentence_bar.BEAM]
+    without = []
+    for text in PAIR:
+        plain = cached_results.translate(translator, text, beam_size)
+        edited = cached_results.translate_edited(
+            translator,
+            text,
+            SearchSettings(beam_size=beam_size),
+            _REMOVED.hooks(),
+            repr(_REMOVED),
+        )
+        without.append(edited.text)
+        st.text(
+            f"{quoted(text)} becomes {quoted(plain.text)}, and without the encoder's positions "
+            f"{quoted(edited.text)}."
+        )
+    st.text(
+        "The pieces are the same, so without positions the two are one sentence to the encoder."
+        if len(set(without)) == 1
+        else "Without positions this model still finds two different translations."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for text in PAIR:
+            st.button(f"Show “{text}”", on_click=search_request.put_text, args=(text,))
+
+
+Floats = NDArray[np.floating]
+
+_ROW, _LEAST = 22, 12  # CSS pixels of a token, and of the smallest readable label
+_TALLEST = 900
+_ALL_LABELS = 40  # pieces up to which each has a label on the axis
+
+
+def input_figure(tokens: Sequence[str], parts: Mapping[str, Floats], maximum: float) -> go.Figure:
+    """Draw the parts of a stack's first input side by side: tokens down, dimensions across.
+
+    Args:
+        tokens: `[position]`, pieces.
+        parts: arrays `[position, d_model]`, by their titles.
+        maximum: value of the full colour; larger ones are clipped.
+    """
+    names = [
+        f"{position}: {escape(token)}" for position, token in enumerate(display_tokens(tokens))
+    ]
+    hover = "position %{y}<br>dimension %{x}<br>%{z:.4f}"
+    height = min(110 + _ROW * len(tokens), _TALLEST)
+    # a long sentence has a label for every few rows; the tooltip has all of them
+    interval = -(-len(tokens) * _LEAST // (height - 110))
+    labelled = list(range(0, len(tokens), interval))
+    places = [axis_place(n, len(tokens)) for n in labelled]
+    width = next(iter(parts.values())).shape[1]
+    texts = [escape(display_tokens(tokens)[n]) for n in labelled]
+    return maps(
+        {
+            title: signed_map(values, maximum, hover=hover, y=names)
+            for title, values in parts.items()
+        },
+        across={"title": axis_title("dimension", width), "nticks": 4},
+        down={"tickmode": "array", "tickvals": places, "ticktext": texts},
+        height=height,
+    )
+
+
+def moved_chart(steps: Sequence[int], curves: Mapping[str, Floats], marked: int) -> alt.LayerChart:
+    """Draw log P of a translation over the shift of its positions.
+
+    Args:
+        steps: `[step]`, shifts k, from 0.
+        curves: `[step]`, log P in nats, by the shifted stacks.
+        marked: the marked shift.
+    """
+    table = pd.concat(
+        pd.DataFrame({"moved": name, "k": list(steps), "log_p": values})
+        for name, values in curves.items()
+    )
+    colour = curve_color("moved", list(curves), labelLimit=320, columns=2)
+    x = alt.X(
+        "k:Q",
+        title="positions shifted by k",
+        # logarithmic from 1 on, with a place for 0
+        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(steps)]),
+        axis=alt.Axis(
+            values=[0, *(4**n for n in range(8))],
+            grid=False,
+            labelExpr="format(datum.value, ',')",
+        ),
+    )
+    y = alt.Y("log_p:Q", title="log p of the translation", scale=alt.Scale(zero=True))
+    tooltip = ["moved:N", alt.Tooltip("k:Q", format=","), alt.Tooltip("log_p:Q", format=".2f")]
+    lines = (
+        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True))
+        .encode(x, y, colour, tooltip=tooltip)
+    )
+    rule = alt.Chart(pd.DataFrame({"k": [marked]})).mark_rule(color=GREY, strokeDash=[4, 3])
+    return rule.encode(x) + lines
+
+
+def pieces_chart(
+    pieces: Sequence[str], curves: Mapping[str, Floats], languages: Languages
+) -> alt.Chart:
+    """Draw log p of each piece of one translation, under each edit of the positions.
+
+    Args:
+        pieces: `[piece]`, written pieces.
+        curves: `[piece]`, log p in nats, by the name of the edit; the first is the unedited model.
+        languages: languages of the model.
+    """
+    table = pd.concat(
+        pd.DataFrame(
+            {
+                "positions": name,
+                "place": range(len(pieces)),
+                "piece": display_tokens(pieces),
+                "log_p": values,
+            }
+        )
+        for name, values in curves.items()
+    )
+    return (
+        alt.Chart(table, height=360 + 28 * -(-len(curves) // 2))
+        .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=40, filled=True))
+        .encode(
+            x=word_axis(
+                display_tokens(pieces),
+                title=f"{capitalised(languages.name('target'))}: the piece being written",
+                labelLimit=180,
+                labelOverlap=len(pieces) > _ALL_LABELS,
+            ),
+            y=alt.Y("log_p:Q", title="log p of the piece", scale=alt.Scale(zero=True)),
+            color=curve_color(
+                "positions",
+                list(curves),
+                (GREY, *CURVE_COLORS[:3], *CURVE_COLORS[4:]),
+                labelLimit=320,
+                columns=2,
+            ),
+            tooltip=["positions:N", "piece:N", alt.Tooltip("log_p:Q", format=".3f")],
+        )
+    )

@@ -1,4 +1,4 @@
-"""What heads do: measured, and by what changes when they are taken away."""
+"""The page “What heads do”: roles as measured, and the effect of removing heads."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ VIEWS: dict[str, Callable[[], None]] = {
 
 
 def show() -> None:
-    """Draw the page: choose a view, then what it asks for."""
+    """Draw the page: the menu of views, then the chosen view."""
     VIEWS[choose_one("View", VIEWS, VIEW)]()

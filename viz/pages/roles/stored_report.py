@@ -1,4 +1,4 @@
-"""The report of the heads that lies beside a checkpoint: read again only when the file changes."""
+"""The report of the heads beside a checkpoint, cached until its file changes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from viz.app.cache.memory import memo, state_of_file
 
 
 def stored_report(translator: Translator) -> HeadReport | None:
-    """What `head_report.read` gives; None where nothing was measured.
+    """Read the report of the heads, or return None where nothing was measured.
 
     Raises:
-        CheckpointError: if it cannot be read, or belongs to another model.
+        CheckpointError: if the file cannot be read, or belongs to another model.
     """
 
     def read() -> HeadReport | None:
         return head_report.read(translator.folder, translator.model.config)
 
-    state = state_of_report(translator)
+    state = report_state(translator)
     return read() if state is None else memo(state, read)
 
 
-def state_of_report(translator: Translator) -> Hashable | None:
-    """Names what the file holds, which a command may write anew; None where it cannot be said."""
+def report_state(translator: Translator) -> Hashable | None:
+    """Return a cache key that changes with the report's file, or None without a readable file."""
     path = translator.folder / head_report.FILE
     if (state := state_of_file(path)) is None:
         return None

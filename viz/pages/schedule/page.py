@@ -1,4 +1,4 @@
-"""Schedule: the learning rate of §5.3, for any width, warmup and number of steps."""
+"""The page “Schedule”: the learning rate of §5.3 for any width, warmup and number of steps."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from viz.draw.labels import quoted
 from viz.figures.schedule import DECAYS, paper_rate, peak_rate, sample_steps, schedule_chart
 
 PAIRS = ("512 · 4000", "512 · 8000", "256 · 4000", "1024 · 4000")
-"""d_model and warmup, as they stand in the URL."""
+"""d_model and warmup, as in the URL."""
 MAX_STEPS = 1_000_000
 MAX_WIDTH = 65_536
-USED = "the bundled model's last run, as it was trained"
+BUNDLED_RUN = "the bundled model's last run, as it was trained"
 _PAIR = re.compile(r"\s*(\d{1,7})\s*(?:·|[^\d\s]|\s)\s*(\d{1,7})\s*")
 
 Curves = dict[str, tuple[list[int], list[float]]]
@@ -28,7 +28,7 @@ Curves = dict[str, tuple[list[int], list[float]]]
 def show() -> None:
     """Draw the page."""
     with st.container(key="schedule-controls", horizontal=True, gap="small"):
-        asked = st.multiselect(
+        texts = st.multiselect(
             "d_model · warmup",
             PAIRS,
             default=PAIRS[:1],
@@ -39,35 +39,35 @@ def show() -> None:
             placeholder="Choose or type a pair, such as 768 · 2000",
             width=420,
         )
-        last = whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
+        steps = whole_number("Steps", "steps", 100, MAX_STEPS, 40_000, step=1_000, width=210)
         axes = choose_one("Axes", ["linear", "logarithmic"], "axes")
         with st.popover("More curves", width="content"):
-            others = st.pills(
+            decays = st.pills(
                 "Common today, with the same peak",
                 list(DECAYS),
                 selection_mode="multi",
                 key="others",
                 bind="query-params",
             )
-            used = st.toggle("The bundled model's last run", key="used", bind="query-params")
+            bundled = st.toggle("The bundled model's last run", key="used", bind="query-params")
     st.markdown(
         "The rate grows in a line for the first *warmup* steps and then falls with the root of the "
         "step (§5.3, equation 3)."
     )
-    pairs = _pairs(asked)
+    pairs = _pairs(texts)
     if not pairs:
         st.text("There is no curve: choose a width and a warmup.")
         return
-    curves, peaks = _curves(pairs, last, others)
-    if used:
-        curves[USED] = _used()
-    picture, beside = st.columns([2, 1], gap="large")
+    curves, peaks = _curves(pairs, steps, decays)
+    if bundled:
+        curves[BUNDLED_RUN] = _bundled_rates()
+    picture, explanation = st.columns([2, 1], gap="large")
     with picture:
         altair_chart(
             schedule_chart(curves, peaks, log=axes == "logarithmic"),
             alt="The learning rate over the steps of each curve.",
         )
-    with beside:
+    with explanation:
         _peaks(pairs)
         explain(
             "Both parts are straight on logarithmic axes: "
@@ -76,12 +76,12 @@ def show() -> None:
         )
 
 
-def _pairs(asked: list[str]) -> dict[str, tuple[int, int]]:
-    """Width and warmup by the name of their curve; what makes no sense is named on the page."""
+def _pairs(texts: list[str]) -> dict[str, tuple[int, int]]:
+    """Parse widths and warmups, by the name of their curve; name the invalid ones on the page."""
     pairs = {}
-    for text in asked:
-        found = _PAIR.fullmatch(text)
-        d_model, warmup = (int(found[1]), int(found[2])) if found else (0, 0)
+    for text in texts:
+        match = _PAIR.fullmatch(text)
+        d_model, warmup = (int(match[1]), int(match[2])) if match else (0, 0)
         if not (1 <= d_model <= MAX_WIDTH and 1 <= warmup <= MAX_STEPS):
             st.text(
                 f"{quoted(text)} is no pair of a width up to {MAX_WIDTH:,} and a warmup up "
@@ -95,7 +95,7 @@ def _pairs(asked: list[str]) -> dict[str, tuple[int, int]]:
 def _curves(
     pairs: dict[str, tuple[int, int]], last: int, others: list[str]
 ) -> tuple[Curves, dict[str, tuple[int, float]]]:
-    """Equation 3 for each pair, the other schedules for the first; and the peaks that are seen."""
+    """Compute equation 3 for each pair, the decays for the first pair, and the visible peaks."""
     curves: Curves = {}
     peaks = {}
     for name, (d_model, warmup) in pairs.items():
@@ -111,7 +111,7 @@ def _curves(
     return curves, peaks
 
 
-def _used() -> tuple[list[int], list[float]]:
+def _bundled_rates() -> tuple[list[int], list[float]]:
     records = [record for record in journal.read(BUNDLED / "run.jsonl") if "lr" in record]
     return [int(record["step"]) for record in records], [float(record["lr"]) for record in records]
 

@@ -1,4 +1,4 @@
-"""Loss, perplexity, BLEU, learning rate and speed of any runs, while they go on."""
+"""The view “Curves”: loss, perplexity, BLEU, learning rate and speed of runs, finished or not."""
 
 from __future__ import annotations
 
@@ -22,50 +22,59 @@ from viz.figures.training import (
     run_chart,
     values_left_out,
 )
-from viz.pages.training import logs, run_menu
-from viz.pages.training.runs import BUNDLED_NAME, is_live, known_runs
+from viz.pages.training.runs import (
+    BUNDLED_NAME,
+    RUNS_HELP,
+    forget_unknown,
+    is_live,
+    known_runs,
+    load_log,
+    log_problem,
+    offered_runs,
+    report_missing,
+)
 
 RUNS = "runs"
 """Name in the URL."""
 
 VALIDATED = {"validation_loss", "validation_perplexity", "validation_bleu"}
-"""What a validation measures."""
+"""Fields of a validation."""
 
 
 def curves(row: DeltaGenerator) -> None:
-    """Choose runs, in the row of the views, then follow them."""
-    found = run_menu.offered(RUNS, known_runs())
+    """Draw the menu of runs, in the row of the views, and their curves."""
+    runs = offered_runs(RUNS, known_runs())
     names = row.multiselect(
         "Runs",
-        list(found),
+        list(runs),
         default=[BUNDLED_NAME],
         key=RUNS,
         bind="query-params",
-        on_change=run_menu.forget_unknown,
+        on_change=forget_unknown,
         max_selections=len(COLORS),
         placeholder="Choose runs",
-        help=run_menu.HELP,
+        help=RUNS_HELP,
     )
-    run_menu.say_what_is_missing(RUNS)
-    folders = {name: found[name] for name in names if name in found}
+    report_missing(RUNS)
+    folders = {name: runs[name] for name in names if name in runs}
     live = any(is_live(folder) for folder in folders.values())
-    # only the pictures are drawn again while a run goes on; what is chosen above stays put
+    # while a run continues, only the pictures are redrawn
     st.fragment(_pictures, run_every="3s" if live else None)(folders, live)
 
 
 def _pictures(folders: dict[str, Path], followed: bool) -> None:
     if followed and not any(map(is_live, folders.values())):
-        st.rerun()  # only the whole page can end the following
+        st.rerun()  # only a run of the whole page ends the fragment's repetition
     runs: dict[str, Sequence[Record]] = {}
     for name, folder in folders.items():
-        records, wrong = _records(name, folder)
+        records, problem = _records(name, folder)
         if records:
             runs[name] = records
-        if wrong:
-            st.text(wrong)
+        if problem:
+            st.text(problem)
     if not runs:
         return
-    picture, beside = st.columns([2, 1], gap="large")
+    picture, summaries = st.columns([2, 1], gap="large")
     with picture:
         st.subheader("Loss", anchor=False)
         altair_chart(
@@ -77,7 +86,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
             ),
             alt="Training and validation loss over the steps of each run.",
         )
-    with beside:
+    with summaries:
         for name, records in runs.items():
             _summary(name, records, live=is_live(folders[name]))
         if values_left_out(runs):
@@ -95,7 +104,7 @@ def _pictures(folders: dict[str, Path], followed: bool) -> None:
 
 
 def _small(runs: dict[str, Sequence[Record]]) -> None:
-    """The other quantities, smaller, two in a row."""
+    """Draw the other quantities, smaller, two in a row."""
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Perplexity", anchor=False)
@@ -122,23 +131,23 @@ def _small(runs: dict[str, Sequence[Record]]) -> None:
 
 
 def _records(name: str, folder: Path) -> tuple[Sequence[Record], str | None]:
-    """What a run has logged, and one sentence where that is not all."""
+    """Read the records of a run, and name a problem, if any."""
     try:
-        log = logs.load(folder / LOG)
+        log = load_log(folder / LOG)
     except RunLogError as error:
         return (), f"{name}: {error}"
     if not log.records and not log.wrong:
-        # one that is live is read again by itself
+        # a live run is read again automatically
         return (
             (),
             f"{name} has logged nothing yet{'' if is_live(folder) else ': reload when it has'}.",
         )
-    return log.records, logs.complaint(name, log)
+    return log.records, log_problem(name, log)
 
 
 def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
     steps = [r for r in records if "loss" in r]
-    measured = [r for r in records if r.keys() >= VALIDATED]
+    validations = [r for r in records if r.keys() >= VALIDATED]
     with st.container(key=f"run-{name}", gap=None):
         st.text(f"{name}{' · going on' if live else ''}")
         lines = []
@@ -146,20 +155,20 @@ def _summary(name: str, records: Sequence[Record], *, live: bool) -> None:
             hours = f" in {float(s) / 3600:,.1f} h" if (s := steps[-1].get("seconds")) else ""
             lines.append(f"{int(steps[-1]['step']):,} steps{hours}")
             lines += _schedule(journal.plan(records))
-        if measured:
+        if validations:
             lines.append(
-                f"validation loss {float(measured[-1]['validation_loss']):.3f}, perplexity "
-                f"{float(measured[-1]['validation_perplexity']):.2f}, "
-                f"BLEU {float(measured[-1]['validation_bleu']):.1f}"
+                f"validation loss {float(validations[-1]['validation_loss']):.3f}, perplexity "
+                f"{float(validations[-1]['validation_perplexity']):.2f}, "
+                f"BLEU {float(validations[-1]['validation_bleu']):.1f}"
             )
         st.caption("  \n".join(lines))
 
 
 def _schedule(plan: Record) -> list[str]:
-    """The learning rate that a run planned, in words; nothing where its log does not say it."""
+    """Describe the planned learning rate; return no line where the log lacks it."""
     if not plan.keys() >= PLAN:
         return []
     factor, cooldown = float(plan["lr_factor"]), int(plan["cooldown"])
     times = f" × {factor:g}" if factor != 1 else ""
-    falls = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
-    return [f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{falls}"]
+    end = f", falling to 0 over the last {counted(cooldown, 'step')}" if cooldown else ""
+    return [f"learning rate: equation 3{times}, warm-up of {int(plan['warmup']):,} steps{end}"]

@@ -1,60 +1,73 @@
-"""How heads form: the attention that a run saved of a few sentences, from its first step on."""
+"""The view “Heads forming”: the attention that a run saved for a few sentences, step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from training.run.journal import LOG, MAX_STEP, RunLogError
 from transformer import KINDS, AttentionTrace, HeadlightError, Kind
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
-from transformer.analysis.heads.measures import MEASURES
+from transformer.analysis.heads.measures import MEASURES, measure
 from transformer.analysis.heads.roles import head_roles
 from transformer.files.installed import BUNDLED
 from transformer.text.languages import Languages
+from viz.app.cache.memory import memo_per_trace
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.head_picker import UrlNames, open_head, pick_kind, pick_layer_and_head
 from viz.app.chrome.mounts import mount, mount_grid
 from viz.draw.attention_map import encode_map
 from viz.draw.caption import Origin, head_caption
-from viz.draw.formatting import counted
+from viz.draw.formatting import counted, format_number
 from viz.draw.head_grid import GridPart, encode_grid
-from viz.draw.labels import SCREEN_NAMES
+from viz.draw.labels import SCREEN_NAMES, head_name
 from viz.draw.open_head import OpenMap, heads_of_kind, open_map
-from viz.pages.training import logs, run_menu
-from viz.pages.training.forming_text import forming_said, measured, roles
-from viz.pages.training.measure_chart import measure_chart
+from viz.draw.palette import COLOR
+from viz.figures.axes import step_axis
+from viz.figures.colors import GREY
 from viz.pages.training.probes import Probes, find, load, load_all, nearest
-from viz.pages.training.runs import is_live, known_runs
+from viz.pages.training.runs import (
+    RUNS_HELP,
+    forget_unknown,
+    is_live,
+    known_runs,
+    load_log,
+    offered_runs,
+    report_missing,
+)
 
 RUN, SENTENCE, STEP, MEASURE = "forming_run", "sentence", "trained", "measure"
 FORMING_HEAD = UrlNames("forming_layer", "forming_head")
 """Names in the URL; another model has other layers than the one of the sentence bar."""
 
-WHOSE = (
+TRACED_SENTENCE = (
     "On a sentence that the run traced as it trained: the weights of its early steps are gone, so "
     "the one in the bar cannot be shown."
 )
 
 _LAST = "forming_last"
-"""The run that was drawn, and its last step then."""
+"""Name in the session state of the drawn run and its last step."""
 
 MAX_NAMED = 3
-"""Files that cannot be drawn and are named one by one."""
+"""Unreadable files that are named one by opened."""
 
 
 def heads_forming(row: DeltaGenerator) -> None:
-    """Choose a run and a sentence, in the row of the views, then walk through the steps."""
+    """Draw the menus of run and sentence, in the row of the views, and the saved steps."""
     with row:
         name, folder = _run()
-    run_menu.say_what_is_missing(RUN)
+    report_missing(RUN)
     try:
         sentences = find(folder)
         _show(name, folder, sentences, row)
@@ -63,8 +76,8 @@ def heads_forming(row: DeltaGenerator) -> None:
 
 
 def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator) -> None:
-    """What a run has saved, or a sentence where it has saved nothing."""
-    # draws nothing: while a run goes on it looks every few seconds for what it has saved since
+    """Draw the saved attention of a run, or a message where there is nopened."""
+    # draws nothing: while a run continues, it checks every few seconds for new files
     live = is_live(folder)
     st.fragment(_follow, run_every="3s" if live else None)(folder, sentences, live)
     if not sentences:
@@ -79,30 +92,30 @@ def _show(name: str, folder: Path, sentences: list[Probes], row: DeltaGenerator)
 
 
 def _run() -> tuple[str, Path]:
-    """The name and the folder of one run."""
-    found = run_menu.offered(RUN, known_runs())
+    """Draw the menu of runs; return name and folder of opened."""
+    runs = offered_runs(RUN, known_runs())
     name = st.selectbox(
         "Run",
-        list(found),
+        list(runs),
         key=RUN,
         bind="query-params",
-        on_change=run_menu.forget_unknown,
+        on_change=forget_unknown,
         width=240,
-        help=run_menu.HELP,
+        help=RUNS_HELP,
     )
-    return name, found.get(name, BUNDLED)  # one that was deleted is no longer in the menu
+    return name, runs.get(name, BUNDLED)  # a deleted run is no longer in the menu
 
 
 def _follow(folder: Path, drawn: list[Probes], followed: bool) -> None:
-    """Draw the page again when a run has saved more than what is drawn, and when it has ended."""
-    with suppress(HeadlightError):  # said when the page is drawn again
+    """Redraw the page when a run has saved more than is drawn, and when it has ended."""
+    with suppress(HeadlightError):  # reported when the page is redrawn
         if find(folder) == drawn and (is_live(folder) or not followed):
             return
     st.rerun()
 
 
 def _sentence(sentences: Sequence[Probes]) -> Probes:
-    """One of the sentences, named by its source."""
+    """Draw the menu of sentences, named by their source; return opened."""
     names = [_name(probes) or f"sentence {n}" for n, probes in enumerate(sentences, start=1)]
     number = st.selectbox(
         "Sentence",
@@ -116,7 +129,7 @@ def _sentence(sentences: Sequence[Probes]) -> Probes:
 
 
 def _name(probes: Probes) -> str | None:
-    """The source of the first file that can be read."""
+    """Return the source of the first readable file."""
     for path in list(probes.values())[:MAX_NAMED]:
         with suppress(HeadlightError):
             return load(path).source
@@ -124,12 +137,12 @@ def _name(probes: Probes) -> str | None:
 
 
 def _pictures(run: str, folder: Path, probes: Probes) -> None:
-    """The pictures of one sentence."""
-    traces, wrong = load_all(probes)
-    for sentence in wrong[:MAX_NAMED]:
+    """Draw the pictures of one sentence."""
+    traces, problems = load_all(probes)
+    for sentence in problems[:MAX_NAMED]:
         st.text(sentence)
-    if len(wrong) > MAX_NAMED:
-        st.text(f"{len(wrong) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
+    if len(problems) > MAX_NAMED:
+        st.text(f"{len(problems) - MAX_NAMED:,} more files of this sentence cannot be drawn.")
     if not traces:
         return
     layers, count = next(iter(traces.values())).cross.shape[:2]
@@ -137,25 +150,25 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
         kind = pick_kind()
         layer, head = pick_layer_and_head(FORMING_HEAD, layers, count)
         step = _step(folder, list(traces))
-    _say(folder, step)
+    _describe_step(folder, step)
     drawn = traces[step]
     origin = Origin(drawn.source, drawn.target, f"{run} after step {step:,}", checksum="")
     grid, picture = st.columns([5, 7], gap="medium")
     with grid:
         # the kind of the open head comes first, beside its map
-        kinds = sorted(KINDS, key=lambda each: each != kind)
-        parts = [_part(traces[step], each) for each in kinds]
+        kinds = sorted(KINDS, key=lambda other: other != kind)
+        parts = [_part(traces[step], other) for other in kinds]
         data = encode_grid(parts, key="forming-grid", opens="forming-map", caption=origin.caption())
         mount_grid(
             "forming-grid",
             data,
             parts,
             selected=Head(kind, layer, head),
-            on_pick=lambda picked: open_head(picked, FORMING_HEAD),
+            on_pick=lambda clicked: open_head(clicked, FORMING_HEAD),
         )
     with picture:
-        one = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
-        _large(one, kind, drawn.languages, origin.caption(head_caption(kind, layer, head)))
+        opened = open_map(heads_of_kind(traces[step], kind, words=False, special=True), layer, head)
+        _large(opened, kind, drawn.languages, origin.caption(head_caption(kind, layer, head)))
         name = _measure_name()
         altair_chart(
             measure_chart(
@@ -163,21 +176,21 @@ def _pictures(run: str, folder: Path, probes: Probes) -> None:
                 np.stack([measured(trace, kind, name) for trace in traces.values()]),
                 kind=kind,
                 selected=(layer, head),
-                at=step,
+                marked=step,
                 unit=name,
             ),
             alt=f"The {name} of each {SCREEN_NAMES[kind]} head over the steps of the run.",
         )
-    st.text(WHOSE)
+    st.text(TRACED_SENTENCE)
     explain(
         "The weights of every head on one sentence pair, which is given, so that the words stay "
         "the same while the model learns (§3.2.2). The word under a map says what the head does "
-        f"most: {code_line(head_roles)}. {forming_said(traces)}"
+        f"most: {code_line(head_roles)}. {describe_forming(traces)}"
     )
 
 
 def _measure_name() -> str:
-    """What the chart draws of each head over the steps."""
+    """Draw the menu of the measure over the steps."""
     return st.selectbox(
         "Measure, step after step",
         list(MEASURES),
@@ -190,9 +203,9 @@ def _measure_name() -> str:
 
 
 def _step(folder: Path, steps: Sequence[int]) -> int:
-    """One of the steps at which attention was saved, off a slider; at first the first.
+    """Draw the slider of the saved steps; return one, at first the first.
 
-    Whoever looks at the last step of a run that goes on is taken along to its next one.
+    A reader who looks at the last step of a live run moves on to its next opened.
     """
     wanted = st.session_state.get(STEP)
     if wanted is not None and st.session_state.get(_LAST) == (folder, wanted):
@@ -200,14 +213,14 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
     st.session_state[_LAST] = (folder, steps[-1])
     if len(steps) == 1:
         return steps[0]
-    # a link, or the run before, may have saved others
+    # a link, or the previous run, may have other steps
     if wanted is not None and wanted not in steps:
         st.session_state[STEP] = nearest(steps, wanted)
-    asked = st.query_params.get(STEP, "").replace(",", "")
-    known = len(asked) <= len(str(MAX_STEP)) and asked.isascii() and asked.isdecimal()
-    if wanted is None and known:
-        # not as the slider's default, which the address leaves out
-        st.session_state[STEP] = nearest(steps, int(asked))
+    text = st.query_params.get(STEP, "").replace(",", "")
+    valid = len(text) <= len(str(MAX_STEP)) and text.isascii() and text.isdecimal()
+    if wanted is None and valid:
+        # set here and not as the slider's default, which Streamlit leaves out of the address
+        st.session_state[STEP] = nearest(steps, int(text))
     step: int = st.select_slider(
         "Step",
         steps,
@@ -217,14 +230,16 @@ def _step(folder: Path, steps: Sequence[int]) -> int:
         help="Of the training: those at which the run saved what its heads looked at.",
         width=290,
     )
-    at = steps.index(step)
-    _walk("Step before", steps[max(at - 1, 0)], ":material/arrow_back:", step)
-    _walk("Next step", steps[min(at + 1, len(steps) - 1)], ":material/arrow_forward:", step)
+    index = steps.index(step)
+    _step_button("Step before", steps[max(index - 1, 0)], ":material/arrow_back:", step)
+    _step_button(
+        "Next step", steps[min(index + 1, len(steps) - 1)], ":material/arrow_forward:", step
+    )
     return step
 
 
-def _walk(label: str, to: int, icon: str, step: int) -> None:
-    """A button that leads to the step beside."""
+def _step_button(label: str, to: int, icon: str, step: int) -> None:
+    """Draw a button that leads to an adjacent step."""
     st.button(
         label, on_click=_go_to, args=(to,), icon=icon, disabled=to == step, key=f"forming-{label}"
     )
@@ -234,23 +249,23 @@ def _go_to(step: int) -> None:
     st.session_state[STEP] = step
 
 
-def _say(folder: Path, step: int) -> None:
+def _describe_step(folder: Path, step: int) -> None:
     after = f"After {counted(step, 'step')}{_loss(folder, step)}"
     st.text(f"{after}: what every head looks at in a sentence that the run traced.")
 
 
 def _loss(folder: Path, step: int) -> str:
-    """What the log says of the loss there: each of its lines is the mean over a few steps."""
+    """Describe the logged loss at a step; each line of the log is a mean over a few steps."""
     try:
-        records = logs.load(folder / LOG).records
+        records = load_log(folder / LOG).records
     except RunLogError:
         return ""
-    logged = {int(r["step"]): r["loss"] for r in records if "loss" in r}
-    last = min((at for at in logged if at >= step), default=None)
+    losses = {int(r["step"]): r["loss"] for r in records if "loss" in r}
+    last = min((logged_step for logged_step in losses if logged_step >= step), default=None)
     if last is None:
         return ""
-    first = max((at for at in logged if at < last), default=0) + 1
-    return f" · training loss {float(logged[last]):.2f}, mean of steps {first:,} to {last:,}"
+    first = max((logged_step for logged_step in losses if logged_step < last), default=0) + 1
+    return f" · training loss {float(losses[last]):.2f}, mean of steps {first:,} to {last:,}"
 
 
 def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
@@ -258,15 +273,129 @@ def _part(trace: AttentionTrace, kind: Kind) -> GridPart:
     return GridPart(kind, axes.weights, axes.labels, roles(trace, kind))
 
 
-def _large(one: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:
+def _large(opened: OpenMap, kind: Kind, languages: Languages, caption: Sequence[str]) -> None:
     data = encode_map(
-        one.weights,
-        one.labels,
+        opened.weights,
+        opened.labels,
         kind,
-        title=one.title,
+        title=opened.title,
         languages=languages,
-        reads=one.reads,
-        writes=one.writes,
+        reads=opened.reads,
+        writes=opened.writes,
         caption=caption,
     )
     mount("forming-map", data)
+
+
+def measured(trace: AttentionTrace, kind: Kind, name: str) -> NDArray[np.float64]:
+    """Compute a measure of every head of one kind, `[layer, head]`, cached for each trace."""
+    return memo_per_trace(
+        trace, ("measure", kind, name), lambda: measure(by_pieces(trace, kind), kind, name)
+    )
+
+
+def roles(trace: AttentionTrace, kind: Kind) -> list[list[str]]:
+    """Find the role of every head of one kind."""
+    return memo_per_trace(trace, ("roles", kind), lambda: head_roles(by_pieces(trace, kind), kind))
+
+
+def describe_forming(traces: Mapping[int, AttentionTrace]) -> str:
+    """Name the step of half the rise of each kind's confidence, and the first aligning head's.
+
+    Args:
+        traces: traces of one sentence and model, by step, in order.
+
+    Returns:
+        Two sentences; "" for fewer than two steps.
+    """
+    if len(traces) < 2:
+        return ""
+    first, *_, last = traces
+    rises = "; that ".join(_rise(traces, kind) for kind in KINDS)
+    aligned = next((step for step, trace in traces.items() if _aligns(trace)), None)
+    if aligned is None:
+        alignment = "No cross head aligns at any step on the slider."
+    else:
+        alignment = (
+            f"Of the steps on the slider, {aligned:,} is the first at which a cross head aligns."
+        )
+    return f"From step {first:,} to step {last:,}, the mean confidence {rises}. {alignment}"
+
+
+def _rise(traces: Mapping[int, AttentionTrace], kind: Kind) -> str:
+    """Describe the rise of one kind's confidence, and its middle."""
+    values = {step: float(measured(t, kind, "confidence").mean()) for step, t in traces.items()}
+    first, *_, last = values.values()
+    heads = measured(next(iter(traces.values())), kind, "confidence").size
+    heads_text = f"of the {counted(heads, f'{SCREEN_NAMES[kind]} head')}"
+    start, end = format_number(first), format_number(last)
+    if first >= last or start == end:
+        return f"{heads_text} does not rise ({start}, {end})"
+    halfway = next(step for step, value in values.items() if value - first >= (last - first) / 2)
+    return f"{heads_text} rises from {start} to {end}, halfway by step {halfway:,}"
+
+
+def _aligns(trace: AttentionTrace) -> bool:
+    """Return whether some cross head aligns."""
+    return any("aligns" in layer for layer in roles(trace, "cross"))
+
+
+if TYPE_CHECKING:
+    from transformer.kinds import Kind
+
+HEIGHT = 260  # CSS pixels
+
+
+def measure_chart(
+    steps: Sequence[int],
+    values: NDArray[np.float64],
+    *,
+    kind: Kind,
+    selected: tuple[int, int],
+    marked: int,
+    unit: str,
+) -> alt.LayerChart:
+    """Draw one line for each head, the open one in the colour of its kind.
+
+    Args:
+        steps: training steps, from 1, on a logarithmic axis, as heads form early.
+        values: `[step, layer, head]`.
+        kind: kind of attention, which gives the colour.
+        selected: layer and head of the open head, from 0.
+        marked: the marked step.
+        unit: title of the vertical axis.
+    """
+    step, layer, head = (axis.ravel() for axis in np.indices(values.shape))
+    frame = pd.DataFrame(
+        {
+            "step": np.asarray(steps)[step],
+            "head": [head_name(int(n), int(m)) for n, m in zip(layer, head, strict=True)],
+            "value": values.ravel(),
+            "selected": (layer == selected[0]) & (head == selected[1]),
+        }
+    )
+    x = step_axis(alt.Scale(type="log", nice=False), values=[10**n for n in range(8)])
+    base = alt.Chart(frame, height=HEIGHT).encode(
+        x,
+        alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=5, format="~g")),
+        detail="head:N",
+        tooltip=[
+            alt.Tooltip("head:N"),
+            alt.Tooltip("step:Q", format=","),
+            alt.Tooltip("value:Q", title=unit, format=".3f"),
+        ],
+    )
+    others = base.transform_filter("!datum.selected").mark_line(
+        color=GREY, strokeWidth=1, opacity=0.6
+    )
+    opened = base.transform_filter("datum.selected").mark_line(
+        color=COLOR[kind],
+        strokeWidth=3,
+        point=alt.OverlayMarkDef(size=30, filled=True, color=COLOR[kind]),
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"step": [marked]}))
+        .mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x)
+    )
+    return others + rule + opened

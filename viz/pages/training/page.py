@@ -1,4 +1,4 @@
-"""Training: how the model was trained, any run while it goes on, and how its heads formed."""
+"""The page “Training”: the curves of any run, live or ended, and how its heads formed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VIEWS: dict[str, Callable[[DeltaGenerator], None]] = {
 
 
 def show() -> None:
-    """Draw the page: choose a view, then what it asks for."""
+    """Draw the page: the menu of views, then the chosen view."""
     row = st.container(key="training-controls", horizontal=True, gap="small")
     with row:
         view = choose_one("View", VIEWS, VIEW)

@@ -1,4 +1,4 @@
-"""The attention that a run saved of a few sentences, step after step."""
+"""Files of attention that a run saved for a few sentences, step by step."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from viz.app.cache.memory import memo, state_of_file
 from viz.pages.training.runs import is_inside
 
 Probes: TypeAlias = dict[int, Path]
-"""The files of one sentence by step, in order."""
+"""Files of one sentence by step, in order."""
 
 MAX_FILES = 3_000
-"""Of a run: a thousand steps of three sentences."""
+"""Largest number of files of a run: a thousand steps of three sentences."""
 
 MAX_BYTES = 4 * 2**20
-"""Of one file, unpacked: a base model's weights on a sentence of forty pieces have 2.8 MB."""
+"""Largest unpacked file; a base model's weights on forty pieces have 2.8 MB."""
 
 MAX_TOGETHER = 256 * 2**20
-"""Bytes of all steps of one sentence, unpacked."""
+"""Largest unpacked size of all steps of one sentence, in bytes."""
 
 MAX_HEADS = 64
-"""Layers of a model, and heads of a layer, that are drawn."""
+"""Largest number of layers, and of heads of a layer."""
 
-MOST = 1.01
-"""Sum of the weights of a query, with what bfloat16 rounds."""
+LARGEST_SUM = 1.01
+"""Largest sum of the weights of a query, with the rounding of bfloat16."""
 
 _NAME = re.compile(r"step-(\d{1,13})-sentence-(\d{1,2})\.npz", re.ASCII)
 
 
 def find(run: Path) -> list[Probes]:
-    """What a run's folder holds: for each sentence its files; empty where it saved nothing.
+    """List the files of each sentence in a run's folder; empty where it saved nothing.
 
     Raises:
         CheckpointError: if it holds more files than the page reads.
     """
-    found: dict[int, Probes] = {}
+    probes: dict[int, Probes] = {}
     names = sorted(run.glob("probes/step-*-sentence-*.npz"))
     if len(names) > MAX_FILES:
         raise CheckpointError(
@@ -49,56 +49,55 @@ def find(run: Path) -> list[Probes]:
     for path in names:
         name = _NAME.fullmatch(path.name)
         if name and 1 <= int(name[1]) <= MAX_STEP and is_inside(path, run):
-            found.setdefault(int(name[2]), {})[int(name[1])] = path
-    return [dict(sorted(found[sentence].items())) for sentence in sorted(found)]
+            probes.setdefault(int(name[2]), {})[int(name[1])] = path
+    return [dict(sorted(probes[sentence].items())) for sentence in sorted(probes)]
 
 
 def load(path: Path) -> AttentionTrace:
-    """One file, read once as long as it does not change.
+    """Read one file, from the cache until it changes.
 
     Raises:
-        CheckpointError: if it is no trace, larger than the page reads, or holds what no head's
-            weights can be.
+        CheckpointError: if it is not a trace, is too large, or holds invalid weights.
     """
     return memo(("probe", path, state_of_file(path)), lambda: _read(path))
 
 
 def load_all(probes: Probes) -> tuple[dict[int, AttentionTrace], list[str]]:
-    """The traces of one sentence by step, and a sentence on each file that cannot be drawn.
+    """Read the traces of one sentence by step, and a message on each file that is left out.
 
-    A file that is no trace, or one of another sentence or model than the step before, is left out.
+    A file is left out if it is not a trace, or of another sentence or model than the step before.
 
     Raises:
         CheckpointError: if all files together are larger than the page reads.
     """
     traces: dict[int, AttentionTrace] = {}
-    wrong: list[str] = []
-    together = 0
+    problems: list[str] = []
+    size = 0
     for step, path in probes.items():
         try:
             trace = load(path)
         except CheckpointError as error:
-            wrong.append(str(error))
+            problems.append(str(error))
             continue
         first = next(iter(traces.values()), trace)
         if _subject(trace) != _subject(first):
-            wrong.append(
+            problems.append(
                 f"{path.name} is of another sentence or another model than the steps before it: "
                 f"remove it from the folder probes."
             )
             continue
-        together += sum(trace.weights(kind).nbytes for kind in KINDS)
-        if together > MAX_TOGETHER:
+        size += sum(trace.weights(kind).nbytes for kind in KINDS)
+        if size > MAX_TOGETHER:
             raise CheckpointError(
                 f"The attention saved of this sentence has more than {MAX_TOGETHER:,} bytes up to "
                 f"step {step:,}: keep fewer of its steps."
             )
         traces[step] = trace
-    return traces, wrong
+    return traces, problems
 
 
 def nearest(steps: Sequence[int], wanted: int) -> int:
-    """The one of some steps that is nearest to a step of another run."""
+    """Return the step nearest to a step of another run."""
     return min(steps, key=lambda step: abs(step - wanted))
 
 
@@ -116,7 +115,7 @@ def _read(path: Path) -> AttentionTrace:
                 f"{path.name} has {weights.shape[0]:,} layers of {weights.shape[1]:,} heads, and "
                 f"up to {MAX_HEADS} are drawn."
             )
-        if weights.min() < 0 or weights.sum(-1).max() > MOST:
+        if weights.min() < 0 or weights.sum(-1).max() > LARGEST_SUM:
             raise CheckpointError(
                 f"{path.name} holds no attention of a model: weights lie from 0 to 1, and those of "
                 f"a query sum to 1."

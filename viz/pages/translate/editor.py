@@ -1,4 +1,4 @@
-"""The translation as an editor, with undo and redo."""
+"""The translation in an editor, with undo and redo."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation
 from viz.draw.translation_editor import Edited, EditorPiece, Forced, encode_editor
 from viz.pages.translate import clicks
-from viz.pages.translate.scored import scored
+from viz.pages.translate.clicks import scored
 
 _REVISION = "translate.revision"
 
 
 def show_editor(bar: BarTranslation) -> None:
-    """Draw the translation of the bar to be edited in place, and what undoes that."""
+    """Draw the translation of the bar in an editor, with its buttons."""
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     refused = bool(request.edited) and not bar.used.edited
     try:
         pieces = [] if refused else _pieces(bar)
-    except HeadlightError:  # too long for the maps, which say so
+    except HeadlightError:  # too long for the maps, which report it
         pieces = []
 
     def changed(change: Edited | Forced | None) -> None:
         if isinstance(change, Edited):
-            st.session_state[_REVISION] = change.revision  # heard, even where it comes too late
+            st.session_state[_REVISION] = (
+                change.revision
+            )  # noted, even where the edit comes too late
         if change is None or not search_request.is_asked(request):
             say_late()
         elif isinstance(change, Edited):
@@ -50,11 +52,13 @@ def show_editor(bar: BarTranslation) -> None:
 
 
 def _pieces(bar: BarTranslation) -> list[EditorPiece]:
-    known = scored(bar)
+    score = scored(bar)
     return [
-        EditorPiece(piece.text, log_prob, tuple((one.piece, one.probability) for one in others))
+        EditorPiece(
+            piece.text, log_prob, tuple((other.piece, other.probability) for other in others)
+        )
         for piece, log_prob, others in zip(
-            known.pieces, known.log_probs, known.alternatives, strict=True
+            score.pieces, score.log_probs, score.alternatives, strict=True
         )
     ]
 
@@ -83,7 +87,7 @@ def _buttons(bar: BarTranslation) -> None:
                 key="go-on",
                 type="tertiary",
                 on_click=_go_on,
-                args=(bar.requested, _prefix_of(bar)),
+                args=(bar.requested, _edited_prefix(bar)),
                 help="Forces what stands here as a prefix; the search finds how it goes on",
             )
 
@@ -95,8 +99,8 @@ def _go_on(request: SearchRequest, prefix: tuple[str, ...]) -> None:
         say_late()
 
 
-def _prefix_of(bar: BarTranslation) -> tuple[str, ...]:
-    """What stands in the editor, as pieces to go on from."""
-    known = scored(bar)
-    pieces = tuple(piece.text for piece in known.pieces)
-    return pieces[:-1] if known.ended else pieces
+def _edited_prefix(bar: BarTranslation) -> tuple[str, ...]:
+    """Return the text in the editor as pieces of a prefix."""
+    score = scored(bar)
+    pieces = tuple(piece.text for piece in score.pieces)
+    return pieces[:-1] if score.ended else pieces

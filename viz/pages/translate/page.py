@@ -1,4 +1,4 @@
-"""Translate: an editor, the search as a tree, and which word comes from which."""
+"""The page “Translate”: an editor, the search as a tree, and links between words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from transformer.decoding import BeamSearch
 from viz.app.chrome.explanations import code_line, explain
 from viz.app.chrome.mounts import show_late
 from viz.app.sentence import sentence_bar
-from viz.pages.translate.alternatives import show_alternatives
+from viz.pages.translate.alternatives import show_alternatives, show_others
 from viz.pages.translate.editor import show_editor
-from viz.pages.translate.others import show_others
 from viz.pages.translate.piece_map import draw_map, pick_map
 from viz.pages.translate.tree import show_tree
 from viz.pages.translate.versus import show_both_maps, show_versus
@@ -22,12 +21,12 @@ from viz.pages.translate.word_picture import show_words
 
 def show() -> None:
     """Draw the page for the sentence in the bar."""
-    # each part has a place of its own: what comes and goes in one would mount all below it anew
-    editor, said, tree, other = (st.container() for _ in range(4))
+    # each part has its own container: a change in one part would remount all parts below it
+    editor, notices, tree, comparison = (st.container() for _ in range(4))
     if (bar := sentence_bar.current()) is not None:
         with editor:
             show_editor(bar)
-        with said:
+        with notices:
             sentence_bar.show_notices()
             show_late()
     traced = sentence_bar.traced()
@@ -36,19 +35,19 @@ def show() -> None:
     trace = traced.trace
     with tree:
         show_tree(bar)
-    with other:
+    with comparison:
         compared = show_versus(bar)
         if compared is not None:
             show_both_maps(bar, compared, pick_map(trace, read_alignment(bar.translator)))
-    picture, beside = st.columns([5, 4], gap="large")
+    picture, details = st.columns([5, 4], gap="large")
     with picture:
         st.subheader("Which word comes from which", anchor=False)
         show_words(bar.translator, trace)
-        if compared is None:  # else the same map stands above
+        if compared is None:  # otherwise the same map is drawn above
             st.subheader("Piece by piece", anchor=False)
             choice = pick_map(trace, read_alignment(bar.translator))
             draw_map(bar.translator, trace, choice, "translate-map")
-    with beside:
+    with details:
         show_alternatives(bar, trace)
         show_others(bar)
         _explain()

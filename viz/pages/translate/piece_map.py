@@ -1,4 +1,4 @@
-"""Piece by piece: one map of cross-attention, of a head or the mean of a layer's heads."""
+"""Piece by piece: one map of cross-attention, of a head or the mean of a layer."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from transformer.text.languages import Languages
 
 MAP = UrlNames("map_layer", "map_head")
-"""In the URL; not the names of the other pages, for only here a mean can be chosen."""
+"""Names in the URL; they differ from those of other pages, which have no mean."""
 
 
 class MapChoice(NamedTuple):
-    """Which map; the head is None for the mean. Both count from 0."""
+    """Layer and head of the map, from 0; the head is None for the mean."""
 
     layer: int
     head: int | None
 
 
 def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
-    """Draw the menus; they open on the layer and head that align words best."""
+    """Draw the menus; their default is the layer and head that align words best."""
     layers, heads = trace.cross.shape[:2]
     with st.container(key="translate-controls", horizontal=True, gap="small"):
         return MapChoice(
@@ -41,7 +41,7 @@ def pick_map(trace: AttentionTrace, alignment: AlignmentSettings) -> MapChoice:
 
 
 def note(languages: Languages, *, by_read: bool) -> str:
-    """What a row of the map is, and what its weights sum to."""
+    """Describe a row of the map and the sum of its weights."""
     return (
         f"Each row is {languages.one('target', 'piece')} as it is "
         f"{'read' if by_read else 'written'}; its weights on "
@@ -50,11 +50,11 @@ def note(languages: Languages, *, by_read: bool) -> str:
 
 
 def draw_map(translator: Translator, trace: AttentionTrace, choice: MapChoice, key: str) -> None:
-    """Draw the map, its rows named as the links between words are read from it."""
+    """Draw the map, its rows named as for the links between words."""
     layer, head = choice
     languages = trace.languages
     alignment = read_alignment(translator)
-    # where the links are taken from the row that reads a word, their map is named by what it reads
+    # the map of the links names its rows by the word that they read, if the links do
     by_read = choice == (alignment.layer, alignment.head) and alignment.row == "reads"
     if head is None:
         weights = trace.cross[layer].mean(0)  # [query, key]

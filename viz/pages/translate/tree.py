@@ -1,4 +1,4 @@
-"""The beam tree of the search: every prefix that it ranked, each a click away from being forced."""
+"""The tree of the beam search: every ranked prefix, which a click forces."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from viz.draw.beam_tree import DrawnNode, encode_tree
 from viz.draw.caption import Origin
 from viz.pages.translate import clicks
 
-OWN = "The translation above is edited by hand; the tree is the model’s own search."
+EDITED_NOTE = "The translation above is edited by hand; the tree is the model’s own search."
 
 
 def show_tree(bar: BarTranslation) -> None:
     """Draw the tree of the search that found the translation in the bar."""
     try:
         translation = _searched(bar)
-    except HeadlightError as error:  # beside an edited translation, settings that none has tried
+    except (
+        HeadlightError
+    ) as error:  # an edited translation may stand beside settings that were never tried
         st.text(str(error))
         return
     tree = translation.tree
@@ -32,11 +34,11 @@ def show_tree(bar: BarTranslation) -> None:
     request, tokenizer = bar.requested, bar.translator.target_tokenizer
     nodes = drawn_nodes(bar.translator, tree, translation)
 
-    def picked(node: int | None) -> None:
+    def pick(node: int | None) -> None:
         if node is None or not is_asked(request):
             say_late()
         else:
-            clicks.force(tokenizer, [nodes[at].text for at in tree.path(node)])
+            clicks.force(tokenizer, [nodes[index].text for index in tree.path(node)])
 
     data = encode_tree(
         nodes,
@@ -50,9 +52,9 @@ def show_tree(bar: BarTranslation) -> None:
             f"α = {translation.settings.alpha:g}."
         ),
     )
-    mount_tree("translate-tree", data, nodes, picked)
+    mount_tree("translate-tree", data, nodes, pick)
     if bar.used.edited:
-        st.caption(OWN)
+        st.caption(EDITED_NOTE)
 
 
 def _searched(bar: BarTranslation) -> Translation:
@@ -65,12 +67,12 @@ def _searched(bar: BarTranslation) -> Translation:
 def drawn_nodes(
     translator: Translator, tree: SearchTree, translation: Translation
 ) -> list[DrawnNode]:
-    """The nodes of a search as the picture takes them."""
+    """Convert the nodes of a search for the picture."""
     pieces = translator.target_tokenizer.pieces_of([node.piece for node in tree.nodes])
-    why = reasons(translation.settings.beam_size)
+    sentences = reasons(translation.settings.beam_size)
     forced = len(translation.prefix)
     drawn = []
-    for place, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
+    for index, (node, piece) in enumerate(zip(tree.nodes, pieces, strict=True)):
         state = "finished" if node.state == "unfinished" else node.state
         drawn.append(
             DrawnNode(
@@ -79,8 +81,8 @@ def drawn_nodes(
                 node.log_prob,
                 node.total,
                 node.step,
-                "forced" if place < forced else state,
-                why[node.reason],
+                "forced" if index < forced else state,
+                sentences[node.reason],
                 node.score,
             )
         )
@@ -88,7 +90,7 @@ def drawn_nodes(
 
 
 def reasons(beam_size: int) -> dict[Reason, str]:
-    """Why a prefix was dropped or has no end, as a sentence."""
+    """Return the sentence for each reason why a prefix was dropped or has no end."""
     return {
         "": "",
         "beam": f"Not among the {beam_size} best of its step."

@@ -1,4 +1,4 @@
-"""Two decodings of one sentence side by side, with what differs marked and both attentions."""
+"""Two decodings of one sentence side by side, with differences marked and both maps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.app.sentence.sentence_bar import BarTranslation, show_notices_of
 from viz.draw.labels import quoted
-from viz.pages.translate.others import figures
+from viz.pages.translate.alternatives import figures
 from viz.pages.translate.piece_map import MapChoice, draw_map
 
 VERSUS, BEAM, ALPHA, PREFIX, MODEL, MAPS = (
@@ -45,11 +45,13 @@ NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL = (
 
 
 class OtherDecoding(NamedTuple):
-    """The other decoding before it is found.
+    """The second decoding before its search.
 
     Args:
-        translator: that finds it, called `model` in the menu of models.
-        text: as this model is to read it.
+        translator: the model.
+        model: name of the model in the menu.
+        text: source text for this model.
+        settings: settings of the search.
     """
 
     translator: Translator
@@ -59,10 +61,10 @@ class OtherDecoding(NamedTuple):
 
 
 def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None:
-    """Draw what is compared, if anything is, and the menu that says what.
+    """Draw the menu of comparisons and the second decoding, if any.
 
     Returns:
-        The other decoding and what it found, if the maps of both are asked for.
+        The second decoding and its translation, if both maps are requested.
     """
     with st.container(key="versus-controls", horizontal=True, gap="small"):
         try:
@@ -77,20 +79,20 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
     except HeadlightError as error:
         st.text(str(error))
         return None
-    here, there = st.columns(2, gap="large")
-    ours = bar.translation
-    with here, st.container(key="versus-here"):
+    left, right = st.columns(2, gap="large")
+    own = bar.translation
+    with left, st.container(key="versus-here"):
         show_candidate(
-            ours.text,
-            ours.text,
-            f"{_in_words(bar)} · {figures(ours.best)}",
+            own.text,
+            own.text,
+            f"{_in_words(bar)} · {figures(own.best)}",
             title="In the bar",
         )
-    with there:
-        same = " · the same words" if other.text == ours.text else ""
+    with right:
+        same = " · the same words" if other.text == own.text else ""
         show_candidate(
             other.text,
-            ours.text,
+            own.text,
             f"{_other_in_words(bar, decoding)} · {figures(other.best)}{same}",
             title="The other decoding",
         )
@@ -103,44 +105,44 @@ def show_versus(bar: BarTranslation) -> tuple[OtherDecoding, Translation] | None
             args=(bar.requested, decoding.model, other),
             help="Makes it the translation, on all pages; Undo takes it back",
         )
-    st.caption(" ".join([MARKS, *_compared_by(bar, decoding)]))
+    st.caption(" ".join([MARKS, *_caveats(bar, decoding)]))
     return (decoding, other) if st.session_state.get(MAPS) else None
 
 
 def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
-    """Draw the menus; what the other search is asked for, or None where there is none.
+    """Draw the menus; return the second decoding, or None without one.
 
     Raises:
-        CheckpointError: if the model that is chosen cannot be loaded.
+        CheckpointError: if the chosen model cannot be loaded.
     """
-    what = st.selectbox(
+    subject = st.selectbox(
         "Compare with",
         [NOTHING, GREEDY, OTHER_BEAM, OTHER_ALPHA, OTHER_PREFIX, OTHER_MODEL],
         key=VERSUS,
         bind="query-params",
         width=260,
     )
-    if what == NOTHING:
+    if subject == NOTHING:
         return None
     settings = settings_of(bar.used)
     other = OtherDecoding(bar.translator, bar.requested.model, bar.used.text, settings)
-    if what == OTHER_MODEL:
-        if (picked := pick_other(bar, MODEL)) is None:
+    if subject == OTHER_MODEL:
+        if (choice := pick_other(bar, MODEL)) is None:
             return None
-        # its pieces are others, and so are the words of another language
-        prefix = search_request.as_text(bar.used.pieces) if picked.same_target else ""
-        forbidden = settings.forbidden if picked.same_target else ()
+        # its pieces differ, and so do the words of another language
+        prefix = search_request.as_text(bar.used.pieces) if choice.same_target else ""
+        forbidden = settings.forbidden if choice.same_target else ()
         settings = replace(settings, prefix=prefix, forbidden=forbidden)
-        other = OtherDecoding(picked.translator, picked.name, picked.text, settings)
-    elif what == GREEDY:
+        other = OtherDecoding(choice.translator, choice.name, choice.text, settings)
+    elif subject == GREEDY:
         settings = replace(settings, beam_size=1)
-    elif what == OTHER_BEAM:
+    elif subject == OTHER_BEAM:
         beams = search_request.BEAMS
         beam_size = st.selectbox(
             "Beam", beams, len(beams) - 1, key=BEAM, bind="query-params", width=120
         )
         settings = replace(settings, beam_size=beam_size)
-    elif what == OTHER_ALPHA:
+    elif subject == OTHER_ALPHA:
         alpha = st.number_input(
             "α", *search_request.ALPHAS, 1.0, 0.1, "%.1f", key=ALPHA, bind="query-params", width=170
         )
@@ -152,8 +154,8 @@ def _pick_decoding(bar: BarTranslation) -> OtherDecoding | None:
     return other._replace(settings=settings)
 
 
-def _compared_by(bar: BarTranslation, other: OtherDecoding) -> list[str]:
-    """Which of the figures cannot be set side by side, if any."""
+def _caveats(bar: BarTranslation, other: OtherDecoding) -> list[str]:
+    """Name the figures that cannot be compared, if any."""
     if other.translator is not bar.translator:
         return ["Log p compares two models only where they divide a text into the same pieces."]
     if other.settings.alpha != settings_of(bar.used).alpha:
@@ -178,7 +180,7 @@ def _settings_in_words(settings: SearchSettings) -> str:
     beam = "greedy search" if settings.beam_size == 1 else f"beam {settings.beam_size}"
     prefix = settings.prefix
     text = prefix if isinstance(prefix, str) else search_request.as_text(prefix)
-    # the caption becomes HTML
+    # the caption is HTML
     begins = f" · begins with {escape(quoted(text))}" if text.strip() else ""
     return f"{beam} · α {settings.alpha:g}{begins}"
 
@@ -204,21 +206,16 @@ def _take(request: SearchRequest, model: str, other: Translation) -> None:
 def show_both_maps(
     bar: BarTranslation, compared: tuple[OtherDecoding, Translation], choice: MapChoice
 ) -> None:
-    """Draw a map of both translations.
-
-    Args:
-        compared: as `show_versus` returns it.
-        choice: which map.
-    """
+    """Draw a map of both translations, as `show_versus` returns them."""
     decoding, other = compared
     columns = st.columns(2, gap="large")
-    there = choice
-    if decoding.translator is not bar.translator:  # whose layers and heads are others
+    other_choice = choice
+    if decoding.translator is not bar.translator:  # its layers and heads differ
         alignment = read_alignment(decoding.translator)
-        there = MapChoice(alignment.layer, alignment.head)
+        other_choice = MapChoice(alignment.layer, alignment.head)
     for column, translator, translation, drawn, key in (
         (columns[0], bar.translator, bar.translation, choice, "versus-map-here"),
-        (columns[1], decoding.translator, other, there, "versus-map-there"),
+        (columns[1], decoding.translator, other, other_choice, "versus-map-there"),
     ):
         with column:
             try:

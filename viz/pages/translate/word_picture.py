@@ -1,4 +1,4 @@
-"""Word ↔ word: the large picture of the page, and the sentence that says how it was made."""
+"""Links between words: the large picture of the page, and a sentence on its method."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ NOTHING = "There is no word to link: the model wrote nothing, or read nothing th
 
 
 def show_words(translator: Translator, trace: AttentionTrace) -> None:
-    """Draw which word comes from which, and say by what this was found."""
+    """Draw the links between source and target words, and their method."""
     source, target = word_texts(trace.source_pieces), word_texts(trace.target_pieces)
     if not source or not target:
         st.caption(NOTHING)
         return
     settings = read_alignment(translator)
     languages = trace.languages
-    made = how_made(settings, languages)
-    st.markdown(as_markdown(made))
+    method = link_method(settings, languages)
+    st.markdown(as_markdown(method))
     data = encode_links(
         source,
         target,
         memo_per_trace(trace, ("word pairs", settings), lambda: align(translator, trace)),
-        made_by=_which_map(settings),
+        made_by=_map_text(settings),
         languages=languages,
-        caption=origin_of(trace).caption(made),
+        caption=origin_of(trace).caption(method),
     )
     mount("translate-words", data)
 
 
-def how_made(settings: AlignmentSettings, languages: Languages) -> str:
-    """One sentence: what a link means, which map it is read from, and how well that does."""
+def link_method(settings: AlignmentSettings, languages: Languages) -> str:
+    """Describe a link, the map that it is read from, and its measured error."""
     source, target = languages.name("source"), languages.name("target")
     if settings.links == "mutual":
         rule = (
@@ -58,15 +58,15 @@ def how_made(settings: AlignmentSettings, languages: Languages) -> str:
             f"Each link joins {languages.one('target', 'word')} to the {source} word that weighs "
             f"most in the row that {settings.row} it"
         )
-    return f"{rule}: {_which_map(settings)}; {_how_well(settings.gold)}."
+    return f"{rule}: {_map_text(settings)}; {_error_text(settings.gold)}."
 
 
-def _which_map(settings: AlignmentSettings) -> str:
+def _map_text(settings: AlignmentSettings) -> str:
     part = "all heads" if settings.head is None else f"head {settings.head + 1}"
     return f"layer {settings.layer + 1}, {part}, lens: {LENS_NAMES[settings.lens]}"
 
 
-def _how_well(gold: GoldFigures | None) -> str:
+def _error_text(gold: GoldFigures | None) -> str:
     if gold is None:
         return "never measured on gold text for this checkpoint"
     return f"AER {gold.aer:.1f} % on {counted(gold.sentences, 'gold sentence')} ({gold.name})"

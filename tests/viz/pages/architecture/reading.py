@@ -1,4 +1,4 @@
-"""What the architecture page draws, as the browser gets it."""
+"""Readers of the architecture page, as the browser gets it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SENTENCE = "The dog sleeps in the garden."
 
 
 def architecture_page() -> None:
-    """AppTest cannot walk to a page; this is the way there."""
+    """Draw the page: AppTest cannot navigate to it."""
     from viz.app.sentence import sentence_bar
     from viz.pages import architecture
 
@@ -20,14 +20,14 @@ def architecture_page() -> None:
 
 
 def drawn(app: AppTest, chart: int = 0) -> list[list[dict[Any, Any]]]:
-    """The rows of each data set that a chart draws; Streamlit sends them as Arrow."""
+    """Return the rows of each data set of a chart, which Streamlit sends as Arrow."""
     sets = app.get("vega_lite_chart")[chart].proto.datasets
-    frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in sets]
+    frames = [convert_arrow_bytes_to_pandas_df(data_set.data.data) for data_set in sets]
     return [frame.to_dict("records") for frame in frames]
 
 
 def tables(app: AppTest) -> list[list[list[str]]]:
-    """The cells of the Markdown tables on the page."""
+    """Return the cells of the Markdown tables on the page."""
     return [
         [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
         for element in app.markdown

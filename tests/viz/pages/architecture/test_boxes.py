@@ -10,7 +10,7 @@ from transformer.analysis.paper.flow import LOGITS, PROBABILITIES
 from transformer.text.languages import Languages
 from viz.app.chrome.explanations import code_line
 from viz.app.links.navigation import TITLES
-from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, boxes_of
+from viz.pages.architecture.boxes import BOXES, BY_HEADING, BY_NAME, Box, model_boxes
 from viz.pages.architecture.norms import NAMES
 
 
@@ -40,15 +40,15 @@ def test_no_two_boxes_can_be_taken_for_each_other() -> None:
     assert [box.name for box in NAMES.values()] == [b.name for b in BOXES if "_norm" in b.name]
 
 
-def said(languages: Languages, **fields: Any) -> tuple[dict[str, Box], str]:
-    """The boxes of a model by their names, and all that they say."""
-    boxes = boxes_of(TransformerConfig(vocab_size=100, **fields), languages)
+def described(languages: Languages, **fields: Any) -> tuple[dict[str, Box], str]:
+    """Return the boxes of a model by their names, and their texts joined."""
+    boxes = model_boxes(TransformerConfig(vocab_size=100, **fields), languages)
     assert [box.heading for box in boxes] == list(BY_HEADING)
     return {box.name: box for box in boxes}, " ".join(box.text for box in boxes)
 
 
 def test_of_a_model_with_two_vocabularies_and_biases_nothing_is_said_that_is_the_papers() -> None:
-    boxes, text = said(
+    boxes, text = described(
         Languages("French", ""),
         source_vocab_size=90,
         activation="swish",
@@ -57,7 +57,7 @@ def test_of_a_model_with_two_vocabularies_and_biases_nothing_is_said_that_is_the
         positions="learned",
     )
     untrue = ("one and the same", "joint", "with a ReLU", "waves", "English", "German")
-    assert [what for what in untrue if what in text] == []
+    assert [word for word in untrue if word in text] == []
     titles = boxes["encoder.tokens"].title, boxes["decoder.tokens"].title
     assert titles == ("French", "Target, shifted right")
     for name in ("encoder.embedding", "decoder.embedding"):
@@ -72,8 +72,8 @@ def test_of_a_model_with_two_vocabularies_and_biases_nothing_is_said_that_is_the
 
 
 def test_of_the_papers_model_all_is_said_that_is_the_papers() -> None:
-    _, text = said(Languages("English", "German"))
-    assert all(what in text for what in ("one and the same", "joint", "with a ReLU", "waves"))
+    _, text = described(Languages("English", "German"))
+    assert all(word in text for word in ("one and the same", "joint", "with a ReLU", "waves"))
     assert "bias" not in text
     assert "Each English token looks at all English tokens" in text
     assert "every German position" in text

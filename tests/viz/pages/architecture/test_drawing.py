@@ -11,11 +11,11 @@ from tests.viz.app_test import in_url
 from tests.viz.pages.architecture.reading import SENTENCE, tables
 from transformer import Translator
 from viz.pages.architecture.boxes import BOXES
-from viz.pages.architecture.drawing import NORMS, _spoken
+from viz.pages.architecture.drawing import NORMS, spoken_name
 
 
 def facts(app: AppTest) -> dict[str, str]:
-    """Names and values of the open box."""
+    """Return names and values of the open box."""
     return dict(tables(app)[0][2:])
 
 
@@ -30,23 +30,23 @@ def test_every_box_opens_to_the_shapes_and_parameters_of_the_model(
     n, m, d, vocab = len(trace.source_tokens), len(trace.target_tokens), 32, model.config.vocab_size
     rows = n if box.stack == "encoder" else m
     keys = m if box.name == "decoder.self_attention" else n
-    found = facts(app)
+    shown = facts(app)
     if box.kind:
-        assert found["weights"] == f"4 × {rows} × {keys}"
-        assert (found["Q"], found["K"], found["V"]) == (
+        assert shown["weights"] == f"4 × {rows} × {keys}"
+        assert (shown["Q"], shown["K"], shown["V"]) == (
             f"4 × {rows} × 8", f"4 × {keys} × 8", f"4 × {keys} × 8",
         )  # fmt: skip
     elif box.name.endswith(("linear", "softmax")):
-        assert found["out"] == f"{m} × {vocab}"
+        assert shown["out"] == f"{m} × {vocab}"
     else:
-        assert found["out"] == (f"{rows} tokens" if "tokens" in box.name else f"{rows} × {d}")
+        assert shown["out"] == (f"{rows} tokens" if "tokens" in box.name else f"{rows} × {d}")
     expected = {
         "attention": 4 * 32 * 32, "feed_forward": 32 * 64 + 64 + 64 * 32 + 32, "norm": 64,
         "embedding": vocab * 32, "linear": vocab * 32, "positions": "none: a formula",
     }  # fmt: skip
     last = box.name.rpartition("_norm")[1].strip("_") or box.name.split(".")[1]
     wanted = expected.get("attention" if last.endswith("attention") else last, "none")
-    assert found["parameters"] == (f"{wanted:,}" if isinstance(wanted, int) else wanted)
+    assert shown["parameters"] == (f"{wanted:,}" if isinstance(wanted, int) else wanted)
 
 
 def test_the_share_of_zeros_is_that_of_the_hidden_layer(opened, translator: Translator) -> None:
@@ -86,5 +86,5 @@ def test_a_norm_leads_to_the_view_of_norms_at_its_place(opened) -> None:
 
 def test_the_name_of_a_box_holds_what_stands_on_it() -> None:
     for box in BOXES:
-        assert box.title.lower() in _spoken(box).lower()
-        assert box.heading in _spoken(box)
+        assert box.title.lower() in spoken_name(box).lower()
+        assert box.heading in spoken_name(box)

@@ -11,17 +11,31 @@ from tests.transformer.checkpoints.marian import marian_folder
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn, tables
 from transformer import Transformer, TransformerConfig, Translator
-from transformer.analysis.paper.counting import PARTS, parameters_by_formula, parameters_of_model
+from transformer.analysis.paper.counting import (
+    PARTS,
+    meta_model,
+    parameters_by_formula,
+    parameters_of_model,
+)
+from viz.draw.palette import COLOR
 from viz.pages.architecture.page import PARAMETERS
-from viz.pages.architecture.parameters import added_for_start
+from viz.pages.architecture.parameters import (
+    PART_COLORS,
+    millions,
+    parts_chart,
+    start_token_parameters,
+)
 
 
 def test_the_parameters_of_the_base_model_are_counted_twice(opened) -> None:
     app = opened(arch_view=PARAMETERS)
     assert app.metric[0].value == "63.05 M"
-    said = texts(app)
+    shown_texts = texts(app)
     count = "63,045,632"
-    assert f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M." in said
+    assert (
+        f"{count} by formula; {count} in the real modules, the same. Table 3 says 65 M."
+        in shown_texts
+    )
     base = parameters_by_formula(TransformerConfig.base())
     rows = tables(app)[0][2:]
     assert [(part, formula, real) for part, _, formula, real, _ in rows] == [
@@ -68,7 +82,7 @@ def test_what_a_start_adds_to_a_marian_model_is_what_its_folder_lacks(
     read = Translator.load(marian_folder.write(tmp_path, start=start))
     stored = safetensors.torch.load_file(tmp_path / "model.safetensors")
     in_folder = sum(tensor.numel() for tensor in stored.values())
-    added = added_for_start(read)
+    added = start_token_parameters(read)
     assert read.model.number_of_parameters() == in_folder + added
     assert bool(added) == is_added
 
@@ -81,3 +95,52 @@ def test_a_configuration_that_cannot_be_gets_its_one_sentence(opened) -> None:
     )
     app.number_input(key="arch_h").set_value(8).run()
     assert app.metric[0].value == "63.05 M"
+
+
+CONFIGS = {
+    "base": TransformerConfig.base(),
+    "small": TransformerConfig(vocab_size=50, d_model=12, h=3, positions="learned", max_length=9),
+}
+
+
+def test_every_part_of_every_model_is_drawn() -> None:
+    chart = parts_chart(
+        {name: parameters_by_formula(config) for name, config in CONFIGS.items()}
+    ).to_dict()
+    bars, words = chart["datasets"].values()
+    for name, config in CONFIGS.items():
+        real = parameters_of_model(meta_model(config))
+        total = sum(real.values())
+        own = {row["part"]: row for row in bars if row["model"] == name}
+        assert {part: row["count"] for part, row in own.items()} == {
+            part: count for part, count in real.items() if count
+        }
+        assert [part for part in PARTS if part in own] == sorted(
+            own, key=lambda part: own[part]["order"]
+        )
+        for part, row in own.items():
+            assert row["share"] == pytest.approx(real[part] / total)
+    assert [(row["model"], row["count"]) for row in words] == [
+        (name, sum(parameters_by_formula(config).values())) for name, config in CONFIGS.items()
+    ]
+    assert words[0]["label"] == "63.05 M"
+    assert chart["layer"][0]["encoding"]["y"]["sort"] == list(CONFIGS)
+    # the words at the end of the longest bar have room
+    domain = chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert domain[1] > max(row["count"] for row in words)
+    assert chart["layer"][1]["encoding"]["x"]["scale"]["domain"] == domain
+
+
+def test_the_kinds_of_attention_have_their_colours_and_nothing_else_has() -> None:
+    assert set(PART_COLORS) == set(PARTS)
+    assert PART_COLORS["encoder self-attention"] == COLOR["encoder_self"]
+    assert PART_COLORS["decoder self-attention"] == COLOR["decoder_self"]
+    assert PART_COLORS["cross-attention"] == COLOR["cross"]
+    assert len(set(PART_COLORS.values())) == len(PART_COLORS)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(214_171_648, "214.17 M"), (123_456, "0.12 M"), (512, "512"), (0, "0")]
+)
+def test_counts_are_said_in_millions(count: int, text: str) -> None:
+    assert millions(count) == text

@@ -10,8 +10,10 @@ import pytest
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import drawn
 from transformer import TransformerConfig, Translator
+from viz.app.model_variations import TABLE_3
 from viz.pages.architecture.page import TABLES
-from viz.pages.architecture.parameters_chart import millions
+from viz.pages.architecture.parameters import millions
+from viz.pages.architecture.tables import difference_chart, table_2, table_3
 
 
 def test_the_papers_tables_stand_without_rows_of_ours(opened, monkeypatch, tmp_path) -> None:
@@ -55,10 +57,58 @@ def test_rows_that_were_trained_stand_beside_the_papers(opened, monkeypatch, tmp
     assert by_side["paper"]["bleu"] == pytest.approx(23.7 - 25.8)
     assert by_side["paper"]["perplexity"] == pytest.approx(6.11 / 4.92)
     assert any("Multi30k" in line and "Only the differences" in line for line in texts(app))
-    of_rows, of_bundled = (
-        one for one in texts(app) if one.startswith(("“Here” is another size", "N = "))
+    rows_text, bundled_text = (
+        text for text in texts(app) if text.startswith(("“Here” is another size", "N = "))
     )
-    assert "2 models, the base of N = 4, d_model = 16, d_ff = 24, h = 2, each other one" in of_rows
+    assert (
+        "2 models, the base of N = 4, d_model = 16, d_ff = 24, h = 2, each other one" in rows_text
+    )
     translator = Translator.load()
     size = millions(translator.model.number_of_parameters())
-    assert f"{size} parameters: perplexity" in of_bundled
+    assert f"{size} parameters: perplexity" in bundled_text
+
+
+def test_table_3_is_printed_as_in_the_paper() -> None:
+    frame = table_3()
+    assert frame["PPL"].tolist() == [f"{row.perplexity:.2f}" for row in TABLE_3]
+    assert frame["BLEU"].tolist() == [f"{row.bleu:.1f}" for row in TABLE_3]
+    assert frame.iloc[0].to_dict() == {
+        "": "base", "N": "6", "d_model": "512", "d_ff": "2048", "h": "8", "d_k": "64",
+        "d_v": "64", "P_drop": "0.1", "ε_ls": "0.1", "positions": "", "steps": "100 K",
+        "PPL": "4.92", "BLEU": "25.8", "params": "65 M",
+    }  # fmt: skip
+    single_head = frame.iloc[1].to_dict()
+    assert {name: value for name, value in single_head.items() if value} == {
+        "": "(A)", "h": "1", "d_k": "512", "d_v": "512", "PPL": "5.29", "BLEU": "24.9",
+    }  # fmt: skip
+    assert frame.iloc[14]["P_drop"] == "0.0"
+    assert frame.iloc[18]["positions"] == "learned"
+    assert frame.iloc[19]["steps"] == "300 K"
+
+
+def test_table_2_has_the_papers_figures() -> None:
+    frame = table_2()
+    assert len(frame) == 10
+    by_model = {row[0]: row[1:] for row in frame.to_numpy().tolist()}
+    assert by_model["ByteNet"] == ["23.75", "", "", ""]
+    assert by_model["ConvS2S Ensemble"] == [
+        "26.36", "41.29", "7.7 · 10¹⁹", "1.2 · 10²¹",
+    ]  # fmt: skip
+    assert by_model["Transformer (base)"][:3] == ["27.3", "38.1", "3.3 · 10¹⁸"]
+    assert by_model["Transformer (big)"][:3] == ["28.4", "41.8", "2.3 · 10¹⁹"]
+    # the big model is the best of its column, in both
+    assert max(float(value) for value in frame["BLEU EN-DE"] if value) == 28.4
+    assert max(float(value) for value in frame["BLEU EN-FR"] if value) == 41.8
+
+
+def test_both_sides_of_each_change_are_drawn() -> None:
+    changes = [("h = 1", "paper", -0.9, 1.075), ("h = 1", "here", -1.5, 1.1),
+               ("N = 2", "paper", -2.1, 1.24), ("N = 2", "here", -0.4, 1.05)]  # fmt: skip
+    wanted = [dict(zip(("row", "whose", "bleu", "perplexity"), c, strict=True)) for c in changes]
+    for column, base in (("bleu", 0.0), ("perplexity", 1.0)):
+        chart = difference_chart(changes, column).to_dict()
+        assert wanted in chart["datasets"].values()
+        rule, dots = chart["layer"]
+        assert chart["datasets"][rule["data"]["name"]] == [{"base": base}]
+        assert dots["encoding"]["x"]["field"] == column
+        assert dots["encoding"]["y"]["sort"] == ["h = 1", "N = 2"]

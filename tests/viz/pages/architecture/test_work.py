@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.viz.app_test import texts
 from tests.viz.pages.architecture.reading import SENTENCE, drawn, tables
 from transformer import Translator
-from transformer.analysis.paper.complexity import LAYERS, Sizes, work
+from transformer.analysis.paper.complexity import LAYERS, Sizes, crossings, work
 from viz.pages.architecture.page import WORK
-from viz.pages.architecture.work import MEASURED
+from viz.pages.architecture.work import LAYER_COLORS, MEASURED, growth_chart, lengths
 
 
 def test_work_is_drawn_by_formula_and_as_measured(opened, translator: Translator) -> None:
@@ -23,12 +24,12 @@ def test_work_is_drawn_by_formula_and_as_measured(opened, translator: Translator
     assert {row["layer"] for row in rows} == set(LAYERS)
     assert max(row["n"] for row in rows) == pytest.approx(1000)
     assert {row["n"] for row in rings} == {128, 640, 10}
-    found = json.loads(MEASURED.read_text("utf-8"))
+    measurement = json.loads(MEASURED.read_text("utf-8"))
     (dots,) = drawn(app, 1)
     assert [(dot["layer"], dot["n"], dot["value"]) for dot in dots] == [
-        (layer, one["n"], one["seconds"] * 1000)
-        for layer, ones in found["layers"].items()
-        for one in ones
+        (layer, entry["n"], entry["seconds"] * 1000)
+        for layer, entries in measurement["layers"].items()
+        for entry in entries
     ]
     n = len(translator.trace(SENTENCE).source_tokens)
     cells = tables(app)[0]
@@ -37,12 +38,12 @@ def test_work_is_drawn_by_formula_and_as_measured(opened, translator: Translator
         f"{float(work(layer, n, sizes)):,.0f}" for layer in LAYERS
     ]
     assert any("up to n = d = 128" in line and "n = k · d = 640" in line for line in texts(app))
-    assert any(found["machine"] in line for line in texts(app))
+    assert any(measurement["machine"] in line for line in texts(app))
 
 
 def test_each_chart_says_its_size_and_one_click_makes_them_the_same(opened) -> None:
-    found = json.loads(MEASURED.read_text("utf-8"))
-    d, h, k = (found[name] for name in ("d", "h", "k"))
+    measurement = json.loads(MEASURED.read_text("utf-8"))
+    d, h, k = (measurement[name] for name in ("d", "h", "k"))
     app = opened(arch_view=WORK)
     measured = f"Measured, d = {d}, h = {h}, k = {k}"
     assert {heading.value for heading in app.subheader} >= {
@@ -67,8 +68,8 @@ def test_memory_is_another_picture(opened) -> None:
         if row["layer"] == "self-attention":
             assert row["value"] == pytest.approx(16 * row["n"] + 2 * row["n"] ** 2)
     (dots,) = drawn(app, 1)
-    found = json.loads(MEASURED.read_text("utf-8"))["layers"]
-    assert dots[0]["value"] == found["self-attention"][0]["bytes"] / 2**20
+    measurement = json.loads(MEASURED.read_text("utf-8"))["layers"]
+    assert dots[0]["value"] == measurement["self-attention"][0]["bytes"] / 2**20
 
 
 def test_without_a_measurement_the_page_says_how_to_make_one(opened, monkeypatch, tmp_path) -> None:
@@ -89,3 +90,57 @@ def test_without_a_translation_table_1_has_one_column_less_and_the_rest_is_drawn
     (cells,) = tables(app)
     assert cells[0] == ["layer", "work", "sequential operations", "longest path"]
     assert not any("nothing to draw" in line for line in texts(app))
+
+
+SIZES = Sizes(d=512, k=3, r=64, h=8)
+
+
+def test_every_point_of_every_curve_is_drawn() -> None:
+    n = lengths(4096, 512)
+    curves = {layer: (n, work(layer, n, SIZES)) for layer in LAYERS}
+    met = {layer: (at, float(work(layer, at, SIZES))) for layer, at in crossings(SIZES).items()}
+    chart = growth_chart(curves, quantity="operations", crossings=met).to_dict()
+    lines, rings = chart["datasets"].values()
+    for layer in LAYERS:
+        drawn = [(row["n"], row["value"]) for row in lines if row["layer"] == layer]
+        d, k, r = 512, 3, 64
+        expected = {
+            "self-attention": n * n * d,
+            "recurrent": n * d * d,
+            "convolutional": k * n * d * d,
+            "restricted self-attention": np.minimum(r, n) * n * d,
+        }[layer]
+        np.testing.assert_allclose(drawn, np.stack([n, expected], axis=1))
+    assert {(row["layer"], row["n"], row["value"]) for row in rings} == {
+        ("recurrent", 512, 512**3),
+        ("convolutional", 1536, 3 * 1536 * 512**2),
+        ("restricted self-attention", 64, 64 * 64 * 512),
+    }
+    for layer in chart["layer"]:
+        assert all(layer["encoding"][axis]["scale"]["type"] == "log" for axis in "xy")
+        scale = layer["encoding"]["color"]["scale"]
+        assert dict(zip(scale["domain"], scale["range"], strict=True)) == LAYER_COLORS
+
+
+def test_what_was_measured_is_drawn_as_dots() -> None:
+    curves = {"recurrent": ([16, 32], [0.5, 0.9])}
+    chart = growth_chart(curves, quantity="ms", dots=True).to_dict()
+    assert chart["mark"]["point"]
+    ((first, second),) = chart["datasets"].values()
+    assert (first["n"], first["value"], second["value"]) == (16, 0.5, 0.9)
+    assert chart["encoding"]["y"]["axis"]["values"] == [0.1, 1.0]
+    assert chart["encoding"]["x"]["axis"]["values"] == [16, 32]
+
+
+def test_lengths_rise_from_the_first_to_the_last_and_hold_what_fits() -> None:
+    n = lengths(100, 64, 1000, 3)
+    assert (n[0], n[-1]) == (4, pytest.approx(100))
+    assert (np.diff(n) > 0).all()
+    assert 64 in n
+    assert 1000 not in n
+
+
+def test_every_layer_of_table_1_has_a_colour_of_its_own() -> None:
+    assert set(LAYER_COLORS) == set(LAYERS)
+    assert len(set(LAYER_COLORS.values())) == len(LAYERS)
+    assert not set(LAYER_COLORS.values()) & {"#009E73", "#0072B2", "#D55E00"}

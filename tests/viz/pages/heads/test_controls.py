@@ -39,8 +39,8 @@ def test_another_model_shows_all_its_layers(
     marian_folder.write(tmp_path / "deeper", layers=3)
     monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
     app = serve(heads_page, text=SENTENCE)
-    (layers,) = [one for one in app.get("button_group") if one.key == "layers"]
+    (layers,) = [element for element in app.get("button_group") if element.key == "layers"]
     assert layers.value == ["1", "2"]
     app.selectbox(key="model").select("deeper").run()
-    (layers,) = [one for one in app.get("button_group") if one.key == "layers"]
+    (layers,) = [element for element in app.get("button_group") if element.key == "layers"]
     assert layers.value == ["1", "2", "3"]

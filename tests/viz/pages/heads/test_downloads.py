@@ -1,4 +1,4 @@
-"""What a file holds is what was on the screen, to the last digit."""
+"""Downloaded files hold the values on the screen, to the last digit."""
 
 import io
 from html import escape
@@ -62,10 +62,10 @@ def test_all_heads_count_from_1_as_on_the_screen_and_the_librarys_frame_from_0()
 
 def test_files_of_a_lens_name_it_and_call_no_share_a_weight(tmp_path) -> None:
     layers = made_trace(5, 2, 1, 0)  # as a lens that does not tell heads apart leaves it
-    of = heads_of_kind(layers, "cross", words=False, special=True, lens="alti")
-    one = pd.read_csv(io.BytesIO(csv(open_map(of, 1, None))))
+    values = heads_of_kind(layers, "cross", words=False, special=True, lens="alti")
+    table = pd.read_csv(io.BytesIO(csv(open_map(values, 1, None))))
     every = pd.read_csv(io.BytesIO(all_csv(layers, "alti")))
-    for frame in (one, every):
+    for frame in (table, every):
         assert set(frame["lens"]) == {"alti"}
         assert "weight" not in frame
     assert "head_from_1" not in every
@@ -112,8 +112,8 @@ def test_a_report_says_what_the_bar_says_of_the_translation(serve, monkeypatch) 
         downloads, "_button", lambda label, data, *_: files.setdefault(label, data())
     )
     app = serve(heads_page, text="The dog 漢 waits.")
-    (said,) = [text for text in texts(app) if "the model reads <unk>" in text]
-    assert escape(said) in files["HTML report"].decode()
+    (message,) = [text for text in texts(app) if "the model reads <unk>" in text]
+    assert escape(message) in files["HTML report"].decode()
 
 
 def test_the_report_shows_what_the_screen_shows() -> None:

@@ -32,19 +32,19 @@ def trace(translator: Translator) -> AttentionTrace:
 
 def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], dict[str, NDArray]]]:
     assert not app.exception
-    every = [decode(one.proto.bytes) for one in app.get("bidi_component")]
-    return [one for one in every if one[0]["component"] == component]
+    every = [decode(element.proto.bytes) for element in app.get("bidi_component")]
+    return [element for element in every if element[0]["component"] == component]
 
 
 def title(app: AppTest) -> str:
-    said: str = messages(app, "attention_map")[0][0]["title"]
-    return said
+    text: str = messages(app, "attention_map")[0][0]["title"]
+    return text
 
 
 def link_to(name: AnyLens) -> dict[str, str]:
-    """What a link says of a lens."""
-    for norms, one in NORMS_BY_NAME.items():
-        if one == name:
+    """Return the parameters of a link to a lens."""
+    for norms, element in NORMS_BY_NAME.items():
+        if element == name:
             return {"lens": "norms", "lens_norms": norms}
     return {"lens": LENS_NAMES[name]}
 
@@ -56,18 +56,20 @@ def test_every_map_of_the_page_is_seen_through_the_lens_of_the_link(
     app = serve(heads_page, text=SENTENCE, kind="encoder", layer="2", head="3", **link_to(name))
     rows = as_rows(lens(name, translator, trace, "encoder_self"))
     heads = rows if rows.ndim == 4 else rows[:, None]
-    one = heads[1, min(2, heads.shape[1] - 1)]
+    element = heads[1, min(2, heads.shape[1] - 1)]
     for component in ("attention_map", "ribbons"):
         ((meta, arrays),) = messages(app, component)
-        np.testing.assert_allclose(arrays["weights"].reshape(one.shape), one, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            arrays["weights"].reshape(element.shape), element, rtol=1e-4, atol=1e-6
+        )
         assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
     ((meta, arrays),) = messages(app, "head_grid")
     assert np.abs(arrays["encoder_self.weights"] / 255 - heads).max() <= 0.5 / 255 + 1e-6
     assert f"lens: {LENS_NAMES[name]}." in meta["caption"][1]
     largest = {metric.label: metric.value for metric in app.metric}["Largest share"]
-    assert largest == f"{one.max():.2f}"
+    assert largest == f"{element.max():.2f}"
     assert title(app).endswith(f" · {LENS_NAMES[name]}")
-    assert any(f"**{LENS_NAMES[name]}**" in one.value for one in app.markdown)
+    assert any(f"**{LENS_NAMES[name]}**" in element.value for element in app.markdown)
     assert "sum to 1" not in messages(app, "attention_map")[0][0]["note"]
 
 
@@ -109,11 +111,11 @@ def test_two_lenses_are_compared_and_the_lists_say_where_they_differ(
         heads_page, text=SENTENCE, view="compare", kind="cross", layer="2", head="3", **link
     )
     seen, also = (by_pieces(lensed(name, translator, trace), "cross") for name in (first, second))
-    one, other = seen.weights, also.weights
-    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (one, other)]
+    element, other = seen.weights, also.weights
+    maps = [weights[1, min(2, weights.shape[1] - 1)] for weights in (element, other)]
     drawn = [arrays["weights"] for _, arrays in messages(app, "attention_map")]
-    for found, expected in zip(drawn, [*maps, maps[0] - maps[1]], strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for result, expected in zip(drawn, [*maps, maps[0] - maps[1]], strict=True):
+        np.testing.assert_array_equal(result, expected)
     distances = head_distances(seen, also, "cross")
     far = np.unravel_index(distances.argmax(), distances.shape)
     button = next(line for line in app.button if str(line.key).startswith("disagreeing-"))

@@ -78,9 +78,9 @@ def test_step_by_step_everything_is_measured_on_the_rows_that_exist(
     assert metrics["Entropy"] == f"{expected.entropy:.2f} bit"
     assert metrics["Largest weight"] == f"{expected.largest:.2f}"
     reads, writes = display_tokens(trace.decoder_tokens), display_tokens(trace.target_tokens)
-    (said,) = [text for text in texts(app) if "looks at" in text]
-    assert f"reads “\u2068{reads[expected.query]}\u2069”" in said
-    assert f"writes “\u2068{writes[expected.query]}\u2069”" in said
+    (message,) = [text for text in texts(app) if "looks at" in text]
+    assert f"reads “\u2068{reads[expected.query]}\u2069”" in message
+    assert f"writes “\u2068{writes[expected.query]}\u2069”" in message
     labels = trace.labels(name)
     axes = LabelledWeights(weights, Labels(labels.queries[:3], labels.keys[:keys]))
     part = next(part for part in grid(app)["parts"] if part["kind"] == name)
@@ -103,19 +103,19 @@ def test_the_largest_weight_is_one_that_is_drawn(serve, translator: Translator) 
     weights = axes.weights[0, 0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     assert {m.label: m.value for m in app.metric}["Largest weight"] == f"{weights.max():.2f}"
-    (said,) = [text for text in texts(app) if "looks at" in text]
-    assert said.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
-    assert f"writes “\u2068{axes.labels.queries[row]}\u2069”" in said
+    (message,) = [text for text in texts(app) if "looks at" in text]
+    assert message.endswith(f"looks at “\u2068{axes.labels.keys[column]}\u2069”")
+    assert f"writes “\u2068{axes.labels.queries[row]}\u2069”" in message
 
 
 def grid(app: AppTest) -> dict[str, Any]:
-    messages = [decode(one.proto.bytes)[0] for one in app.get("bidi_component")]
-    found, selection = (
+    messages = [decode(element.proto.bytes)[0] for element in app.get("bidi_component")]
+    result, selection = (
         next(meta for meta in messages if meta["component"] == component)
         for component in ("head_grid", "selection")
     )
-    assert found["key"] == selection["key"]  # else nothing is outlined
-    return found
+    assert result["key"] == selection["key"]  # else nothing is outlined
+    return result
 
 
 def test_step_by_step_no_row_is_left_out(serve, translator: Translator) -> None:
@@ -148,17 +148,17 @@ def test_the_largest_weight_is_named_by_tokens_of_the_map(
     serve, translator: Translator, url: dict[str, str]
 ) -> None:
     app = serve(heads_page, **{"text": "The zookeeper sleeps.", "kind": "encoder", **url})
-    (said,) = [line for line in texts(app) if " looks at " in line]
+    (message,) = [line for line in texts(app) if " looks at " in line]
     kind: Kind = "decoder_self" if "kind" in url else "encoder_self"
-    of = heads_of_kind(
+    heads = heads_of_kind(
         translator.trace("The zookeeper sleeps."), kind,
         words="words" in url, special="special" not in url,
     )  # fmt: skip
-    query, key = said.split(" looks at ")
+    query, key = message.split(" looks at ")
     assert any(
-        f"“\u2068{token}\u2069”" in query for token in display_tokens(of.axes.labels.queries)
+        f"“\u2068{token}\u2069”" in query for token in display_tokens(heads.axes.labels.queries)
     )
-    assert any(f"“\u2068{token}\u2069”" == key for token in display_tokens(of.axes.labels.keys))
+    assert any(f"“\u2068{token}\u2069”" == key for token in display_tokens(heads.axes.labels.keys))
 
 
 @pytest.mark.parametrize(
@@ -180,5 +180,5 @@ def test_the_text_counts_the_maps_that_are_drawn(
 ) -> None:
     app = serve(heads_page, text=SENTENCE, **chosen)
     config = translator.model.config
-    said = " ".join(one.value for one in app.markdown)
-    assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in said
+    message = " ".join(element.value for element in app.markdown)
+    assert f"One small map for {counted.format(layers=config.N, heads=config.h)}" in message

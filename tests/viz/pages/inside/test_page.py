@@ -169,9 +169,9 @@ def test_two_tokens_are_enough(serve, translator: Translator) -> None:
 def test_the_row_that_saturates_is_the_row_that_is_looked_at(serve, translator: Translator) -> None:
     app = serve(inside_page, text=SENTENCE, kind="decoder", layer="2", head="4")
     assert not app.exception
-    _, kept = translator.model.run_with_cache(*_ids(translator))
+    _, cache = translator.model.run_with_cache(*_ids(translator))
     point = "decoder.layers.1.self_attention.hook_"
-    q, k = kept[point + "q"][0, 3, 2].double(), kept[point + "k"][0, 3].double()
+    q, k = cache[point + "q"][0, 3, 2].double(), cache[point + "k"][0, 3].double()
     dots = (k @ q).detach().numpy()[:3]  # the third position sees three
     expected = saturation(dots, factors())
     np.testing.assert_allclose(drawn(app, MEASURES[0]), expected.largest, rtol=1e-4)

@@ -1,4 +1,4 @@
-"""What is told beside each step: its numbers, its scale, its line of code."""
+"""The steps of the walk: numbers, scale and line of code."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from transformer.attention import attention_scores
 from transformer.kinds import KINDS
 from viz.app.chrome.explanations import source_line
 from viz.draw.mathml import Node
-from viz.pages.inside.walk import shown_scale, times, walk_steps
+from viz.pages.inside.walk import scale_text, shown_scale, walk_steps
 
 ROOT = Path(__file__).parents[4]
 CONFIG = TransformerConfig(vocab_size=99, N=2, d_model=24, d_ff=48, h=3, d_k=5, d_v=7)
 
 
-def told(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
+def named_steps(kind: Kind = "cross", scale: Scale = "÷ √d_k", temperature: float = 1.0):
     return {step.name: step for step in walk_steps(CONFIG, kind, "the row", 11, scale, temperature)}
 
 
 def letters(equation: Node) -> str:
     _, inside = equation
-    return inside if isinstance(inside, str) else "".join(letters(one) for one in inside)
+    return inside if isinstance(inside, str) else "".join(letters(child) for child in inside)
 
 
 def tags(equation: Node) -> set[str]:
@@ -35,7 +35,7 @@ def tags(equation: Node) -> set[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
-    for step in told(kind).values():
+    for step in named_steps(kind).values():
         place, code = step.code.split("  ", 1)
         path, number = place.split(":")
         line = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
@@ -43,9 +43,9 @@ def test_each_line_of_code_stands_where_it_is_said_to(kind: Kind) -> None:
 
 
 def test_the_code_of_a_kind_is_its_own() -> None:
-    assert "self.self_attention(x, x, mask)" in told("encoder_self")["x"].code
-    assert "self.self_attention.attend" in told("decoder_self")["x"].code
-    assert "self.cross_attention.attend" in told("cross")["x"].code
+    assert "self.self_attention(x, x, mask)" in named_steps("encoder_self")["x"].code
+    assert "self.self_attention.attend" in named_steps("decoder_self")["x"].code
+    assert "self.cross_attention.attend" in named_steps("cross")["x"].code
 
 
 def test_the_code_of_a_step_does_that_step() -> None:
@@ -54,7 +54,7 @@ def test_the_code_of_a_step_does_that_step() -> None:
         "softmax": "softmax", "Σ α v": "@ v", "Wᴼ": "W_O", "+ x": "x + self.dropout",
     }  # fmt: skip
     for name, fragment in does.items():
-        assert fragment in told()[name].code
+        assert fragment in named_steps()[name].code
 
 
 def test_a_fragment_that_no_line_has_is_refused() -> None:
@@ -63,7 +63,7 @@ def test_a_fragment_that_no_line_has_is_refused() -> None:
 
 
 def test_shapes_are_those_of_the_model_and_the_sentence() -> None:
-    shapes = {name: step.shape for name, step in told().items()}
+    shapes = {name: step.shape for name, step in named_steps().items()}
     assert shapes["All"] == "11 keys, each 5 wide, to 24 numbers in the stream"
     assert shapes["x"] == "x: 24"
     assert shapes["q, k, v"] == "q: 5; k: 11 × 5; v: 11 × 7"
@@ -73,49 +73,49 @@ def test_shapes_are_those_of_the_model_and_the_sentence() -> None:
 
 
 def test_the_scale_that_is_told_is_the_one_that_is_used() -> None:
-    assert told()["scale"].shape == "11 numbers, times 0.4472"  # 1/√5
-    assert told(scale="none")["scale"].shape == "11 numbers, times 1"
-    assert told(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
-    assert told(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
-    assert "As in the paper" in told()["scale"].says
-    for other in (told(scale="none"), told(temperature=2.0)):
+    assert named_steps()["scale"].shape == "11 numbers, times 0.4472"  # 1/√5
+    assert named_steps(scale="none")["scale"].shape == "11 numbers, times 1"
+    assert named_steps(scale="× √d_k")["scale"].shape == "11 numbers, times 2.236"
+    assert named_steps(temperature=2.0)["scale"].shape == "11 numbers, times 0.2236"
+    assert "As in the paper" in named_steps()["scale"].says
+    for other in (named_steps(scale="none"), named_steps(temperature=2.0)):
         assert "Not what the paper has" in other["scale"].says
 
 
 def test_the_equation_of_the_scale_follows_it() -> None:
-    assert letters(told()["scale"].equation) == "sj=q·kjdk"
-    assert "mfrac" in tags(told()["scale"].equation)
-    assert "mfrac" not in tags(told(scale="none")["scale"].equation)
-    assert letters(told(scale="none")["scale"].equation) == "sj=q·kj"
-    assert letters(told(scale="× √d_k")["scale"].equation) == "sj=q·kj·dk"
-    assert letters(told(temperature=0.5)["scale"].equation) == "sj=10.5·q·kjdk"
+    assert letters(named_steps()["scale"].equation) == "sj=q·kjdk"
+    assert "mfrac" in tags(named_steps()["scale"].equation)
+    assert "mfrac" not in tags(named_steps(scale="none")["scale"].equation)
+    assert letters(named_steps(scale="none")["scale"].equation) == "sj=q·kj"
+    assert letters(named_steps(scale="× √d_k")["scale"].equation) == "sj=q·kj·dk"
+    assert letters(named_steps(temperature=0.5)["scale"].equation) == "sj=10.5·q·kjdk"
 
 
 def test_the_equation_of_the_whole_follows_the_scale() -> None:
-    assert letters(told()["All"].equation) == "softmax(QKTdk)V"
-    assert "mfrac" in tags(told()["All"].equation)
-    assert letters(told(scale="none")["All"].equation) == "softmax(QKT)V"
-    assert letters(told(scale="× √d_k")["All"].equation) == "softmax(QKT·dk)V"
-    assert "mfrac" not in tags(told(scale="× √d_k")["All"].equation)
-    assert letters(told(temperature=0.5)["All"].equation) == "softmax(10.5·QKTdk)V"
+    assert letters(named_steps()["All"].equation) == "softmax(QKTdk)V"
+    assert "mfrac" in tags(named_steps()["All"].equation)
+    assert letters(named_steps(scale="none")["All"].equation) == "softmax(QKT)V"
+    assert letters(named_steps(scale="× √d_k")["All"].equation) == "softmax(QKT·dk)V"
+    assert "mfrac" not in tags(named_steps(scale="× √d_k")["All"].equation)
+    assert letters(named_steps(temperature=0.5)["All"].equation) == "softmax(10.5·QKTdk)V"
 
 
 def test_x_is_that_of_the_row_that_looks() -> None:
-    assert told()["x"].says.startswith("The residual stream at the row:")
+    assert named_steps()["x"].says.startswith("The residual stream at the row:")
 
 
 def test_cross_attention_takes_its_keys_from_the_encoder() -> None:
-    assert "m" in letters(told("cross")["q, k, v"].equation)
-    assert "m" not in letters(told("encoder_self")["q, k, v"].equation)
-    assert "no later one" in told("decoder_self")["mask"].says
-    assert "padding" in told("encoder_self")["mask"].says
+    assert "m" in letters(named_steps("cross")["q, k, v"].equation)
+    assert "m" not in letters(named_steps("encoder_self")["q, k, v"].equation)
+    assert "no later one" in named_steps("decoder_self")["mask"].says
+    assert "padding" in named_steps("encoder_self")["mask"].says
 
 
 def test_the_scale_over_its_column() -> None:
-    assert times("÷ √d_k", 1) == "÷ √dₖ"
-    assert times("none", 1) == "× 1"
-    assert times("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
-    assert times("none", 2) == "÷ 2"
+    assert scale_text("÷ √d_k", 1) == "÷ √dₖ"
+    assert scale_text("none", 1) == "× 1"
+    assert scale_text("× √d_k", 0.5) == "× √dₖ ÷ 0.5"
+    assert scale_text("none", 2) == "÷ 2"
     assert shown_scale("none") == "none"
 
 
@@ -129,5 +129,5 @@ def test_biases_stand_in_the_equations_of_a_model_that_has_them() -> None:
     assert letters(biased["q, k, v"].equation).count("b") == 3
     assert letters(biased["+ x"].equation).endswith("+bO)")
     assert "with a bias each" in biased["q, k, v"].says
-    assert "b" not in letters(told()["q, k, v"].equation)
-    assert "without bias" in told()["q, k, v"].says
+    assert "b" not in letters(named_steps()["q, k, v"].equation)
+    assert "without bias" in named_steps()["q, k, v"].says

@@ -1,4 +1,4 @@
-"""What the charts of the masks page draw is what they were given."""
+"""The charts of the Masks page draw the given values."""
 
 import json
 

@@ -18,7 +18,7 @@ from transformer.analysis.paper import masking
 from transformer.analysis.paper.leaks import leak
 from viz.draw.labels import display_tokens
 from viz.draw.mask_reasons import describe_row
-from viz.pages.masks.removed_mask import measured
+from viz.pages.masks.removed_mask import describe_change
 
 FIRST = "The old cat sleeps under the table."
 MORE = "Her horse waits.\nThe baker sings in the garden."
@@ -58,7 +58,7 @@ def made(translator: Translator) -> TraceBatch:
 
 
 def message(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What travels for the masks: plain values, and the codes of each grid."""
+    """Return the message of the masks: plain values, and the codes of each grid."""
     (component,) = app.get("bidi_component")
     meta, arrays = decode(component.proto.bytes)
     return meta, arrays
@@ -108,9 +108,9 @@ def test_the_chosen_row_is_framed_and_said(opened, made) -> None:
     tokens = display_tokens(made.decoder_tokens[1])
     why = masking.mask_reasons(made, "decoder_self", "both")[1, 2].tolist()
     writes = display_tokens(made.target_tokens[1])
-    said = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
-    assert len(said) == 3  # seen, later, padding
-    assert [text for text in texts(app) if text in said] == said
+    message = describe_row(decoder_row(tokens[2], writes[2]), tokens, why)
+    assert len(message) == 3  # seen, later, padding
+    assert [text for text in texts(app) if text in message] == message
     app.number_input(key="mask-row").set_value(1).run()
     assert grids(app)["chosen"] == [1, 0]
     assert in_url(app, "mask-row") in (None, "1")
@@ -188,19 +188,19 @@ def test_without_the_mask_the_page_shows_what_leaks(
     np.testing.assert_allclose(frame["share"], gone.to_hidden[at])
     np.testing.assert_allclose(frame["padding"], gone.to_padding[at])
     dots = next(frame for frame in frames_of(losses) if "mask" in frame)
-    for mask, of in (("with the mask", masked), ("without it", gone)):
+    for mask, heads in (("with the mask", masked), ("without it", gone)):
         drawn = dots[dots["mask"] == mask].sort_values("position")["nats"]
-        np.testing.assert_allclose(drawn, of.loss[1][~np.isnan(of.loss[1])])
-    said = measured(masked, gone, kind)
-    assert any(text.value.startswith(said) for text in app.markdown)
+        np.testing.assert_allclose(drawn, heads.loss[1][~np.isnan(heads.loss[1])])
+    message = describe_change(masked, gone, kind)
+    assert any(text.value.startswith(message) for text in app.markdown)
 
 
 def test_under_a_sentence_without_padding_stands_that_nothing_leaks(opened) -> None:
     """The first is the longest; the second is padded."""
-    said = "This sentence has no padding: nothing can leak into it."
+    text = "This sentence has no padding: nothing can leak into it."
     url = {"kind": "encoder", "mask-view": "take it away"}
-    assert said in texts(opened(**url, **{"mask-sentence": "1"}))
-    assert said not in texts(opened(**url, **{"mask-sentence": "2"}))
+    assert text in texts(opened(**url, **{"mask-sentence": "1"}))
+    assert text not in texts(opened(**url, **{"mask-sentence": "2"}))
 
 
 def test_the_leak_follows_the_sentences(opened, translator: Translator) -> None:

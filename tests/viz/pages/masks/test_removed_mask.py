@@ -1,14 +1,14 @@
-"""The page says of the loss what was measured, whichever way it went."""
+"""The description of the loss follows the measured change."""
 
 import numpy as np
 import pytest
 
 from transformer.analysis.paper.leaks import Leak
-from viz.pages.masks.removed_mask import measured
+from viz.pages.masks.removed_mask import describe_change
 
 
 def leak(*losses: list[float], hides: tuple[bool, ...] = (True, True)) -> Leak:
-    """Of as many sentences, each with its losses; NaN is padding."""
+    """Build a leak over sentences with these losses; NaN is padding."""
     none = np.zeros((2, 4))
     return Leak(none, none, np.array(losses), np.array(hides[: len(losses)]))
 
@@ -32,21 +32,21 @@ WITH = leak([0.25, 0.25, 0.25], [0.25, 0.25, np.nan])
     ],
 )  # fmt: skip
 def test_the_words_follow_what_was_found(kind, losses, says):
-    text = measured(WITH, leak(*losses), kind)
+    text = describe_change(WITH, leak(*losses), kind)
     assert says in text
     assert sum(word in text for word in ("rises", "falls", "stays", "too little")) == 1
 
 
 def test_what_the_pieces_cannot_tell_from_no_change_is_no_effect():
     """Up on one piece and down on others: the mean falls, and that means nothing."""
-    text = measured(WITH, leak([0.75, 0.0, 0.0], [0.2, 0.25, np.nan]), "encoder_self")
+    text = describe_change(WITH, leak([0.75, 0.0, 0.0], [0.2, 0.25, np.nan]), "encoder_self")
     error = 2 * np.std([0.5, -0.25, -0.25, -0.05, 0.0], ddof=1) / 5**0.5
     assert "goes from 0.250 to 0.240 nats" in text
     assert f"by −0.010 ± {error:.3f} (two standard errors over 5 pieces)" in text
     assert "too little to tell from no change at all" in text
     assert "falls" not in text
-    one = measured(leak([0.25, np.nan]), leak([1.25, np.nan]), "decoder_self")
-    assert "too little" in one  # one piece alone
+    text = describe_change(leak([0.25, np.nan]), leak([1.25, np.nan]), "decoder_self")
+    assert "too little" in text  # one piece alone
 
 
 @pytest.mark.parametrize(("off", "says"), [(0.0, "to the last digit"), (3e-7, "rounding, 3e-07")])
@@ -54,7 +54,7 @@ def test_into_a_sentence_without_padding_nothing_leaks(off, says):
     hides = (False, True)
     masked = leak([0.25, 0.25, 0.25], [0.25, 0.25, np.nan], hides=hides)
     without = leak([0.25 + off, 0.25, 0.25], [1.0, 1.25, np.nan], hides=hides)
-    text = measured(masked, without, "encoder_self")
+    text = describe_change(masked, without, "encoder_self")
     assert "**rises**, in sentence 2, the padded one, from 0.250 to 1.125 nats" in text
     assert "Sentence 1 has no padding: nothing can leak in, and the loss is the same" in text
     assert says in text
@@ -70,6 +70,6 @@ def test_into_a_sentence_without_padding_nothing_leaks(off, says):
 )
 def test_where_nothing_is_hidden_it_says_so(kind, says):
     nothing = leak([0.25], [0.5], hides=(False, False))
-    text = measured(nothing, nothing, kind)
+    text = describe_change(nothing, nothing, kind)
     assert text.startswith(says)
     assert text.endswith("add one of another length.")

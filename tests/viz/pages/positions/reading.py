@@ -1,4 +1,4 @@
-"""What the positions page draws, as the browser gets it."""
+"""Readers of the Positions page, as the browser gets it."""
 
 from __future__ import annotations
 

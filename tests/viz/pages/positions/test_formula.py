@@ -40,11 +40,11 @@ def test_an_odd_width_gets_one_sentence_and_the_controls_stay(opened, view: str)
 
 
 def test_the_wavelengths_are_the_papers(opened) -> None:
-    found = metrics(opened("Curves", pe_width="512"))
-    assert found["First pair, i = 0"] == f"{2 * math.pi:.2f}" == "6.28"
+    result = metrics(opened("Curves", pe_width="512"))
+    assert result["First pair, i = 0"] == f"{2 * math.pi:.2f}" == "6.28"
     last = 2 * math.pi * 10_000 ** (510 / 512)
-    assert found["Last pair, i = 255"] == f"{last:,.2f}" == "60,611.48"
-    assert found["10000 · 2π, which no pair reaches"] == "62,831.85"
+    assert result["Last pair, i = 255"] == f"{last:,.2f}" == "60,611.48"
+    assert result["10000 · 2π, which no pair reaches"] == "62,831.85"
 
 
 def test_the_chosen_dimensions_are_the_curves(opened) -> None:
@@ -80,9 +80,9 @@ def test_the_rotation_and_its_errors_are_those_of_the_choice(opened) -> None:
     matrix = positions.rotation(7, 32)
     before, after = positions.exact_encoding(np.array([4, 11]), 32)
     for number, expected in enumerate((matrix[:16], before, after, after)):
-        found = map_values(picture(app), number)
-        assert len(found) == 16
-        np.testing.assert_allclose(found.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
+        result = map_values(picture(app), number)
+        assert len(result) == 16
+        np.testing.assert_allclose(result.ravel(), expected[..., :16].ravel()[:256], atol=1e-6)
     error = positions.rotation_error(7, 30, 32)
     exact, model = metrics(app).values()
     assert exact.startswith(f"{error.exact:.1e}"[:3])

@@ -16,6 +16,7 @@ from tests.viz.plotly_values import map_values
 from transformer.analysis.paper.learned_positions import TABLE, learned_positions
 from transformer.embedding import sinusoidal_positions
 from viz.pages.positions import learned as positions_learned
+from viz.pages.positions.learned import cosine_maps, neighbours_chart
 
 
 def rows(folder: Path) -> None:
@@ -49,25 +50,52 @@ def test_a_learned_table_stands_beside_the_sinusoids(
     app.run()
     table = getattr(learned_positions(tmp_path / "rows" / "learned"), stack)
     waves = sinusoidal_positions(40, 8).numpy()
-    for number, one in enumerate((waves, table)):
-        lengths = np.linalg.norm(one, axis=1)
-        expected = one @ one.T / lengths / lengths[:, None]
+    for number, item in enumerate((waves, table)):
+        lengths = np.linalg.norm(item, axis=1)
+        expected = item @ item.T / lengths / lengths[:, None]
         np.testing.assert_allclose(map_values(picture(app), number), expected, atol=1e-5)
     assert list(metrics(app).values()) == ["310.1 · 4.50", "37.1 · 4.50"]
-    (said,) = [text for text in texts(app) if "In the paper" in text]
-    assert "BLEU 25.8 with sinusoids and 25.7 with learned positions" in said
-    assert "after 100,000 steps" in said
-    assert "had 800 steps: the 273.0 BLEU between them" in said
+    (message,) = [text for text in texts(app) if "In the paper" in text]
+    assert "BLEU 25.8 with sinusoids and 25.7 with learned positions" in message
+    assert "after 100,000 steps" in message
+    assert "had 800 steps: the 273.0 BLEU between them" in message
 
 
 def test_without_the_learned_table_one_sentence(opened, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(positions_learned, "ROWS", tmp_path)
-    said = texts(opened("Learned"))[-1]
-    assert said.startswith("There are no learned positions: ")
-    assert said.endswith("is missing; copy the folder again.")
+    message = texts(opened("Learned"))[-1]
+    assert message.startswith("There are no learned positions: ")
+    assert message.endswith("is missing; copy the folder again.")
     rows(tmp_path / "rows")
     monkeypatch.setattr(positions_learned, "ROWS", tmp_path / "rows")
     (tmp_path / "rows" / "sinusoidal" / "run.jsonl").write_text("nonsense\n")
     app = opened("Learned")
     assert any("sinusoidal" in text and text.endswith(".") for text in texts(app))
     assert list(metrics(app)) == ["learned · BLEU and perplexity, validation"]
+
+
+MAPS = {
+    "sinusoidal": np.array([[1, 0.5], [0.5, 1]]),
+    "learned": np.array([[1, -0.25], [-0.25, 1]]),
+}
+
+
+def test_both_tables_are_drawn_on_one_scale_under_their_names() -> None:
+    figure = cosine_maps(MAPS)
+    for number, (name, cosines) in enumerate(MAPS.items()):
+        np.testing.assert_array_equal(map_values(figure, number), cosines)
+        assert figure.layout.annotations[number].text == name
+        assert (figure.data[number].zmin, figure.data[number].zmax) == (-1, 1)
+
+
+def test_neighbours_stand_beside_what_chance_gives() -> None:
+    lines = {"sinusoidal": np.array([0.9, 0.8]), "learned": np.array([0.7, 0.1])}
+    chart = neighbours_chart(lines, 0.1).to_dict()
+    band, curves = chart["layer"]
+    assert chart["datasets"][band["data"]["name"]] == [{"low": -0.2, "high": 0.2}]
+    assert (band["encoding"]["y"]["field"], band["encoding"]["y2"]["field"]) == ("low", "high")
+    drawn_rows = chart["datasets"][curves["data"]["name"]]
+    for name, values in lines.items():
+        result = [row for row in drawn_rows if row["table"] == name]
+        assert [row["cosine"] for row in result] == list(values)
+        assert [row["position"] for row in result] == [0, 1]

@@ -16,7 +16,7 @@ from viz.pages.positions.page import VIEWS
 def test_every_view_says_what_it_shows_and_where_it_is_computed(opened, view: str) -> None:
     app = opened(view)
     assert app.button_group(key="pe_view").value == view
-    assert any("§3." in one.value and ".py:" in one.value for one in app.markdown)
+    assert any("§3." in element.value and ".py:" in element.value for element in app.markdown)
 
 
 @pytest.mark.parametrize("wrong", ["x", "-1", "9999999", "", "encoding"])

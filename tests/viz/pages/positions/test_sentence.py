@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,28 +21,28 @@ from transformer import Translation, Translator
 from transformer.analysis.paper import positions
 from transformer.analysis.paper.positions import Edit
 from transformer.files.installed import BUNDLED
+from transformer.text.languages import OURS, Languages
 from viz.app.cache import cached_results
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.formatting import format_number
 from viz.draw.labels import display_tokens
-from viz.pages.positions.sentence import STEPS
-from viz.pages.positions.word_order import PAIR
+from viz.pages.positions.sentence import PAIR, STEPS, input_figure, moved_chart, pieces_chart
 
 
 def candidates(app: AppTest) -> list[str]:
-    found = [html.proto.body for html in app.get("html")]
-    return [body for body in found if "headlight-candidate" in body]
+    result = [html.proto.body for html in app.get("html")]
+    return [body for body in result if "headlight-candidate" in body]
 
 
 def candidate(name: str, translator: Translator, edit: Edit, old: str) -> str:
-    """What the page writes about an edit, from the model itself."""
+    """Return the candidate that the page draws for an edit, from the model itself."""
     trace = translator.trace(SENTENCE)
     with translator.model.hooks(edit.hooks()):
         new = translator.translate(SENTENCE)
-    of_old = positions.log_probs(translator.model, trace, edit).sum()
+    old_text = positions.log_probs(translator.model, trace, edit).sum()
     nothing = "" if new.text else "<i>(nothing: the sentence ends at once)</i> "
     words = f"{nothing}<bdi>{mark_changed_words(new.text, old)}</bdi>"
-    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(of_old)
+    log_prob, log_prob_of_old = format_number(new.log_prob), format_number(old_text)
     return (
         f'<div class="headlight-candidate"><small>{name}</small>{words}<small>log p {log_prob} · '
         f"of the translation in the bar {log_prob_of_old}</small></div>"
@@ -62,7 +63,7 @@ def test_the_foot_of_the_sentence_is_the_served_models(
     trace = translator.trace(SENTENCE)
     tokens = trace.source_tokens if stack == "encoder" else trace.decoder_tokens
     assert len(json.loads(picture(app))["layout"]["yaxis"]["ticktext"]) == len(tokens)
-    other = next(one for one in BOTH if one != stack)
+    other = next(item for item in BOTH if item != stack)
     app.button_group(key="pe_stack").set_value(other).run()
     foot = positions.embedding_parts(translator.model, trace, other)
     np.testing.assert_array_equal(map_values(picture(app), 2), foot.sum)
@@ -91,7 +92,7 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
     }
     expected = [candidate(name, translator, edit, old) for name, edit in edits.items()]
     assert candidates(app) == expected
-    assert len({one.split("</small>", 1)[1] for one in expected}) == 4  # each edit does its own
+    assert len({item.split("</small>", 1)[1] for item in expected}) == 4  # each edit does its own
     trace = translator.trace(SENTENCE)
     tokens = trace.source_tokens
     order = list(positions.shuffled_order(len(tokens), 3))
@@ -108,12 +109,12 @@ def test_without_writes_what_the_model_writes_without(opened, translator: Transl
         with translator.model.hooks(edit.hooks()):
             if translator.translate(SENTENCE).text != old:
                 changed.append(name)
-    (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    (message,) = [text for text in texts(app) if text.startswith("On this sentence")]
     change = "changes" if len(changed) == 1 else "change"
-    assert f"{len(changed)} of 4 edits {change} what the model writes" in said
-    assert all(name in said for name in changed)
-    assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in said
-    assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in said
+    assert f"{len(changed)} of 4 edits {change} what the model writes" in message
+    assert all(name in message for name in changed)
+    assert f"translation in the bar is −{-as_it_is:.2f} as the model is" in message
+    assert f"changes most, to −{-log_p[most]:.2f}, with {most}." in message
 
 
 def test_what_a_reader_should_know_of_each_translation_is_said(opened, unsure_model) -> None:
@@ -129,19 +130,21 @@ def test_without_compares_with_what_the_model_writes_where_the_bar_is_edited_by_
     assert by_hand != translator.translate(SENTENCE).text
     parts = []
     for url in ({}, {"edited": by_hand}):
-        (said,) = [one for one in texts(opened("Without", **url)) if one.startswith("On this")]
-        parts.append(said.split("The log p of the translation in the bar is "))
-    (of_own, log_p), (of_edited, log_p_by_hand) = parts
-    assert of_edited == of_own
+        (message,) = [
+            item for item in texts(opened("Without", **url)) if item.startswith("On this")
+        ]
+        parts.append(message.split("The log p of the translation in the bar is "))
+    (own_text, log_p), (edited_text, log_p_by_hand) = parts
+    assert edited_text == own_text
     assert log_p_by_hand != log_p
 
 
 def test_the_bundled_model_cannot_tell_who_bites_without_positions(serve) -> None:
     """Found live, with the bundled model: the page claims what it has just computed."""
     app = serve(positions_page, checkpoint=BUNDLED, pe_view="Without", text=SENTENCE)
-    said = [text for text in texts(app) if "becomes" in text]
-    found = [re.findall("becomes “(.*?)”.*positions “(.*?)”", text)[0] for text in said]
-    with_order, without = zip(*found, strict=True)
+    message = [text for text in texts(app) if "becomes" in text]
+    result = [re.findall("becomes “(.*?)”.*positions “(.*?)”", text)[0] for text in message]
+    with_order, without = zip(*result, strict=True)
     assert len(set(with_order)) == 2
     assert len(set(without)) == 1
     assert any("one sentence to the encoder" in text for text in texts(app))
@@ -186,4 +189,78 @@ def test_a_model_with_learned_positions_cannot_be_moved(
         positions_page, checkpoint=tmp_path / "learned", pe_view="Your sentence", text=SENTENCE
     )
     assert not app.exception
-    assert any("positions of this model are learnt" in one.value for one in app.markdown)
+    assert any("positions of this model are learnt" in element.value for element in app.markdown)
+
+
+TOKENS = ["▁The", "▁<b>dog", "s", "</s>"]
+RANDOM = np.random.default_rng(1)
+
+
+def data(chart: Any, field: str) -> list[dict[str, Any]]:
+    (result,) = (rows for rows in chart.to_dict()["datasets"].values() if field in rows[0])
+    return result
+
+
+def test_three_maps_have_one_scale_and_the_tokens_beside_their_rows() -> None:
+    parts = {
+        name: RANDOM.normal(size=(4, 6)).astype(np.float32) for name in ("token", "place", "sum")
+    }
+    figure = input_figure(TOKENS, parts, 2.0)
+    for number, (title, values) in enumerate(parts.items()):
+        np.testing.assert_array_equal(map_values(figure, number), values)
+        heatmap = figure.data[number]
+        assert (heatmap.zmin, heatmap.zmax) == (-2, 2)
+        assert figure.layout.annotations[number].text == title
+        # what was typed is no tag, neither on the axis nor in a hover
+        assert list(heatmap.y) == ["0: The", "1: &lt;b&gt;dog", "2: ·s", "3: &lt;/s&gt;"]
+    axis = figure.layout.yaxis
+    assert list(axis.tickvals) == [0, 1, 2, 3]
+    assert list(axis.ticktext) == ["The", "&lt;b&gt;dog", "·s", "&lt;/s&gt;"]
+    assert axis.autorange == "reversed"
+
+
+def test_a_long_sentence_keeps_its_rows_and_has_fewer_labels() -> None:
+    tokens = [f"▁w{n}" for n in range(500)]
+    figure = input_figure(tokens, {"sum": np.zeros((500, 2))}, 1.0)
+    axis = figure.layout.yaxis
+    assert figure.layout.height <= 900
+    assert len(axis.tickvals) * 12 <= 900
+    # two rows share a cell
+    assert [f"w{2 * n:g}" for n in axis.tickvals] == list(axis.ticktext)
+    assert figure.data[0].y[249] == "498: w498 … 499: w499"
+
+
+def test_the_curves_of_a_moved_sentence_are_their_numbers() -> None:
+    steps = [0, 1, 2, 4]
+    curves = {"both": np.array([-1.0, -2, -3, -4]), "one": np.array([-1.0, -1.5, -1, -9])}
+    chart = moved_chart(steps, curves, at=2)
+    points = data(chart, "log_p")
+    for name, values in curves.items():
+        result = [(row["k"], row["log_p"]) for row in points if row["moved"] == name]
+        assert result == list(zip(steps, values, strict=True))
+    rule, lines = chart.to_dict()["layer"]
+    assert chart.to_dict()["datasets"][rule["data"]["name"]] == [{"k": 2}]
+    assert lines["encoding"]["x"]["scale"]["type"] == "symlog"  # 0 has a place beside 16,384
+    assert lines["encoding"]["color"]["scale"]["domain"] == ["both", "one"]
+
+
+def test_each_piece_has_its_log_probability_under_each_edit() -> None:
+    curves = {"as they are": np.array([-0.5, -1, 0, -2]), "removed": np.array([-3.0, -1, -4, -2])}
+    chart = pieces_chart(TOKENS, curves, Languages("French", "Finnish"))
+    shown = ["The", "<b>dog", "·s", "</s>"]  # Vega draws text on its canvas, and no tags
+    for name, values in curves.items():
+        result = [row for row in data(chart, "log_p") if row["positions"] == name]
+        assert [row["log_p"] for row in result] == pytest.approx(list(values))
+        assert [row["piece"] for row in result] == shown
+        assert [row["place"] for row in result] == [0, 1, 2, 3]
+    spec = chart.to_dict()
+    assert spec["encoding"]["x"]["axis"]["labelExpr"].startswith('["The", "<b>dog"')
+    colors = spec["encoding"]["color"]["scale"]["range"]
+    assert len(set(colors)) == len(curves)
+    assert spec["encoding"]["x"]["title"] == "Finnish: the piece being written"
+
+
+def test_few_pieces_have_all_their_labels() -> None:
+    for count, overlap in ((4, False), (41, True)):
+        chart = pieces_chart(["▁a"] * count, {"as they are": np.zeros(count)}, OURS).to_dict()
+        assert chart["encoding"]["x"]["axis"]["labelOverlap"] is overlap

@@ -49,7 +49,7 @@ def made_figures(place: Head, **values: float) -> HeadFigures:
     }
     own |= {name.replace("_", " "): near(value) for name, value in values.items()}
     offset = int(own["offset"].value)
-    plain = {name: one.value for name, one in own.items()}
+    plain = {name: figure.value for name, figure in own.items()}
     role = corpus_role(plain, place.kind, offset)
     return HeadFigures(place, role, offset, own, (Example(EXAMPLE, "Mein Bruder frisst.", 0.5),))
 
@@ -63,7 +63,7 @@ def head_report_of(translator: Translator, seed: int = 0) -> HeadReport:
         for place in all_heads(translator.model.config)
     )  # fmt: skip
     points = (CurvePoint(0, near(30.0)), CurvePoint(len(heads), near(0.0)))
-    curve = Curve(tuple(one.place for one in heads), points)
+    curve = Curve(tuple(figure.place for figure in heads), points)
     weights = checksum_of_weights(translator.folder)
     return HeadReport(weights, 60, 2, 20, near(1.5), near(30.0), heads, {"gradient": curve})
 

@@ -15,14 +15,14 @@ def test_a_report_is_read_again_only_when_it_was_written(
     model = Translator.load(trained_folder)
     first, second = (replace(head_report_of(model), sentences=n) for n in (60, 61))
     translator = Translator.load(folder_with(trained_folder, tmp_path / "made", first))
-    found = stored_report(translator)
-    assert found is not None
-    assert found.sentences == 60
-    assert stored_report(translator) is found
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 60
+    assert stored_report(translator) is result
     path = translator.folder / head_report.FILE
     path.write_text(head_report.to_json(second) + "\n", encoding="utf-8")
-    found = stored_report(translator)
-    assert found is not None
-    assert found.sentences == 61
+    result = stored_report(translator)
+    assert result is not None
+    assert result.sentences == 61
     path.unlink()
     assert stored_report(translator) is None

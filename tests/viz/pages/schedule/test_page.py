@@ -56,9 +56,9 @@ def test_a_pair_of_ones_own_is_drawn() -> None:
 def test_a_pair_that_makes_no_sense_gets_one_sentence(wrong: str) -> None:
     app = opened()
     app.multiselect(key="pairs").set_value([wrong]).run()
-    said, empty = texts(app)
-    assert wrong in said
-    assert said.endswith("write it as 512 · 4000.")
+    text, empty = texts(app)
+    assert wrong in text
+    assert text.endswith("write it as 512 · 4000.")
     assert "no curve" in empty
 
 
@@ -73,9 +73,9 @@ def test_all_curves_at_once_are_drawn() -> None:
 
 
 def test_the_used_rate_is_that_of_the_bundled_run() -> None:
-    from viz.pages.schedule.page import _used
+    from viz.pages.schedule.page import _bundled_rates
 
-    steps, rates = _used()
+    steps, rates = _bundled_rates()
     logged = {r["step"]: r["lr"] for r in journal.read(BUNDLED / "run.jsonl") if "lr" in r}
     assert dict(zip(steps, rates, strict=True)) == logged
     assert len(logged) > 50

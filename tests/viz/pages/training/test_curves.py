@@ -40,13 +40,13 @@ def opened(*runs: str) -> AppTest:
 
 def losses(app: AppTest) -> dict[str, list[float]]:
     """The first picture: loss by the name of the run, the log's own and the validation's."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for dataset in app.get("vega_lite_chart")[0].proto.datasets:
         frame = convert_arrow_bytes_to_pandas_df(dataset.data.data)
         (column,) = [name for name in frame if name not in ("run", "step", "what")]
         for name, rows in frame.groupby("run"):
-            found.setdefault(str(name), []).extend(rows[column].tolist())
-    return found
+            result.setdefault(str(name), []).extend(rows[column].tolist())
+    return result
 
 
 @pytest.fixture
@@ -83,12 +83,12 @@ def test_the_model_card_and_the_configuration_tell_the_bundled_run() -> None:
         assert planned[name] == getattr(recipe, name), name
     assert records[-1]["step"] == recipe.steps
     hours = [float(r["seconds"]) for r in records if "seconds" in r][-1] / 3600
-    for said in (
+    for text in (
         f"{recipe.steps:,} steps",
         f"over the last {recipe.cooldown:,} steps",
         f"{hours:.1f} h",
     ):
-        assert said in card, said
+        assert text in card, text
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_a_run_is_followed_until_its_end(run: Path, monkeypatch: pytest.MonkeyPa
 
     followed: list[tuple[Callable[[], None], str | None]] = []
 
-    def fragment(of: Callable[..., None], *, run_every: str | None) -> Callable[..., None]:
-        return lambda *given: followed.append((lambda: of(*given), run_every))
+    def fragment(values: Callable[..., None], *, run_every: str | None) -> Callable[..., None]:
+        return lambda *given: followed.append((lambda: values(*given), run_every))
 
     monkeypatch.setattr(st, "fragment", fragment)
     monkeypatch.setattr(st, "rerun", MagicMock(side_effect=Again))
@@ -156,12 +156,12 @@ def test_a_line_that_is_being_written_waits(run: Path) -> None:
 
 def test_any_other_name_is_one_sentence_and_the_others_are_drawn(run: Path) -> None:
     app = opened("runs/mine", "/etc")
-    said = "“\u2068/etc\u2069” is no run of this server: choose one from the menu."
-    assert said in texts(app)
+    text = "“\u2068/etc\u2069” is no run of this server: choose one from the menu."
+    assert text in texts(app)
     assert list(losses(app)) == ["runs/mine"]
     assert app.multiselect(key="runs").value == ["runs/mine"]
     app.multiselect(key="runs").set_value(["bundled"]).run()
-    assert said not in texts(app)
+    assert text not in texts(app)
 
 
 def test_a_run_cannot_be_typed(run: Path, tmp_path: Path) -> None:
@@ -188,10 +188,10 @@ def test_a_damaged_log_is_named_and_the_others_are_drawn(run: Path) -> None:
     other.mkdir()
     (other / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 2.5}) + "\nnonsense\n[\n")
     app = opened("runs/mine", "runs/other")
-    said = (
+    text = (
         "runs/other: line 2 of run.jsonl is no record of a run (not a JSON object), and neither is "
         "1 more; the other lines are drawn."
     )
-    assert said in texts(app)
+    assert text in texts(app)
     assert losses(app)["runs/other"] == [2.5]
     assert {3.0, 2.0, 1.0, 0.5} == set(losses(app)["runs/mine"])

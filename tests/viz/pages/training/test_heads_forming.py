@@ -1,7 +1,8 @@
-"""How heads form: what is shown of the attention that a run saved, and what is said without."""
+"""Heads forming: the saved attention of a run as it is drawn, and messages without any."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,16 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_test import texts
 from tests.viz.draw.message import decode
-from tests.viz.planted_trace import HEADS, LAYERS, planted
+from tests.viz.planted_trace import HEADS, LAYERS, planted, words
 from training.run import journal
 from transformer import KINDS, AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.measures import measure
 from transformer.files.installed import BUNDLED
 from viz.draw.head_grid import GridPart
+from viz.draw.palette import COLOR
 from viz.pages.training import heads_forming as page
-from viz.pages.training.forming_text import forming_said
-from viz.pages.training.measure_chart import measure_chart
+from viz.pages.training.heads_forming import describe_forming, measure_chart
 
 STEPS = (1, 2, 64, 250)
 
@@ -69,21 +70,21 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shown(run: Path, monkeypatch: pytest.MonkeyPatch) -> dict:
-    """What the two components were last given."""
-    found: dict = {}
+    """Return the last messages of the two components."""
+    result: dict = {}
 
     def grid(key: str, data: bytes, parts: list[GridPart], **more: object) -> None:
         assert decode(data)[0]["key"] == key  # else nothing is outlined
-        found.update(parts={part.kind: part for part in parts}, **more)
+        result.update(parts={part.kind: part for part in parts}, **more)
 
     def a_map(weights: np.ndarray, labels: object, kind: str, **more: object) -> bytes:
-        found.update(weights=weights, labels=labels, kind=kind, writes=more["writes"])
+        result.update(weights=weights, labels=labels, kind=kind, writes=more["writes"])
         return b""
 
     monkeypatch.setattr(page, "known_runs", lambda: {"bundled": BUNDLED, "mine": run})
     monkeypatch.setattr(page, "mount_grid", grid)
     monkeypatch.setattr(page, "encode_map", a_map)
-    return found
+    return result
 
 
 def opened(run: Path | str = "mine", **url: str) -> AppTest:
@@ -105,13 +106,13 @@ def test_the_bundled_run_is_shown_where_none_is_named() -> None:
 def test_it_begins_at_the_first_step_and_every_head_is_its_own(shown: dict) -> None:
     app = opened()
     assert app.select_slider(key="trained").value == STEPS[0]
-    assert page.WHOSE in texts(app)
+    assert page.TRACED_SENTENCE in texts(app)
     for kind in KINDS:
         assert np.array_equal(shown["parts"][kind].weights, _at(1).weights(kind))
     assert np.array_equal(shown["weights"], _at(1).cross[-1, 0])
     assert shown["labels"] == _at(1).labels("cross")
-    said = forming_said({step: _at(step) for step in STEPS})
-    assert app.markdown[-1].value.endswith(said)
+    text = describe_forming({step: _at(step) for step in STEPS})
+    assert app.markdown[-1].value.endswith(text)
 
 
 def test_two_buttons_walk_from_step_to_step(shown: dict) -> None:
@@ -218,8 +219,8 @@ def test_the_page_is_drawn_again_when_a_run_that_goes_on_has_kept_more(
 ) -> None:
     fragments: list[tuple[Any, str | None]] = []
 
-    def fragment(of: Any, *, run_every: str | None) -> Any:
-        return lambda *given: fragments.append((lambda: of(*given), run_every))
+    def fragment(values: Any, *, run_every: str | None) -> Any:
+        return lambda *given: fragments.append((lambda: values(*given), run_every))
 
     reruns: list[bool] = []
     monkeypatch.setattr(st, "fragment", fragment)
@@ -243,8 +244,8 @@ def test_a_run_that_saved_nothing_says_where_it_would(
     tmp_path: Path, shown: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "known_runs", lambda: {"runs/new": tmp_path})
-    said = texts(opened("runs/new"))[-1]
-    assert said == (
+    text = texts(opened("runs/new"))[-1]
+    assert text == (
         "runs/new has saved no attention yet: a run saves it at its steps 1, 2, 4, 8 and so on and "
         "at each validation, in its folder probes."
     )
@@ -258,8 +259,8 @@ def test_an_old_link_to_the_folder_of_a_run_opens_it(run: Path, shown: dict) -> 
 
 
 def test_a_link_to_any_other_folder_is_one_sentence(tmp_path: Path, shown: dict) -> None:
-    said = texts(opened(tmp_path))[0]
-    assert said == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
+    text = texts(opened(tmp_path))[0]
+    assert text == f"“\u2068{tmp_path}\u2069” is no run of this server: choose one from the menu."
 
 
 def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
@@ -275,9 +276,9 @@ def test_a_damaged_file_is_one_sentence_and_the_other_steps_are_drawn(
 def test_where_no_file_can_be_drawn_each_is_named_or_counted(run: Path, shown: dict) -> None:
     for path in (run / "probes").iterdir():
         path.write_bytes(b"half")
-    said = texts(opened())
-    assert len([text for text in said if "is not a trace" in text]) == 3
-    assert said[-1] == "1 more files of this sentence cannot be drawn."
+    message = texts(opened())
+    assert len([text for text in message if "is not a trace" in text]) == 3
+    assert message[-1] == "1 more files of this sentence cannot be drawn."
     assert not shown
 
 
@@ -286,6 +287,132 @@ def test_a_step_of_another_model_is_named_and_left_out(run: Path, shown: dict) -
     other = replace(_at(64), **weights)
     other.save(run / "probes" / "step-00000064-sentence-1.npz")
     app = opened()
-    (said,) = [text for text in texts(app) if "another model" in text]
-    assert said.startswith("step-00000064-sentence-1.npz is of another sentence or another model")
+    (message,) = [text for text in texts(app) if "another model" in text]
+    assert message.startswith(
+        "step-00000064-sentence-1.npz is of another sentence or another model"
+    )
     assert app.select_slider(key="trained").options == ["1", "2", "250"]
+
+
+PIECES = 5  # with the end token
+
+
+def trace(
+    encoder: float = 0, decoder: float = 0, cross: float = 0, *, shape: tuple[int, int] = (2, 3),
+    pieces: int = PIECES,
+) -> AttentionTrace:  # fmt: skip
+    """Every row has a share of its weight on its own token or the first, and the rest is even."""
+    even = np.full((pieces, pieces), 1 / pieces)
+    seen = np.tril(np.ones((pieces, pieces)))
+    first = np.eye(pieces)[np.zeros(pieces, int)]
+
+    def heads(share: float, most: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        weights = share * most + (1 - share) * rest
+        return np.broadcast_to(weights, (*shape, pieces, pieces)).astype(np.float32)
+
+    return AttentionTrace(
+        source="a",
+        target="a",
+        source_pieces=words(*"abcd"[: pieces - 1]),
+        target_pieces=words(*"klmn"[: pieces - 1]),
+        encoder_self=heads(encoder, first, even),
+        decoder_self=heads(decoder, first, seen / seen.sum(-1, keepdims=True)),
+        cross=heads(cross, np.eye(pieces), even),
+        log_probs=np.zeros(pieces, np.float32),
+    )
+
+
+def kind_text(text: str, name: str) -> str:
+    """Return the text between “of the 6 cross heads” and the next kind."""
+    return text.split(f"{name} head")[1].removeprefix("s ").split("; ")[0].split(". ")[0]
+
+
+def test_each_kind_is_halfway_by_its_own_step() -> None:
+    shares = {1: (0, 0, 0), 2: (0.41, 0.39, 0), 64: (0.9, 0.41, 0.1), 500: (0.8, 0.8, 0.8)}
+    traces = {step: trace(*share_row) for step, share_row in shares.items()}
+    text = describe_forming(traces)
+    assert text.startswith("From step 1 to step 500, the mean confidence of the 6 encoder heads")
+    # a share of 0.8 on one of five keys, and its part of the even rest
+    assert kind_text(text, "encoder") == "rises from 0.20 to 0.84, halfway by step 2"
+    assert kind_text(text, "decoder").endswith("halfway by step 64")
+    assert kind_text(text, "cross").endswith("halfway by step 500")
+
+
+@pytest.mark.parametrize(
+    ("shares", "halfway"),
+    [
+        ({1: 0.0, 8: 0.39, 9: 0.41, 12_000: 0.8}, "9"),
+        ({1: 0.0, 8: 0.1, 12_000: 0.8}, "12,000"),  # a run that goes on moves its half
+        ({5: 0.4, 8: 0.59, 9: 0.2, 16: 0.61, 32: 0.8}, "16"),
+    ],
+)
+def test_half_is_of_the_rise_between_the_first_and_the_last_step(
+    shares: Mapping[int, float], halfway: str
+) -> None:
+    text = describe_forming({step: trace(encoder=share) for step, share in shares.items()})
+    assert kind_text(text, "encoder").endswith(f"halfway by step {halfway}")
+
+
+def test_what_falls_or_stays_does_not_rise() -> None:
+    text = describe_forming({1: trace(encoder=0.8), 2: trace(encoder=0.5, decoder=0.001)})
+    assert kind_text(text, "encoder") == "does not rise (0.84, 0.60)"
+    assert "does not rise" in kind_text(text, "decoder")  # not by as much as is shown
+    assert kind_text(text, "cross") == "does not rise (0.20, 0.20)"
+
+
+def test_the_first_step_with_a_head_that_aligns_is_named_or_that_there_is_none() -> None:
+    shares = {1: 0.0, 512: 0.45, 1024: 0.55, 2048: 0.2, 4096: 0.9}
+    traces = {step: trace(cross=share) for step, share in shares.items()}
+    text = "Of the steps on the slider, 1,024 is the first at which a cross head aligns."
+    assert describe_forming(traces).endswith(text)
+    none = {step: traces[step] for step in (1, 512, 2048)}
+    assert describe_forming(none).endswith("No cross head aligns at any step on the slider.")
+    # one head is enough
+    cross = traces[1].cross.copy()
+    cross[1, 2] = traces[1024].cross[1, 2]
+    alone = replace(traces[1], cross=cross)
+    assert "256 is the first" in describe_forming({1: traces[1], 256: alone})
+
+
+def test_one_step_says_nothing_and_one_head_or_one_token_what_is_so() -> None:
+    assert describe_forming({7: trace(0.5)}) == ""
+    text = describe_forming({1: trace(shape=(1, 1)), 2: trace(0.8, shape=(1, 1))})
+    assert "of the 1 encoder head rises" in text
+    text = describe_forming({1: trace(pieces=1), 2: trace(0.8, 0.8, 0.8, pieces=1)})
+    assert text.count("does not rise") == 3
+    assert "No cross head aligns" in text
+
+
+STEPS = [1, 2, 250]
+VALUES = np.arange(3 * 2 * 4).reshape(3, 2, 4) / 24
+
+
+def _spec() -> dict:
+    chart = measure_chart(
+        STEPS, VALUES, kind="encoder_self", selected=(1, 2), at=2, unit="confidence"
+    )
+    spec: dict = chart.to_dict()
+    return spec
+
+
+def test_each_value_stands_at_its_step_under_the_name_of_its_head() -> None:
+    rows = [row for rows in _spec()["datasets"].values() for row in rows if "value" in row]
+    result = {(row["step"], row["head"]): row["value"] for row in rows}
+    assert result == {
+        (step, f"L{layer + 1} H{head + 1}"): VALUES[n, layer, head]
+        for n, step in enumerate(STEPS)
+        for layer, head in np.ndindex(2, 4)
+    }
+    assert {row["head"] for row in rows if row["selected"]} == {"L2 H3"}
+
+
+def test_the_open_head_is_in_front_in_the_colour_of_its_kind_and_the_step_is_marked() -> None:
+    spec = _spec()
+    others, rule, row = spec["layer"]
+    assert row["mark"]["color"] == row["mark"]["point"]["color"] == COLOR["encoder_self"]
+    assert row["transform"] == [{"filter": "datum.selected"}]
+    assert others["transform"] == [{"filter": "!datum.selected"}]
+    assert others["mark"]["color"] not in COLOR.values()
+    (marked,) = spec["datasets"][rule["data"]["name"]]
+    assert (rule["mark"]["type"], marked["step"]) == ("rule", 2)
+    assert row["encoding"]["x"]["scale"]["type"] == "log"  # heads form early

@@ -1,4 +1,4 @@
-"""Which runs the Training page offers."""
+"""The runs that the Training page offers, and the messages on others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from tests.viz.app_test import texts
 from training.run import journal
 from transformer.files.installed import BUNDLED
 from viz.pages.training.probes import find
@@ -56,8 +58,8 @@ def test_a_folder_that_is_not_there_is_one_sentence(
 ) -> None:
     monkeypatch.setenv(RUNS_VARIABLE, folder)
     assert list(known_runs()) == ["bundled"]
-    said = "HEADLIGHT_RUNS names no folder on this server: the bundled run alone is here."
-    assert missing_folder() == said
+    text = "HEADLIGHT_RUNS names no folder on this server: the bundled run alone is here."
+    assert missing_folder() == text
 
 
 def test_what_leads_out_of_the_folder_is_no_run(beside: Path, tmp_path: Path) -> None:
@@ -98,15 +100,15 @@ def test_any_other_path_is_no_run_and_no_file_is_touched_for_it(
     with monkeypatch.context() as patch:
         for name in ("stat", "lstat", "open", "listdir", "scandir", "readlink"):
             patch.setattr(os, name, touched)
-        found = run_at(path, runs)
-    assert found is None
+        result = run_at(path, runs)
+    assert result is None
 
 
 def test_what_is_bundled_is_a_run_from_its_first_step_and_small() -> None:
     last = journal.read(BUNDLED / "run.jsonl")[-1]["step"]
-    for kept in find(BUNDLED):
-        assert min(kept) == 1
-        assert max(kept) == last
+    for probes in find(BUNDLED):
+        assert min(probes) == 1
+        assert max(probes) == last
     assert sum(path.stat().st_size for path in BUNDLED.rglob("*.npz")) < 2_000_000
 
 
@@ -145,3 +147,50 @@ def test_the_bundled_run_does_not_go_on_after_a_fresh_clone(
     changed = (BUNDLED / "run.jsonl").stat().st_mtime
     monkeypatch.setattr(time, "time", lambda: changed + 1)
     assert not is_live(BUNDLED)
+
+
+def page() -> None:
+    import streamlit as st
+
+    from viz.pages.training.runs import known_runs, offered_runs, report_missing
+
+    st.session_state["offered"] = offered_runs("runs", known_runs())
+    report_missing("runs")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "run.jsonl").write_text('{"step": 0}\n')
+    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def opened(*runs: str) -> AppTest:
+    app = AppTest.from_function(page)
+    app.query_params["runs"] = list(runs)
+    return app.run()
+
+
+def test_a_run_of_the_folder_is_offered_by_name_and_by_the_path_of_a_link(folder: Path) -> None:
+    app = opened("runs/mine", str(folder / "mine"))
+    assert texts(app) == []
+    offered = app.session_state["offered"]
+    assert list(offered) == ["bundled", "runs/mine", str(folder / "mine")]
+    assert offered["runs/mine"] == offered[str(folder / "mine")] == folder / "mine"
+
+
+@pytest.mark.parametrize("name", ["no/such/folder", "~nobody", "n" * 300, "/etc", "..", "a\0b"])
+def test_what_is_no_run_is_named_and_not_offered(folder: Path, name: str) -> None:
+    app = opened(name, "runs/gone")
+    assert texts(app) == [
+        f"“\u2068{name}\u2069” is no run of this server: choose one from the menu.",
+        "“\u2068runs/gone\u2069” is no run of this server: choose one from the menu.",
+    ]
+    assert list(app.session_state["offered"]) == ["bundled", "runs/mine"]
+
+
+def test_a_folder_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RUNS_VARIABLE, str(folder / "gone"))
+    (text,) = texts(opened())
+    assert text.startswith("HEADLIGHT_RUNS names no folder on this server")

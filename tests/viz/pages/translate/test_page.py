@@ -24,7 +24,7 @@ from viz.app.chrome.markdown import as_markdown
 from viz.app.chrome.mounts import LATE
 from viz.app.sentence.candidates import mark_changed_words
 from viz.draw.labels import display_tokens
-from viz.pages.translate.word_picture import NOTHING, how_made
+from viz.pages.translate.word_picture import NOTHING, link_method
 
 SENTENCE = "The dog sleeps in the garden."
 
@@ -38,10 +38,10 @@ def translate_page() -> None:
 
 
 def drawn(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What a picture of the page was drawn from."""
-    pictures = (decode(one.proto.bytes) for one in app.get("bidi_component"))
-    (found,) = [picture for picture in pictures if picture[0]["component"] == component]
-    return found
+    """Return the message of a component of the page."""
+    pictures = (decode(element.proto.bytes) for element in app.get("bidi_component"))
+    (result,) = [picture for picture in pictures if picture[0]["component"] == component]
+    return result
 
 
 GOLD = GoldFigures("a *set* of :red[links]", 508, 31.25)
@@ -80,7 +80,7 @@ def test_words_are_linked_by_the_map_that_aligns_them(
     weights = trace.cross[settings.layer]  # [head, query, key]
     seen = weights.mean(0) if settings.head is None else weights[settings.head]
     assert drawn_map[1]["weights"] == pytest.approx(seen, abs=1e-6)
-    made = how_made(settings, OURS)
+    made = link_method(settings, OURS)
     assert as_markdown(made) in [text.value for text in app.markdown]
     assert made in words[0]["caption"]
     # another alignment.json in the same folder links the same trace anew
@@ -92,17 +92,17 @@ def test_words_are_linked_by_the_map_that_aligns_them(
 
 
 def test_the_page_says_which_map_it_is_and_how_well_that_did() -> None:
-    assert how_made(SETTINGS, OURS) == (
+    assert link_method(SETTINGS, OURS) == (
         "Each link joins a German word to the English word that weighs most in the row that reads "
         "it: layer 1, head 3, lens: weights; AER 31.2 % on 508 gold sentences "
         "(a *set* of :red[links])."
     )
-    assert how_made(UNMEASURED, OURS) == (
+    assert link_method(UNMEASURED, OURS) == (
         "Each link joins the German and the English word that weigh most for each other, in the "
         "row that writes the German one: layer 2, all heads, lens: norms; never measured on gold "
         "text for this checkpoint."
     )
-    assert how_made(UNMEASURED, Languages("French", "")).startswith(
+    assert link_method(UNMEASURED, Languages("French", "")).startswith(
         "Each link joins the target and the French word that weigh most for each other, in the row "
         "that writes the target one:"
     )
@@ -133,8 +133,8 @@ def test_the_other_sentences_of_the_search_have_their_scores(serve, translator: 
         assert f"log p −{-candidate.hypothesis.log_prob:.2f}" in body
         assert all(word in body for word in candidate.text.split())
     own = best.hypothesis
-    said = f"That one has score −{-own.score:.2f} · log p −{-own.log_prob:.2f}"
-    assert any(said in caption.value for caption in app.caption)
+    message = f"That one has score −{-own.score:.2f} · log p −{-own.log_prob:.2f}"
+    assert any(message in caption.value for caption in app.caption)
 
 
 def test_a_beam_of_one_has_nothing_to_compare(serve) -> None:
@@ -182,7 +182,7 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     assert tree is not None
     messages: Any = clicks["messages"]
     drawn_tree = messages["translate-tree"]
-    node = next(n for n, one in enumerate(tree.nodes) if one.step == 2 and n not in path(tree))
+    node = next(n for n, entry in enumerate(tree.nodes) if entry.step == 2 and n not in path(tree))
     written = [drawn_tree["texts"][n] for n in tree.path(node)]
     click = {"node": node, "prefix": "".join(written)}
     send(app, clicks, "translate-tree", click)
@@ -196,7 +196,9 @@ def test_a_node_of_the_tree_is_forced_and_its_end_taken_as_it_is(
     assert LATE not in [caption.value for caption in app.run().caption]
     # a dot is a whole sentence
     app.button(key="release").click().run()
-    end = next(n for n, one in enumerate(tree.nodes) if one.state == "finished" and n != tree.best)
+    end = next(
+        n for n, entry in enumerate(tree.nodes) if entry.state == "finished" and n != tree.best
+    )
     prefix = "".join(drawn_tree["texts"][n] for n in tree.path(end))
     send(app, clicks, "translate-tree", {"node": end, "prefix": prefix})
     assert german(app) == translator.tokenizer.decode(tree.prefix(end))
@@ -256,8 +258,8 @@ def test_an_alternative_is_forced_from_the_editor_and_from_the_bars(
     own = translator.translate(SENTENCE)
     known = translator.score(SENTENCE, [piece.text for piece in own.best.pieces])
     before = "".join(piece.text for piece in known.pieces[:2])
-    other = next(one.piece for one in known.alternatives[2] if one.piece != "</s>")
-    number = [one.piece for one in known.alternatives[2]].index(other)
+    other = next(item.piece for item in known.alternatives[2] if item.piece != "</s>")
+    number = [item.piece for item in known.alternatives[2]].index(other)
     wanted = [*(piece.text for piece in known.pieces[:2]), other]
     for key, place in (("translate-editor", "force"), ("translate-steps", "step")):
         click = {place: 2, "alternative": number, "prefix": before + other}
@@ -326,13 +328,13 @@ def test_two_decodings_stand_side_by_side_and_the_other_can_be_taken(
     app = serve(translate_page, text=SENTENCE, versus_maps="true", **versus)
     own, other = translator.translate(SENTENCE), translator.translate(SENTENCE, **settings)
     bodies = [body for body in html(app) if "In the bar" in body or "The other decoding" in body]
-    for body, one in zip(bodies, (own, other), strict=True):
-        assert f"log p −{-one.log_prob:.2f}" in body
-        assert f"score −{-one.best.hypothesis.score:.2f}" in body
+    for body, item in zip(bodies, (own, other), strict=True):
+        assert f"log p −{-item.log_prob:.2f}" in body
+        assert f"score −{-item.best.hypothesis.score:.2f}" in body
     assert mark_changed_words(other.text, own.text) in bodies[1]
     messages: Any = clicks["messages"]
-    for key, one in (("here", own), ("there", other)):
-        labels = translator.trace_of(one).labels("cross")
+    for key, item in (("here", own), ("there", other)):
+        labels = translator.trace_of(item).labels("cross")
         assert messages[f"versus-map-{key}"]["queries"] == display_tokens(labels.queries)
     assert "translate-map" not in messages  # it would be the left one once more
     two_penalties = any("log p alone compares" in caption.value for caption in app.caption)
@@ -347,7 +349,7 @@ def test_what_a_reader_should_know_of_the_other_decoding_is_said_once(serve, uns
     text = "The dog 漢 sleeps."
     app = serve(translate_page, text=text, versus="another prefix", versus_prefix="Mein Bruder")
     assert len(unsure(app)) == 2  # of the bar's, too
-    assert sum("The vocabulary has no" in said for said in texts(app)) == 1
+    assert sum("The vocabulary has no" in message for message in texts(app)) == 1
 
 
 def test_the_tree_is_drawn_where_words_are_forbidden(serve, translator: Translator) -> None:

@@ -1,7 +1,7 @@
-"""The map of the model: one small table for each kind, a cell for each head, coloured by a figure.
+"""The map of the model: one table for each kind, one cell for each head, coloured by a measure.
 
-Pale is little and deep is much, in the hue of the kind; figures around 0 are olive below and purple
-above. Opacity and not a scheme: pale is nothing on a light page as on a dark one.
+Small values are pale and large ones deep, in the hue of the kind; signed measures are olive below 0
+and purple above. The scale is one of opacity, so that pale also means little on a dark page.
 """
 
 from __future__ import annotations
@@ -24,38 +24,40 @@ from viz.figures.colors import INK, OLIVE, PURPLE
 from viz.pages.roles.clicked_head import PICKED
 
 PALEST, DEEPEST = 0.05, 0.6
-"""Opacity of nothing and of the most: words in the page's ink are read on both."""
+"""Opacity at 0 and at the largest value; text in the page's ink is readable on both."""
 
-_FAINT = 0.68  # opacity of words that stand back: they can still be read
-_ROW, _TOP = 26, 28  # CSS pixels of a layer, and of what stands above the first
+_FAINT = 0.68  # opacity of secondary text that is still readable
+_ROW, _TOP = 26, 28  # CSS pixels: height of a layer, and of the labels above the first
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What the map shows of one head.
+    """One head on the map.
 
     Args:
-        head: which.
-        value: 0 to 1 of the most that is coloured, or -1 to 1; None for a head that has none.
-        text: in the cell.
-        says: on hover, and to screen readers.
-        faint: whether the text stands back.
+        head: the head.
+        value: share of the deepest colour, 0 to 1, or -1 to 1 for signed measures; None where there
+            is none.
+        text: text of the cell.
+        description: text of the tooltip, and of the table for screen readers.
+        faint: whether the text is drawn as secondary.
     """
 
     head: Head
     value: float | None
     text: str
-    says: str
+    description: str
     faint: bool = False
 
 
 def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool) -> alt.LayerChart:
-    """The heads of one kind, layers down and heads across; a click gives `PICKED`.
+    """Draw the heads of one kind, layers down and heads across; a click selects `PICKED`.
 
     Args:
-        cells: of this kind alone.
-        opened: is outlined.
-        signed: whether values lie around 0.
+        cells: the heads of this kind.
+        kind: kind of attention, which gives the hue.
+        opened: the open head, which is outlined.
+        signed: whether the measure has values below 0.
     """
     table = pd.DataFrame(
         {
@@ -63,7 +65,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
             "head": [cell.head.head for cell in cells],
             "name": [head_name(*cell.head[1:]) for cell in cells],
             "text": [cell.text for cell in cells],
-            "says": [cell.says for cell in cells],
+            "description": [cell.description for cell in cells],
             "opacity": [_opacity(cell.value) for cell in cells],
             "color": [_color(cell.value, kind, signed) for cell in cells],
             "ink": [_FAINT if cell.faint else 1.0 for cell in cells],
@@ -89,7 +91,7 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
         axis=alt.Axis(labelExpr="'L' + (datum.value + 1)", **plain),
         scale=alt.Scale(paddingInner=0.08, paddingOuter=0.04),
     )
-    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("says:N", title="measured")]
+    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("description:N", title="measured")]
     base = alt.Chart(table, height=_TOP + _ROW * int(table["layer"].nunique())).encode(x, y)
     color = alt.Color("color:N", scale=None)
     cell = (
@@ -108,19 +110,19 @@ def kind_chart(cells: Sequence[Cell], kind: Kind, opened: Head, *, signed: bool)
     return cell + outline + text
 
 
-def spoken_table(cells: Sequence[Cell], kind: Kind, what: str) -> str:
-    """The same as an HTML table for screen readers."""
+def spoken_table(cells: Sequence[Cell], kind: Kind, quantity: str) -> str:
+    """Format the cells as an HTML table that only screen readers get."""
     layers = sorted({cell.head.layer for cell in cells})
     heads = sorted({cell.head.head for cell in cells})
-    said = {cell.head[1:]: escape(cell.says) for cell in cells}
+    descriptions = {cell.head[1:]: escape(cell.description) for cell in cells}
     top = "".join(f'<th scope="col">head {head + 1}</th>' for head in heads)
     rows = "".join(
         f'<tr><th scope="row">layer {layer + 1}</th>'
-        + "".join(f"<td>{said.get((layer, head), '')}</td>" for head in heads)
+        + "".join(f"<td>{descriptions.get((layer, head), '')}</td>" for head in heads)
         + "</tr>"
         for layer in layers
     )
-    caption = escape(f"{KIND_TITLES[kind]}: {what} of each head")
+    caption = escape(f"{KIND_TITLES[kind]}: {quantity} of each head")
     return (
         f'<div class="headlight-unseen"><table><caption>{caption}</caption>'
         f"<thead><tr><td></td>{top}</tr></thead><tbody>{rows}</tbody></table></div>"

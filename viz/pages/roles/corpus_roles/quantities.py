@@ -1,4 +1,4 @@
-"""By what the map of the model can be coloured: figures of the report, or roles on one sentence."""
+"""Quantities that colour the map: measures of the report, or the roles on one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viz.pages.roles.corpus_roles.text import (
     SHORT,
     SIGNED,
     as_text,
-    naming,
+    deciding_measure,
     with_interval,
 )
 
@@ -41,20 +41,20 @@ QUANTITIES: dict[str, str] = {
     "change of loss": "loss without",
     "change of BLEU": "BLEU without",
 }
-"""Measures of the report by the name on the screen and in the URL."""
+"""Name of each measure in the report, by its name on the screen and in the URL."""
 
-_DIGITS = {"loss without": 2, "BLEU without": 1, "entropy": 1}
-"""In a small cell."""
+_CELL_DIGITS = {"loss without": 2, "BLEU without": 1, "entropy": 1}
+"""Decimals in a cell, by measure."""
 
 
 @dataclass(frozen=True)
-class OnSentence:
-    """What a head does on one sentence.
+class SentenceRole:
+    """Role of a head on one sentence.
 
     Args:
-        role: "" where nothing dominates.
-        nearest: the role, or what comes nearest to one.
-        score: of the nearest, as `role_scores` has it.
+        role: name of the role; "" below every threshold.
+        nearest: the role, or the one nearest to its threshold.
+        score: score of `nearest`, as `role_scores` computes it.
     """
 
     role: str
@@ -63,105 +63,112 @@ class OnSentence:
 
 
 def is_signed(quantity: str) -> bool:
-    """Whether it lies around 0."""
+    """Return whether a quantity has values below 0."""
     return QUANTITIES[quantity] in SIGNED
 
 
-def meaning(quantity: str) -> str:
-    """What the cells say, in a sentence of our own."""
+def describe_quantity(quantity: str) -> str:
+    """Describe a quantity in one or two sentences."""
     measure = QUANTITIES[quantity]
     if quantity == ROLE:
         return (
             "What each head does most; the deeper, the more of its weight or of its rows. A faint "
             "name on a pale cell only comes nearest: there nothing dominates."
         )
-    about = (MEASURES | IMPORTANCE)[measure]
+    description = (MEASURES | IMPORTANCE)[measure]
     colours = " Olive is below 0 and purple above." if is_signed(quantity) else ""
-    return f"{capitalised(about)}.{colours}"
+    return f"{capitalised(description)}.{colours}"
 
 
-def cells_of_report(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
-    """What the map shows of each head of a report, by kind."""
+def report_cells(report: HeadReport, quantity: str) -> dict[Kind, list[Cell]]:
+    """Build the cells of a report's heads, by kind."""
     if quantity == ROLE:
-        found = [_role_cell(figures) for figures in report.heads]
+        cells = [_role_cell(figures) for figures in report.heads]
     else:
-        most = _most(report, QUANTITIES[quantity])
-        found = [_measure_cell(figures, QUANTITIES[quantity], most) for figures in report.heads]
-    return {kind: [cell for cell in found if cell.head.kind == kind] for kind in KINDS}
+        maximum = _largest_value(report, QUANTITIES[quantity])
+        cells = [_measure_cell(figures, QUANTITIES[quantity], maximum) for figures in report.heads]
+    return {kind: [cell for cell in cells if cell.head.kind == kind] for kind in KINDS}
 
 
-def cells_of_sentence(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
-    """The roles on one sentence, where nothing was measured on a corpus."""
+def sentence_cells(trace: AttentionTrace) -> dict[Kind, list[Cell]]:
+    """Build the cells of the roles on one sentence, by kind."""
     return {
         kind: [
             Cell(
                 head,
-                one.score if one.role else 0.0,
-                SHORT.get(one.nearest, one.nearest),
-                f"{_named(one.role, one.nearest)} {per_cent(one.score)} on this sentence",
-                faint=not one.role,
+                result.score if result.role else 0.0,
+                SHORT.get(result.nearest, result.nearest),
+                f"{_role_name(result.role, result.nearest)} {per_cent(result.score)} "
+                f"on this sentence",
+                faint=not result.role,
             )
-            for head, one in roles_on(trace, kind).items()
+            for head, result in sentence_roles(trace, kind).items()
         ]
         for kind in KINDS
     }
 
 
-def roles_on(trace: AttentionTrace, kind: Kind) -> dict[Head, OnSentence]:
-    """The role of each head of a kind on one sentence."""
+def sentence_roles(trace: AttentionTrace, kind: Kind) -> dict[Head, SentenceRole]:
+    """Compute the role of each head of a kind on one sentence."""
 
-    def compute() -> dict[Head, OnSentence]:
+    def compute() -> dict[Head, SentenceRole]:
         axes = by_pieces(trace, kind)
         scores = role_scores(axes, kind)
         names = [*scores]
         strengths = np.stack([values / ROLES[name] for name, values in scores.items()])
         nearest = strengths.argmax(0)  # [layer, head]
-        found = {}
+        results = {}
         for layer, roles in enumerate(head_roles(axes, kind)):
             for head, role in enumerate(roles):
                 name = role or names[nearest[layer, head]]
                 score = float(scores[name][layer, head])
-                found[Head(kind, layer, head)] = OnSentence(role, name, score)
-        return found
+                results[Head(kind, layer, head)] = SentenceRole(role, name, score)
+        return results
 
     return memo_per_trace(trace, ("roles of heads", kind), compute)
 
 
 def _role_cell(figures: HeadFigures) -> Cell:
-    measure, figure, _ = naming(figures)
+    measure, figure, _ = deciding_measure(figures)
     nearest = figures.role or measure
     value = figure.value if figures.role else 0.0
-    says = f"{_named(figures.role, measure)} {with_interval(measure, figure)}"
-    return Cell(figures.place, value, SHORT.get(nearest, nearest), says, faint=not figures.role)
+    description = f"{_role_name(figures.role, measure)} {with_interval(measure, figure)}"
+    return Cell(
+        figures.place, value, SHORT.get(nearest, nearest), description, faint=not figures.role
+    )
 
 
-def _named(role: str, nearest: str) -> str:
+def _role_name(role: str, nearest: str) -> str:
     return role or f"no one role, nearest {nearest}"
 
 
-def _measure_cell(figures: HeadFigures, measure: str, most: float) -> Cell:
+def _measure_cell(figures: HeadFigures, measure: str, maximum: float) -> Cell:
     figure = figures.measures.get(measure)
     if figure is None:
         return Cell(figures.place, None, "", "not measured for this kind")
-    says = with_interval(measure, figure)
+    description = with_interval(measure, figure)
     if measure in SHARES:
         text = format_number(100 * figure.value, 0)
     else:
         text = as_text(measure, figure.value).split(" ")[0]
-        digits = _DIGITS.get(measure)
+        digits = _CELL_DIGITS.get(measure)
         if digits is not None:
-            text = _shorter(figure.value, digits, signed=measure in SIGNED)
-    return Cell(figures.place, figure.value / most, text, says)
+            text = _short_number(figure.value, digits, signed=measure in SIGNED)
+    return Cell(figures.place, figure.value / maximum, text, description)
 
 
-def _shorter(value: float, digits: int, *, signed: bool) -> str:
-    """`+0.04` for 0.043, and `0` for 0.004: in a narrow cell `0.00` would say no more."""
+def _short_number(value: float, digits: int, *, signed: bool) -> str:
+    """Format `+0.04` for 0.043, and `0` for 0.004, where `0.00` would say no more."""
     return format_number(value, digits, sign=signed) if round(value, digits) else "0"
 
 
-def _most(report: HeadReport, measure: str) -> float:
-    """What gets the deepest colour: one scale for the three kinds."""
+def _largest_value(report: HeadReport, measure: str) -> float:
+    """Return the value with the deepest colour: one scale for the three kinds."""
     if measure in SHARES:
         return 1.0
-    values = [abs(one.measures[measure].value) for one in report.heads if measure in one.measures]
+    values = [
+        abs(figures.measures[measure].value)
+        for figures in report.heads
+        if measure in figures.measures
+    ]
     return max(values) or 1.0

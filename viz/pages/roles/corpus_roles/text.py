@@ -1,4 +1,4 @@
-"""What was measured of a head, in plain words: where it looked, never why the model decided."""
+"""Sentences on the measures of a head: where it looked, never why the model decided."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transformer.analysis.corpus.head_report import HeadFigures, HeadReport
 from transformer.analysis.corpus.stored import Figure
 from viz.draw.formatting import format_number, per_cent
 
-LOOKS: dict[str, str] = {
+ROLE_TEXTS: dict[str, str] = {
     "previous": "Looks at the token before",
     "next": "Looks at the token after",
     "itself": "Looks at its own position",
@@ -21,7 +21,7 @@ LOOKS: dict[str, str] = {
     "spread": "Looks at everything nearly alike",
     "rare word": "Looks at the least frequent word that it may see",
 }
-"""By role; "positional" is said with its offset."""
+"""Sentence beginnings by role; that of "positional" depends on the offset."""
 
 SHORT: dict[str, str] = {
     "previous": "prev",
@@ -32,10 +32,10 @@ SHORT: dict[str, str] = {
     "rare word": "rare",
     "positional": "offset",
 }
-"""What a small cell can hold of a name; the others are short."""
+"""Abbreviations of role names that are too long for a cell."""
 
-SHARES = frozenset({*LOOKS, "confidence", "positional", "sink"})
-"""Measures that are written in per cent."""
+SHARES = frozenset({*ROLE_TEXTS, "confidence", "positional", "sink"})
+"""Measures shown in per cent."""
 
 UNITS: dict[str, tuple[int, str]] = {
     "entropy": (2, " bits"),
@@ -47,35 +47,35 @@ UNITS: dict[str, tuple[int, str]] = {
 SIGNED = frozenset({"offset", "loss without", "BLEU without"})
 
 
-class Naming(NamedTuple):
-    """What gives a head its role, or comes nearest to it.
+class DecidingMeasure(NamedTuple):
+    """Measure that gives a head its role, or comes nearest to its threshold.
 
     Args:
-        measure: its name.
-        figure: on the corpus.
-        least: from which the role is given.
+        threshold: value from which the role is assigned.
+        measure: name of the measure.
+        figure: its value on the corpus.
     """
 
     measure: str
     figure: Figure
-    least: float
+    threshold: float
 
 
-def naming(figures: HeadFigures) -> Naming:
-    """The measure that named a head, as `corpus_roles.corpus_role` weighs them."""
+def deciding_measure(figures: HeadFigures) -> DecidingMeasure:
+    """Return the measure that decided the role, as `corpus_roles.corpus_role` does."""
     measures = figures.measures
     if figures.place.kind != "cross" and measures["positional"].value >= POSITIONAL:
-        return Naming("positional", measures["positional"], POSITIONAL)
-    least = {name: value for name, value in ROLES.items() if name in measures}
-    least["rare word"] = RARE_WORD
-    name = max(least, key=lambda name: measures[name].value / least[name])
-    return Naming(name, measures[name], least[name])
+        return DecidingMeasure("positional", measures["positional"], POSITIONAL)
+    thresholds = {name: value for name, value in ROLES.items() if name in measures}
+    thresholds["rare word"] = RARE_WORD
+    name = max(thresholds, key=lambda name: measures[name].value / thresholds[name])
+    return DecidingMeasure(name, measures[name], thresholds[name])
 
 
-def role_said(figures: HeadFigures) -> str:
-    """What the head does, with the figure and the threshold that it is measured against."""
-    measure, figure, least = naming(figures)
-    value, bound = as_text(measure, figure.value), per_cent(least)
+def role_text(figures: HeadFigures) -> str:
+    """Describe the role of a head, with the value and the threshold of its measure."""
+    measure, figure, threshold = deciding_measure(figures)
+    value, bound = as_text(measure, figure.value), per_cent(threshold)
     if not figures.role:
         return (
             f"Nothing dominates on this corpus: the nearest is “{measure}” with {value}, and the "
@@ -88,61 +88,68 @@ def role_said(figures: HeadFigures) -> str:
         )
     if measure == "rare word":
         return (
-            f"{LOOKS[measure]}: {value} of its largest weights lie there. Voita et al. 2019 "
+            f"{ROLE_TEXTS[measure]}: {value} of its largest weights lie there. Voita et al. 2019 "
             f"describe such heads and give no threshold; {bound} is a choice of this page."
         )
     if measure == "spread":
         return (
-            f"{LOOKS[measure]}: its entropy is {value} of the largest possible one. The name is "
-            f"given from {bound}, a choice of this page."
+            f"{ROLE_TEXTS[measure]}: its entropy is {value} of the largest possible one. The name "
+            f"is given from {bound}, a choice of this page."
         )
     return (
-        f"{LOOKS[measure]}: {value} of the way from what even attention would put there to all of "
-        f"its weight. The name is given from {bound}, a choice of this page."
+        f"{ROLE_TEXTS[measure]}: {value} of the way from what even attention would put there to "
+        f"all of its weight. The name is given from {bound}, a choice of this page."
         f"{_not_positional(figures)}"
     )
 
 
-def sureness(figures: HeadFigures, sentences: int) -> str:
-    """Whether another sample of sentences would have given the same name."""
-    measure, figure, least = naming(figures)
+def interval_verdict(figures: HeadFigures, sentences: int) -> str:
+    """Say whether the interval of the deciding measure lies on one side of the threshold.
+
+    Args:
+        figures: the measures of the head.
+        sentences: number of sentences of the corpus.
+    """
+    measure, figure, threshold = deciding_measure(figures)
     interval = interval_text(measure, figure)
     bounds = f"The {per_cent(0.95)} interval over {sentences:,} sentences, {interval},"
-    bound = per_cent(least)
+    bound = per_cent(threshold)
     if figures.role:
-        if figure.low >= least:
+        if figure.low >= threshold:
             return f"{bounds} lies above {bound}."
         return f"{bounds} reaches below {bound}: another sample could name the head otherwise."
-    if figure.high < least:
+    if figure.high < threshold:
         return f"{bounds} lies below {bound}."
     return f"{bounds} reaches above {bound}: another sample could give the head this name."
 
 
-def importance_said(report: HeadReport, figures: HeadFigures) -> str:
-    """What changed on the corpus when this head was taken away, and its rank."""
+def importance_text(report: HeadReport, figures: HeadFigures) -> str:
+    """Describe the change of loss and BLEU without this head, and its ranks."""
     loss, bleu = (figures.measures[name] for name in ("loss without", "BLEU without"))
     gradient = figures.measures["gradient"]
-    every = [one.measures["loss without"].value for one in report.heads]
-    rank = 1 + sum(value > loss.value for value in every)
+    losses = [other.measures["loss without"].value for other in report.heads]
+    rank = 1 + sum(value > loss.value for value in losses)
     amount = format_number(abs(loss.value), 3)
     changes = f"{'raises' if loss.value >= 0 else 'lowers'} the loss by {amount} nats a piece"
     if float(amount) == 0:
         changes = "leaves the loss where it is"
-    layer = [
-        one.measures["gradient"].value for one in report.heads if one.place[:2] == figures.place[:2]
+    gradients = [
+        other.measures["gradient"].value
+        for other in report.heads
+        if other.place[:2] == figures.place[:2]
     ]
-    own = 1 + sum(value > gradient.value for value in layer)
+    rank_in_layer = 1 + sum(value > gradient.value for value in gradients)
     return (
         f"Taking it away {changes} "
-        f"({interval_text('loss without', loss)}{_nothing(loss)}), rank {rank} of {len(every)}. "
-        f"BLEU changes by {as_text('BLEU without', bleu.value)} "
-        f"({interval_text('BLEU without', bleu)}{_nothing(bleu)}). By its gradient it has rank "
-        f"{own} of {len(layer)} in its layer."
+        f"({interval_text('loss without', loss)}{_includes_zero(loss)}), rank {rank} of "
+        f"{len(losses)}. BLEU changes by {as_text('BLEU without', bleu.value)} "
+        f"({interval_text('BLEU without', bleu)}{_includes_zero(bleu)}). By its gradient it has "
+        f"rank {rank_in_layer} of {len(gradients)} in its layer."
     )
 
 
-def measured_on(report: HeadReport) -> str:
-    """On what all of it was measured."""
+def corpus_text(report: HeadReport) -> str:
+    """Describe the corpus of the report."""
     left_out = f", {report.left_out:,} left out as empty or too long" if report.left_out else ""
     return (
         f"Measured on {report.sentences:,} sentence pairs{left_out}, BLEU on greedy translations "
@@ -152,7 +159,7 @@ def measured_on(report: HeadReport) -> str:
 
 
 def as_text(measure: str, value: float) -> str:
-    """The value of a measure with its unit."""
+    """Format the value of a measure with its unit."""
     if measure in SHARES:
         return per_cent(value)
     digits, unit = UNITS[measure]
@@ -160,21 +167,21 @@ def as_text(measure: str, value: float) -> str:
 
 
 def interval_text(measure: str, figure: Figure) -> str:
-    """`91 to 95 %`."""
+    """Format the interval of a measure, such as `91 to 95 %`."""
     unit = "\u00a0%" if measure in SHARES else UNITS[measure][1]
     low, high = as_text(measure, figure.low), as_text(measure, figure.high)
     return f"{low.removesuffix(unit)} to {high}"
 
 
 def with_interval(measure: str, figure: Figure) -> str:
-    """`93 % (91 to 95 %)`."""
+    """Format a measure with its interval, such as `93 % (91 to 95 %)`."""
     unit = UNITS[measure][1] if measure in UNITS else ""
     return f"{as_text(measure, figure.value)} ({interval_text(measure, figure).removesuffix(unit)})"
 
 
 def _at_offset(offset: int) -> str:
     if offset in (-1, 0, 1):
-        return LOOKS[{-1: "previous", 0: "itself", 1: "next"}[offset]]
+        return ROLE_TEXTS[{-1: "previous", 0: "itself", 1: "next"}[offset]]
     way = "back" if offset < 0 else "ahead"
     return f"Looks {abs(offset)} tokens {way}"
 
@@ -190,5 +197,5 @@ def _not_positional(figures: HeadFigures) -> str:
     )
 
 
-def _nothing(figure: Figure) -> str:
+def _includes_zero(figure: Figure) -> str:
     return ", which holds 0" if figure.low <= 0 <= figure.high else ""

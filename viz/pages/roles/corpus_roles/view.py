@@ -1,12 +1,12 @@
-"""What each head does, measured on a corpus: a map of the model, and a card of one head."""
+"""The view “Roles”: a map of all heads by a measure on a corpus, and a card of one head."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from transformer import AttentionTrace, CheckpointError, Kind, Translator
+from transformer import CheckpointError, Kind, Translator
 from transformer.analysis.corpus.corpus_roles import corpus_role, measure_sentence
 from transformer.analysis.corpus.head_report import COMMAND, HeadReport
 from transformer.analysis.heads.head import Head
@@ -14,42 +14,46 @@ from transformer.analysis.heads.importance import gradient_importance, losses_wi
 from transformer.analysis.heads.roles import head_roles
 from transformer.analysis.heads.similar_heads import nearest_by_measures
 from transformer.kinds import KIND_TITLES, KINDS
-from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.head_picker import open_head, pick_head
+from viz.app.chrome.fields import controls_row
+from viz.app.chrome.head_picker import pick_head
 from viz.app.sentence import sentence_bar
 from viz.draw.labels import SCREEN_NAMES
 from viz.draw.palette import COLOR
-from viz.pages.roles.clicked_head import picked
-from viz.pages.roles.corpus_roles.card import card, card_of_sentence
-from viz.pages.roles.corpus_roles.examples import examples
+from viz.pages.roles.clicked_head import draw_clickable
 from viz.pages.roles.corpus_roles.map import Cell, kind_chart, spoken_table
+from viz.pages.roles.corpus_roles.open_head import (
+    draw_card,
+    draw_examples,
+    draw_sentence_card,
+    draw_similar_heads,
+    measures_table,
+)
 from viz.pages.roles.corpus_roles.quantities import (
     QUANTITIES,
     ROLE,
-    cells_of_report,
-    cells_of_sentence,
+    describe_quantity,
     is_signed,
-    meaning,
+    report_cells,
+    sentence_cells,
 )
-from viz.pages.roles.corpus_roles.similar import like_this_one
-from viz.pages.roles.corpus_roles.table import measures_table
-from viz.pages.roles.corpus_roles.text import measured_on
+from viz.pages.roles.corpus_roles.text import corpus_text
 from viz.pages.roles.stored_report import stored_report
 
 MEASURE = "roles_measure"
-"""Name in the URL of what the map is coloured by."""
+"""Name in the URL of the quantity that colours the map."""
+
+_SIDE_BY_SIDE = 8  # heads up to which the tables of the three kinds fit beside each other
+_ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
 
 
 def show() -> None:
-    """The view: every head by what was measured of it, and one head in words."""
+    """Draw the view: the map of all heads, and the card of the open one."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
-    report, missing = report_of(translator)
-    with st.container(
-        key="measured-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    report, missing = report_or_message(translator)
+    with controls_row("measured-controls"):
         opened = pick_head(translator)
         quantity = ROLE
         if report is not None:
@@ -58,28 +62,30 @@ def show() -> None:
             )
     if missing:
         st.text(missing)
-    cells = cells_of_sentence(trace) if report is None else cells_of_report(report, quantity)
-    beside = "-beside" if translator.model.config.h <= _BESIDE else ""
-    with st.container(key=f"measured-map{beside}"):
-        _map(cells, opened, quantity)
-    st.caption(meaning(quantity) if report is not None else _ON_SENTENCE)
-    head, every = st.columns([5, 7], gap="medium")
+    cells = sentence_cells(trace) if report is None else report_cells(report, quantity)
+    suffix = "-beside" if translator.model.config.h <= _SIDE_BY_SIDE else ""
+    with st.container(key=f"measured-map{suffix}"):
+        for kind in KINDS:
+            with st.container(gap=None):
+                _table(cells[kind], kind, opened, quantity)
+    st.caption(describe_quantity(quantity) if report is not None else _ON_SENTENCE)
+    head, measures = st.columns([5, 7], gap="medium")
     with head:
-        _head(translator, trace, report, opened)
-        like_this_one(report, trace, opened)
+        if report is None:
+            draw_sentence_card(trace, opened)
+        else:
+            draw_card(report, report.head(opened), trace)
+            draw_examples(translator, report.head(opened))
+        draw_similar_heads(report, trace, opened)
     if report is not None:
-        with every:
+        with measures:
             measures_table(report.head(opened))
-            st.caption(measured_on(report))
+            st.caption(corpus_text(report))
     _explain()
 
 
-_BESIDE = 8  # heads up to which the tables of the three kinds have room beside each other
-_ON_SENTENCE = "What each head does most on the sentence in the bar, from its weights there."
-
-
-def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
-    """The report beside the checkpoint, and what to say where there is none."""
+def report_or_message(translator: Translator) -> tuple[HeadReport | None, str]:
+    """Return the report beside the checkpoint, or None and a message that says why."""
     try:
         report = stored_report(translator)
     except CheckpointError as error:
@@ -94,52 +100,25 @@ def report_of(translator: Translator) -> tuple[HeadReport | None, str]:
     return report, ""
 
 
-def _map(cells: Mapping[Kind, Sequence[Cell]], opened: Head, quantity: str) -> None:
-    """The three tables."""
-    for kind in KINDS:
-        with st.container(gap=None):
-            _table(cells[kind], kind, opened, quantity)
-
-
 def _table(cells: Sequence[Cell], kind: Kind, opened: Head, quantity: str) -> None:
-    """The heads of one kind; a click opens a head."""
-    # one element with what only screen readers get, which then takes no room
+    """Draw the heads of one kind; a click opens a head."""
+    # in one element with the title: the table for screen readers then takes no room
     st.html(_title(kind) + spoken_table(cells, kind, quantity))
     shape = 1 + max(cell.head.layer for cell in cells), 1 + max(cell.head.head for cell in cells)
-    # a click on the head that was clicked last would only take its selection away: what is open
-    # elsewhere gives the chart a new key, and with it no selection
-    own = f"{opened.layer}.{opened.head}" if opened.kind == kind else ""
-    key = f"measured-{kind}-{own}"
-
-    def clicked() -> None:
-        at = picked(st.session_state.get(key), shape)
-        if at is not None:
-            open_head(Head(kind, *at))
-
-    altair_chart(
+    draw_clickable(
         kind_chart(cells, kind, opened, signed=is_signed(quantity)),
-        key=key,
-        on_select=clicked,
-        alt=f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands before "
-        f"it, and the menus above open a head.",
+        "measured",
+        kind,
+        opened,
+        shape,
+        f"{quantity} of each {SCREEN_NAMES[kind]} head; a table with the same stands before it, "
+        f"and the menus above open a head.",
     )
 
 
 def _title(kind: Kind) -> str:
     dot = f'<span aria-hidden="true" style="color: {COLOR[kind]}">●</span>'
     return f"<div>{dot} {KIND_TITLES[kind]}</div>"
-
-
-def _head(
-    translator: Translator, trace: AttentionTrace, report: HeadReport | None, opened: Head
-) -> None:
-    """The open head in words, and where it does most what its role says."""
-    if report is None:
-        card_of_sentence(trace, opened)
-        return
-    figures = report.head(opened)
-    card(report, figures, trace)
-    examples(translator, figures)
 
 
 def _explain() -> None:

@@ -1,4 +1,4 @@
-"""What erasing words, and uniform or permuted weights, change: on one sentence and on a corpus."""
+"""Charts of erased words, and of uniform or permuted weights, on one sentence and on a corpus."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ Floats = npt.NDArray[np.floating]
 RANDOM = "random words"
 
 _HEIGHT, _LEGEND = 240, 60  # CSS pixels with the axes, and of the legend below them
-_LEGEND_BELOW = legend_below(columns=alt.ExprRef("width < 400 ? 2 : 4"))  # on a phone, all names
+_LEGEND_BELOW = legend_below(columns=alt.ExprRef("width < 400 ? 2 : 4"))  # all names fit on a phone
 
 
 def erasing_chart(
     lenses: Mapping[str, Sequence[Figure]],
     random: Sequence[Figure],
     fractions: Sequence[float],
-    most: float,
+    upper: float,
     *,
     legend: bool,
 ) -> alt.LayerChart:
-    """One line for each lens over the share of words, and random words in grey with their interval.
+    """Draw the fall of log P over the share of words: a line for each lens, random words in grey.
 
     Args:
-        lenses: by name, a figure for each fraction.
-        random: likewise.
-        fractions: of the source words.
-        most: upper end of the vertical axis.
+        lenses: a figure for each fraction, by the name of the lens.
+        random: a figure for each fraction, drawn with its interval.
+        fractions: shares of the source words.
+        upper: upper end of the vertical axis.
         legend: whether the lenses are named below.
     """
     names = [*lenses, RANDOM]
     rows = [
-        (name, fraction, *one)
+        (name, fraction, *figure)
         for name, curve in {**lenses, RANDOM: random}.items()
-        for fraction, one in zip(fractions, curve, strict=True)
+        for fraction, figure in zip(fractions, curve, strict=True)
     ]
     table = pd.DataFrame(rows, columns=["lens", "fraction", "value", "low", "high"])
     # a figure of one sentence has no interval
@@ -62,7 +62,7 @@ def erasing_chart(
     y = alt.Y(
         "value:Q",
         title="nats",
-        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), most]),
+        scale=alt.Scale(domain=[min(0.0, float(table[["value", "low"]].min().min())), upper]),
         axis=alt.Axis(tickCount=5),
     )
     scale = alt.Scale(domain=names, range=[*_colors(len(lenses)), GREY])
@@ -88,19 +88,19 @@ def erasing_chart(
     return band + lines
 
 
-def largest(*curves: Sequence[Figure]) -> float:
-    """The upper end of an axis for some curves; more than 0."""
-    most = max(max(one.high, one.value) for curve in curves for one in curve)
-    return max(most, 0.0) * 1.05 or 1.0
+def upper_end(*curves: Sequence[Figure]) -> float:
+    """Return the upper end of an axis for some curves, which is above 0."""
+    upper = max(max(figure.high, figure.value) for curve in curves for figure in curve)
+    return max(upper, 0.0) * 1.05 or 1.0
 
 
 def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Chart:
-    """How log P of each written word changes.
+    """Draw the change of log P of each written word.
 
     Args:
         words: `[word]`.
         changes: `[word]`, in nats.
-        kind: whose weights were replaced; gives the colour.
+        kind: kind of the replaced weights, which gives the colour.
     """
     table = pd.DataFrame({"place": range(len(words)), "word": words, "change": changes})
     return (
@@ -115,8 +115,8 @@ def changes_chart(words: Sequence[str], changes: Floats, kind: Kind) -> alt.Char
 
 
 def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
-    """The change of log P of a written piece by kind, with its interval."""
-    rows = [(KIND_TITLES[kind], *one) for kind, one in changes.items()]
+    """Draw the change of log P of a written piece by kind, with its interval."""
+    rows = [(KIND_TITLES[kind], *figure) for kind, figure in changes.items()]
     table = pd.DataFrame(rows, columns=["kind", "value", "low", "high"])
     names = [KIND_TITLES[kind] for kind in changes]
     scale = alt.Scale(domain=names, range=[COLOR[kind] for kind in changes])
@@ -137,6 +137,6 @@ def kinds_chart(changes: Mapping[Kind, Figure]) -> alt.LayerChart:
 
 
 def _colors(count: int) -> list[str]:
-    """Of the lenses: without the slate, which is too near to the grey of random words."""
-    apart = [color for color in CURVE_COLORS if color != CURVE_COLORS[3]]
-    return apart[:count]
+    """Return colours for the lenses, without the slate that resembles the grey of random words."""
+    colors = [color for color in CURVE_COLORS if color != CURVE_COLORS[3]]
+    return colors[:count]

@@ -1,4 +1,4 @@
-"""The tests of faithfulness on the sentence in the bar, lens by lens, each remembered."""
+"""Tests of faithfulness on the sentence in the bar, cached for each lens."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 MOST_WORDS = 80
-"""Of a sentence that is tested: each is erased once by itself."""
+"""Words of the longest sentence that is tested: each is erased once by itself."""
 MOST_PIECES, MOST_TOKENS = 16, 6_000
-"""Written pieces on which erasing is measured, and tokens that the model reads for one lens: each
-piece has ten passes of its own."""
+"""Largest number of measured written pieces, and of tokens that the model reads for one lens: each
+piece takes ten passes."""
 
 
 @dataclass(frozen=True)
-class LensOnSentence:
-    """One lens on one sentence, means over the written pieces that were measured.
+class LensResult:
+    """Result of one lens on one sentence, means over the measured pieces.
 
     Args:
         comprehensiveness: fall of log P in nats with the first words erased, for each fraction.
-        sufficiency: with all others erased.
-        kendall: agreement with what erasing each word by itself says, 0 of a piece for which all
-            words are alike; None where they are for every piece.
+        sufficiency: fall of log P in nats with all other words erased, for each fraction.
+        kendall: agreement with the fall of log P without each word, 0 for a piece with equal falls;
+            None where they are equal for every piece.
     """
 
     comprehensiveness: tuple[float, ...]
@@ -53,30 +53,29 @@ class LensOnSentence:
 
 @dataclass(frozen=True)
 class ErasingResult:
-    """What was found on one sentence, as far as it was computed.
+    """Result of erasing words from one sentence, for the lenses that were computed.
 
     Args:
-        pieces: how many written pieces erasing was measured on, of how many.
-        random: words in random order.
-        lenses: those that were computed.
+        pieces: numbers of measured pieces and of all pieces.
+        random: result of words in random order.
+        lenses: result of each computed lens.
     """
 
     pieces: tuple[int, int]
-    random: LensOnSentence
-    lenses: dict[LensName, LensOnSentence]
+    random: LensResult
+    lenses: dict[LensName, LensResult]
 
     @property
     def missing(self) -> tuple[LensName, ...]:
-        """The lenses for which there was no time."""
+        """Lenses that were not computed within the time budget."""
         return tuple(name for name in NAMES if name not in self.lenses)
 
 
 def measured_pieces(trace: AttentionTrace) -> npt.NDArray[np.int64]:
-    """The positions of the written pieces on which erasing is measured, evenly spaced.
+    """Return the positions of the written pieces on which erasing is measured, evenly spaced.
 
     Raises:
-        InputError: if the sentence has too many words to be tested while somebody waits, or fewer
-            than two.
+        InputError: if the sentence has fewer than two words or more than `MOST_WORDS`.
     """
     words = len(source_words(trace))
     if words > MOST_WORDS:
@@ -96,11 +95,7 @@ def erase_by_lenses(
     seed: int,
     progress: Callable[[int, int, str], None],
 ) -> ErasingResult:
-    """Erase the words that each lens ranks first, and random ones; ends with the budget.
-
-    Args:
-        seed: of the random orders.
-        progress: called before each step with its number, the number of all and what it does.
+    """Erase the words that each lens ranks first, and random ones, within the time budget.
 
     Raises:
         InputError: if the sentence has fewer than two words, or too many.
@@ -108,43 +103,43 @@ def erase_by_lenses(
     targets, model, budget = measured_pieces(trace), translator.model, SearchBudget()
     steps = len(NAMES) + 2
     progress(0, steps, "each word by itself")
-    each = _remembered(trace, "each word", lambda: drops_without_each_word(model, trace))
+    drops = _memo(trace, "each word", lambda: drops_without_each_word(model, trace))
     progress(1, steps, "random words")
-    random = _remembered(
+    random = _memo(
         trace, ("random", seed), lambda: _means(random_erasing(model, trace, seed, targets=targets))
     )
-    lenses: dict[LensName, LensOnSentence] = {}
+    lenses: dict[LensName, LensResult] = {}
     for number, name in enumerate(NAMES, start=2):
         progress(number, steps, screen_name(name))
         if budget():
             break
 
-        def compute(name: LensName = name) -> LensOnSentence:
-            found = lens_faithfulness(translator, trace, name, each, targets)
-            return _means(found.erasing, found.kendall)
+        def compute(name: LensName = name) -> LensResult:
+            result = lens_faithfulness(translator, trace, name, drops, targets)
+            return _means(result.erasing, result.kendall)
 
-        lenses[name] = _remembered(trace, name, compute)
+        lenses[name] = _memo(trace, name, compute)
     return ErasingResult((len(targets), len(trace.target_pieces)), random, lenses)
 
 
 def screen_name(lens: str) -> str:
-    """A lens as the screen names it."""
-    return next((shown for name, shown in LENS_NAMES.items() if name == lens), lens)
+    """Return the name of a lens on the screen."""
+    return next((text for name, text in LENS_NAMES.items() if name == lens), lens)
 
 
 def mean(curve: Sequence[float]) -> float:
-    """A curve as one number: the mean over its fractions."""
+    """Return the mean of a curve over its fractions."""
     return float(np.mean(curve))
 
 
-def _remembered(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
+def _memo(trace: AttentionTrace, name: object, compute: Callable[[], T]) -> T:
     end_if_unwanted()
     return memo_per_trace(trace, ("faithful", name), compute)
 
 
-def _means(erasing: Erasing, kendall: Floats | None = None) -> LensOnSentence:
+def _means(erasing: Erasing, kendall: Floats | None = None) -> LensResult:
     agreement = math.nan if kendall is None else mean_agreement(kendall)
-    return LensOnSentence(
+    return LensResult(
         tuple(erasing.comprehensiveness.mean(0).tolist()),
         tuple(erasing.sufficiency.mean(0).tolist()),
         None if math.isnan(agreement) else agreement,

@@ -1,4 +1,4 @@
-"""What a measurement of faithfulness says, and what it does not: computed from its figures."""
+"""Sentences on measured faithfulness, computed from its figures."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from viz.draw.formatting import format_number, listing, per_cent
 from viz.pages.roles.faithful.sentence import ErasingResult, mean, screen_name
 
 
-def corpus_said(report: FaithfulnessReport) -> list[str]:
-    """Which lens picks the words whose removal matters most, and which no better than chance."""
-    curves = {name: one.curves for name, one in report.lenses.items()}
-    first = {name: one.comprehensiveness for name, one in curves.items()}
-    others = {name: one.sufficiency for name, one in curves.items()}
+def corpus_sentences(report: FaithfulnessReport) -> list[str]:
+    """Name the lenses that find the most important words, and those no better than chance."""
+    curves = {name: result.curves for name, result in report.lenses.items()}
+    comprehensiveness = {name: result.comprehensiveness for name, result in curves.items()}
+    sufficiency = {name: result.sufficiency for name, result in curves.items()}
     return [
-        _strongest(first, report.random.comprehensiveness),
-        _against_random(first, report.random, report.fractions),
-        _least_needed(others, report.random.sufficiency),
+        _strongest(comprehensiveness, report.random.comprehensiveness),
+        _against_random(comprehensiveness, report.random, report.fractions),
+        _least_needed(sufficiency, report.random.sufficiency),
     ]
 
 
-def sentence_said(erased: ErasingResult) -> str:
-    """The same on one sentence, which has no interval, for the lenses that were computed."""
-    falls = {name: mean(one.comprehensiveness) for name, one in erased.lenses.items()}
+def sentence_text(erased: ErasingResult) -> str:
+    """Compare the computed lenses on one sentence, which has no interval."""
+    falls = {name: mean(result.comprehensiveness) for name, result in erased.lenses.items()}
     best = max(falls, key=lambda name: falls[name])
     random = mean(erased.random.comprehensiveness)
     below = [screen_name(name) for name, fall in falls.items() if fall <= random]
-    less = f" Not more than random words: {listing(below)}." if below else ""
+    not_above = f" Not more than random words: {listing(below)}." if below else ""
     return (
         f"On this sentence log P of a piece falls most where the first words by "
         f"{screen_name(best)} are erased, by {format_number(falls[best])} nats (mean over the "
-        f"shares); with random words by {format_number(random)}.{less} One sentence tells little "
-        f"of a lens: see the development set."
+        f"shares); with random words by {format_number(random)}.{not_above} One sentence tells "
+        f"little of a lens: see the development set."
     )
 
 
-def attention_said(changes: Mapping[Kind, Figure], what: str) -> str:
-    """What uniform or permuted weights change on the corpus."""
+def attention_text(changes: Mapping[Kind, Figure], weights: str) -> str:
+    """Describe the change of log P with uniform or permuted weights on the corpus."""
     parts = []
-    for kind, one in changes.items():
-        within = one.low <= 0 <= one.high
+    for kind, figure in changes.items():
+        includes_zero = figure.low <= 0 <= figure.high
         parts.append(
-            f"{KIND_TITLES[kind]} by {_signed(one.value)} ({_signed(one.low)} to "
-            f"{_signed(one.high)}{', which holds 0' if within else ''})"
+            f"{KIND_TITLES[kind]} by {_signed(figure.value)} ({_signed(figure.low)} to "
+            f"{_signed(figure.high)}{', which holds 0' if includes_zero else ''})"
         )
-    return f"With {what} weights in all heads of one kind log P of a written piece changes: " + (
+    return f"With {weights} weights in all heads of one kind log P of a written piece changes: " + (
         f"{'; '.join(parts)}."
     )
 
 
-def measured_on(report: FaithfulnessReport) -> str:
+def corpus_text(report: FaithfulnessReport) -> str:
     """On what all of it was measured."""
     left_out = f", {report.left_out:,} left out" if report.left_out else ""
     whose = "the reference" if report.forced else "the model's own"
@@ -63,9 +63,9 @@ def measured_on(report: FaithfulnessReport) -> str:
     )
 
 
-def overlap(one: Figure, other: Figure) -> bool:
-    """Whether two intervals have a point in common."""
-    return one.low <= other.high and other.low <= one.high
+def overlap(first: Figure, second: Figure) -> bool:
+    """Return whether two intervals overlap."""
+    return first.low <= second.high and second.low <= first.high
 
 
 def _strongest(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figure]) -> str:
@@ -87,20 +87,26 @@ def _against_random(
     lenses: Mapping[str, Sequence[Figure]], random: Curves, fractions: Sequence[float]
 ) -> str:
     chance = random.comprehensiveness
-    same, less = [], []
+    overlapping, below = [], []
     for name, curve in lenses.items():
         pairs = [*zip(fractions, curve, chance, strict=True)]
-        if shares := [fraction for fraction, one, other in pairs if overlap(one, other)]:
-            same.append(_at(name, shares, len(fractions)))
-        if shares := [fraction for fraction, one, other in pairs if one.high < other.low]:
-            less.append(_at(name, shares, len(fractions)))
-    if not same and not less:
+        if shares := [
+            fraction for fraction, figure, random_figure in pairs if overlap(figure, random_figure)
+        ]:
+            overlapping.append(_at(name, shares, len(fractions)))
+        if shares := [
+            fraction for fraction, figure, random_figure in pairs if figure.high < random_figure.low
+        ]:
+            below.append(_at(name, shares, len(fractions)))
+    if not overlapping and not below:
         return "Every lens lies above random words at every share, beyond the 95 % intervals."
     parts = []
-    if same:
-        parts.append(f"Not to be told from random words by the 95 % intervals: {listing(same)}.")
-    if less:
-        parts.append(f"Below random words: {listing(less)}.")
+    if overlapping:
+        parts.append(
+            f"Not to be told from random words by the 95 % intervals: {listing(overlapping)}."
+        )
+    if below:
+        parts.append(f"Below random words: {listing(below)}.")
     return " ".join(parts)
 
 
@@ -115,9 +121,9 @@ def _least_needed(lenses: Mapping[str, Sequence[Figure]], random: Sequence[Figur
 
 
 def _overlapping(best: str, lenses: Mapping[str, Sequence[Figure]]) -> str:
-    """Of which lenses the intervals overlap at every share: this does not say that they are alike.
+    """Name the lenses whose intervals overlap with the best one's at every share.
 
-    All lenses are measured on the same sentences, so that a difference may be clear all the same.
+    All lenses are measured on the same sentences, so a difference may be significant all the same.
     """
     names = [
         screen_name(name)
@@ -139,7 +145,7 @@ def _at(name: str, shares: Sequence[float], count: int) -> str:
 
 
 def _mean(curve: Sequence[Figure]) -> float:
-    return mean([one.value for one in curve])
+    return mean([figure.value for figure in curve])
 
 
 def _signed(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Is a lens faithful? Words erased, weights made uniform or permuted, and what changes then."""
+"""The view “Faithful?”: words erased, weights made uniform or permuted, and the change of log P."""
 
 from __future__ import annotations
 
@@ -23,18 +23,23 @@ from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.fields import choose_one, whole_number
+from viz.app.chrome.fields import choose_one, controls_row, whole_number
 from viz.app.chrome.head_picker import pick_kind
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
-from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, largest
+from viz.pages.roles.faithful.charts import changes_chart, erasing_chart, kinds_chart, upper_end
 from viz.pages.roles.faithful.sentence import (
     ErasingResult,
     erase_by_lenses,
     measured_pieces,
     screen_name,
 )
-from viz.pages.roles.faithful.text import attention_said, corpus_said, measured_on, sentence_said
+from viz.pages.roles.faithful.text import (
+    attention_text,
+    corpus_sentences,
+    corpus_text,
+    sentence_text,
+)
 from viz.pages.roles.removal.charts import word_log_probs
 
 TEST, SEED, LAYERS = "faithful_test", "faithful_seed", "faithful_layers"
@@ -51,29 +56,27 @@ _ERASED_SENTENCE = "faithful.erased_sentence"
 
 
 def show() -> None:
-    """The view: a test on the sentence in the bar, and the same as measured on a corpus."""
+    """Draw the view: a test on the sentence in the bar, and the same test on a corpus."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
     report, missing = _report(translator)
-    with st.container(
-        key="faithful-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with controls_row("faithful-controls"):
         test = choose_one("Test", TESTS, TEST)
-        kind, layer = (None, None) if test == ERASE else _whose(translator)
+        kind, layer = (None, None) if test == ERASE else _pick_weights(translator)
         seed = 0 if test == UNIFORM else whole_number("Seed", SEED, 0, MOST_SEED, 0)
-        erases = test == ERASE and _wants_erasing(translator, trace)
-    yours, corpus = st.columns(2, gap="medium")
-    with yours:
+        requested = test == ERASE and _erase_requested(translator, trace)
+    left, right = st.columns(2, gap="medium")
+    with left:
         st.subheader("On the sentence in the bar", anchor=False)
         try:
             if kind is None:
-                _erase(translator, trace, seed, erases=erases)
+                _erase(translator, trace, seed, requested=requested)
             else:
                 _replace(translator, trace, test, kind, layer, seed)
         except HeadlightError as error:
             st.text(str(error))
-    with corpus:
+    with right:
         st.subheader("On a development set", anchor=False)
         if report is None:
             st.text(missing)
@@ -95,25 +98,25 @@ def _report(translator: Translator) -> tuple[FaithfulnessReport | None, str]:
     )
 
 
-def _whose(translator: Translator) -> tuple[Kind, int | None]:
-    """Whose weights are replaced: a kind, and a layer from 0 or None for all."""
+def _pick_weights(translator: Translator) -> tuple[Kind, int | None]:
+    """Draw the menus of the replaced weights; return a kind, and a layer from 0 or None for all."""
     kind = pick_kind()
     layers = [ALL, *(str(n + 1) for n in range(translator.model.config.N))]
-    chosen = st.selectbox("Layers", layers, key=LAYERS, bind="query-params", width=130)
-    return kind, None if chosen == ALL else int(chosen) - 1
+    choice = st.selectbox("Layers", layers, key=LAYERS, bind="query-params", width=130)
+    return kind, None if choice == ALL else int(choice) - 1
 
 
-def _wants_erasing(translator: Translator, trace: AttentionTrace) -> bool:
-    """Erasing takes seconds, so it waits for its button, anew for each sentence."""
+def _erase_requested(translator: Translator, trace: AttentionTrace) -> bool:
+    """Draw the button and return whether this sentence is erased, which takes seconds."""
     sentence = (translator.checksum, trace.source, trace.target)
     if st.button("Erase on this sentence", key="faithful-erase", icon=":material/ink_eraser:"):
         st.session_state[_ERASED_SENTENCE] = sentence
     return bool(st.session_state.get(_ERASED_SENTENCE) == sentence)
 
 
-def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, erases: bool) -> None:
-    measured_pieces(trace)  # says what cannot be tested before it is asked for
-    if not erases:
+def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, requested: bool) -> None:
+    measured_pieces(trace)  # raises for a sentence that cannot be tested, before the button is used
+    if not requested:
         st.text(
             "For each written piece the words that a lens ranks first are erased from the source, "
             "then all others, and so for random words. This takes some seconds: press the button "
@@ -130,59 +133,63 @@ def _erase(translator: Translator, trace: AttentionTrace, seed: int, *, erases: 
 
 
 def _draw_erased(erased: ErasingResult) -> None:
-    first = {screen_name(name): _plain(o.comprehensiveness) for name, o in erased.lenses.items()}
-    others = {screen_name(name): _plain(one.sufficiency) for name, one in erased.lenses.items()}
+    named = {screen_name(name): result for name, result in erased.lenses.items()}
+    first = {name: _plain(result.comprehensiveness) for name, result in named.items()}
+    others = {name: _plain(result.sufficiency) for name, result in named.items()}
     random = erased.random
     _curves("yours", first, _plain(random.comprehensiveness), FRACTIONS, COMPREHENSIVENESS)
     _curves("yours", others, _plain(random.sufficiency), FRACTIONS, SUFFICIENCY)
-    st.text(sentence_said(erased))
+    st.text(sentence_text(erased))
     agreement = {
-        screen_name(name): "all words alike" if one.kendall is None else format_number(one.kendall)
-        for name, one in erased.lenses.items()
+        name: "all words alike" if result.kendall is None else format_number(result.kendall)
+        for name, result in named.items()
     }
     _agreement("yours", {"lens": [*agreement], "Kendall's τ": [*agreement.values()]})
-    some, every = erased.pieces
-    if some < every:
-        st.caption(f"Erasing was measured on {some} of the {every} written pieces, evenly spaced.")
+    measured, written = erased.pieces
+    if measured < written:
+        st.caption(
+            f"Erasing was measured on {measured} of the {written} written pieces, evenly spaced."
+        )
 
 
 def _stored_erasing(report: FaithfulnessReport) -> None:
-    first = {screen_name(n): one.curves.comprehensiveness for n, one in report.lenses.items()}
-    others = {screen_name(n): one.curves.sufficiency for n, one in report.lenses.items()}
+    named = {screen_name(name): result for name, result in report.lenses.items()}
+    first = {name: result.curves.comprehensiveness for name, result in named.items()}
+    others = {name: result.curves.sufficiency for name, result in named.items()}
     _curves("corpus", first, report.random.comprehensiveness, report.fractions, COMPREHENSIVENESS)
     _curves("corpus", others, report.random.sufficiency, report.fractions, SUFFICIENCY)
-    for said in corpus_said(report):
-        st.text(said)
+    for sentence in corpus_sentences(report):
+        st.text(sentence)
     _agreement(
         "corpus",
         {
-            "lens": [screen_name(name) for name in report.lenses],
-            "Kendall's τ": [_with_interval(one.kendall) for one in report.lenses.values()],
-            "Spearman's ρ": [_with_interval(one.spearman) for one in report.lenses.values()],
+            "lens": [*named],
+            "Kendall's τ": [_with_interval(result.kendall) for result in named.values()],
+            "Spearman's ρ": [_with_interval(result.spearman) for result in named.values()],
         },
     )
-    st.caption(measured_on(report))
+    st.caption(corpus_text(report))
 
 
 def _curves(
-    whose: str,
+    section: str,
     lenses: dict[str, tuple[Figure, ...]],
     random: tuple[Figure, ...],
     fractions: tuple[float, ...],
     title: str,
 ) -> None:
-    most = largest(random, *lenses.values())
+    upper = upper_end(random, *lenses.values())
     st.caption(title)
     altair_chart(
-        erasing_chart(lenses, random, fractions, most, legend=title == COMPREHENSIVENESS),
-        key=f"faithful-{whose}-{'first' if title == COMPREHENSIVENESS else 'others'}",
+        erasing_chart(lenses, random, fractions, upper, legend=title == COMPREHENSIVENESS),
+        key=f"faithful-{section}-{'first' if title == COMPREHENSIVENESS else 'others'}",
         alt=f"{title}, over the share of words, by lens and for random words.",
     )
 
 
-def _agreement(whose: str, columns: dict[str, list[str]]) -> None:
+def _agreement(section: str, columns: dict[str, list[str]]) -> None:
     st.caption("Agreement of the lens's order with what erasing each word by itself says")
-    st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{whose}-agreement")
+    st.dataframe(pd.DataFrame(columns), hide_index=True, key=f"faithful-{section}-agreement")
 
 
 def _replace(
@@ -193,7 +200,7 @@ def _replace(
     layer: int | None,
     seed: int,
 ) -> None:
-    """Uniform or permuted weights: a few passes, at once."""
+    """Draw the change of log P with uniform or permuted weights."""
     layers = None if layer is None else (layer,)
     model = translator.model
     changes = memo_per_trace(
@@ -220,24 +227,24 @@ def _replace(
 
 
 def _stored_attention(report: FaithfulnessReport, test: str) -> None:
-    what = "uniform" if test == UNIFORM else "permuted"
-    changes = {kind: report.attention[kind][what] for kind in KINDS}
-    st.text(attention_said(changes, what))
+    weights = "uniform" if test == UNIFORM else "permuted"
+    changes = {kind: report.attention[kind][weights] for kind in KINDS}
+    st.text(attention_text(changes, weights))
     altair_chart(
         kinds_chart(changes),
         key="faithful-kinds",
-        alt=f"Change of log P of a written piece with {what} weights, by kind of attention.",
+        alt=f"Change of log P of a written piece with {weights} weights, by kind of attention.",
     )
-    st.caption(measured_on(report))
+    st.caption(corpus_text(report))
 
 
 def _plain(curve: tuple[float, ...]) -> tuple[Figure, ...]:
-    """Figures without an interval."""
+    """Return figures without an interval."""
     return tuple(Figure(value, value, value) for value in curve)
 
 
-def _with_interval(one: Figure) -> str:
-    value, low, high = map(format_number, one)
+def _with_interval(figure: Figure) -> str:
+    value, low, high = map(format_number, figure)
     return f"{value} ({low} to {high})"
 
 

@@ -1,4 +1,4 @@
-"""The sum that makes a logit, and how much of each written word comes from the source."""
+"""Charts of the summands of a logit, and of the share of the source in each written word."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ _ROW = 24  # CSS pixels
 
 
 class Part(NamedTuple):
-    """One summand of a logit."""
+    """Summand of a logit."""
 
     name: str
     value: float
 
 
-def parts_of(found: DirectLogits, step: int) -> list[Part]:
-    """What is added up to the logit at one step, in the order in which the decoder adds it."""
+def logit_parts(logits: DirectLogits, step: int) -> list[Part]:
+    """List the summands of the logit at one step, in the order in which the decoder adds them."""
     parts = [
-        Part("token", float(found.tokens[step])),
-        Part("position", float(found.positions[step])),
+        Part("token", float(logits.tokens[step])),
+        Part("position", float(logits.positions[step])),
     ]
-    for layer in range(len(found.feed_forward)):
-        for kind, heads in found.heads.items():
+    for layer in range(len(logits.feed_forward)):
+        for kind, heads in logits.heads.items():
             name = f"L{layer + 1} {_SUBLAYERS[kind]}"
             parts.append(Part(name, float(heads[layer, :, step].sum())))
-        parts.append(Part(f"L{layer + 1} feed-forward", float(found.feed_forward[layer, step])))
-    return [*parts, Part("biases", float(found.biases[step]))]
+        parts.append(Part(f"L{layer + 1} feed-forward", float(logits.feed_forward[layer, step])))
+    return [*parts, Part("biases", float(logits.biases[step]))]
 
 
 def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
-    """Each part from where the one before it ended, and the whole below.
+    """Draw each summand from where the one before it ended, and the total below.
 
     Args:
-        parts: in this order.
-        total: what they add up to.
+        parts: the summands, in this order.
+        total: their sum.
     """
     values = [part.value for part in parts]
     ends = np.cumsum(values)
@@ -81,7 +81,7 @@ def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
     x = alt.X(
         "start:Q",
         title="logit, added up from above",
-        # room for the figure behind the longest bar
+        # space for the number after the longest bar
         scale=alt.Scale(domain=[low, high + 0.16 * (high - low or 1.0)], nice=False),
     )
     base = alt.Chart(rows, height={"step": _ROW})
@@ -99,17 +99,17 @@ def sum_chart(parts: Sequence[Part], total: float) -> alt.LayerChart:
     return zero + bars + figures
 
 
-def shares_of_words(
+def word_shares(
     trace: AttentionTrace, shares: Floats
 ) -> tuple[npt.NDArray[np.int64], dict[str, Floats]]:
-    """Where each word of the translation begins, and its shares, the mean over its pieces.
+    """Compute the first piece of each word and its shares, the mean over its pieces.
 
     Args:
-        trace: of the translation.
-        shares: `[target, source + target]`, as `alti.whole_model` gives them.
+        trace: trace of the translation.
+        shares: `[target, source + target]`, as `alti.whole_model` computes them.
 
     Returns:
-        `[word]`, and `[word]` of the source, of `<s>`, and of all that was written before.
+        `[word]`, and `[word]` by source, start token and earlier words.
     """
     first = np.array(first_pieces(trace.target_pieces))
     count = np.diff([*first, len(trace.target_pieces)])
@@ -122,13 +122,13 @@ def shares_of_words(
     return first, {name: np.add.reduceat(part, first) / count for name, part in parts.items()}
 
 
-def shares_chart(words: Sequence[str], shares: dict[str, Floats], at: int) -> alt.Chart:
-    """How much of each written word comes from where, as bars that add up to 1.
+def shares_chart(words: Sequence[str], shares: dict[str, Floats], chosen: int) -> alt.Chart:
+    """Draw the shares of each written word as stacked bars that sum to 1.
 
     Args:
         words: `[word]`.
-        shares: `[word]` of each of `SOURCE`, `START`, `BEFORE`.
-        at: the word of the chosen step.
+        shares: `[word]` for each of `SOURCE`, `START`, `BEFORE`.
+        chosen: index of the word of the chosen step.
     """
     names = list(shares)
     frame = pd.concat(
@@ -146,7 +146,7 @@ def shares_chart(words: Sequence[str], shares: dict[str, Floats], at: int) -> al
     x = word_axis(
         words,
         labelFontWeight={
-            "condition": {"test": f"datum.value == {at}", "value": "bold"},
+            "condition": {"test": f"datum.value == {chosen}", "value": "bold"},
             "value": "normal",
         },
     )

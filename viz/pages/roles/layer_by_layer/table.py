@@ -1,4 +1,4 @@
-"""What each decoder layer would write at each step, as a table that a screen reader reads, too."""
+"""The table of each decoder layer's predictions, as HTML that a screen reader can read."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from transformer.analysis.logits.logit_lens import LayerPredictions
 from viz.draw.formatting import format_probability
 from viz.draw.labels import display_tokens
 from viz.figures.colors import VIOLET
-from viz.pages.roles.other_piece import shown_piece
+from viz.pages.roles.pieces import shown_piece
 
-_DEEPEST = 60  # per cent of the colour at probability 1: words stay readable on it
+_DEEPEST = 60  # per cent of the colour at probability 1, on which text is readable
 _QUIET = "color:color-mix(in srgb,currentColor 70%,transparent)"
 _CELL = "padding:.25rem .5rem;border:0;text-align:start;white-space:nowrap;line-height:1.3"
 
 
-def stays_from(rank: npt.NDArray[np.int64]) -> list[int | None]:
-    """At each step the first layer from which the written piece is the most probable one for good.
+def first_stable_layers(rank: npt.NDArray[np.int64]) -> list[int | None]:
+    """Find the first layer from which the written piece stays the most probable one.
 
     Args:
-        rank: `[layer, target]`, 0 where it is.
+        rank: `[layer, target]`, rank of the written piece, 0 for the most probable.
 
     Returns:
-        Layers from 0; None where even the last one has another piece first.
+        A layer from 0 for each step; None where the last layer has another piece first.
     """
     first = rank == 0
-    held = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
-    return [int(steps.argmax()) if steps.any() else None for steps in held.T]
+    stays = np.logical_and.accumulate(first[::-1])[::-1]  # [layer, target]
+    return [int(steps.argmax()) if steps.any() else None for steps in stays.T]
 
 
-def predictions_html(found: LayerPredictions, tokens: Sequence[str], step: int) -> str:
-    """The table: layers down, steps across, in each cell the piece that this layer has first.
+def predictions_html(predictions: LayerPredictions, tokens: Sequence[str], step: int) -> str:
+    """Format the table: layers down, steps across, the layer's most probable piece in each cell.
 
     Args:
-        found: of every step.
-        tokens: `[target]`, what was written.
-        step: the chosen one.
+        predictions: predictions of each layer at every step.
+        tokens: `[target]`, the written tokens.
+        step: the chosen step.
     """
-    stays = stays_from(found.rank)
+    stable = first_stable_layers(predictions.rank)
     head = "".join(_heading(name, n == step) for n, name in enumerate(display_tokens(tokens)))
     body = "".join(
         f'<tr style="border:0"><th scope="row" style="{_CELL};font-weight:600">L{layer + 1}</th>'
-        + "".join(_cell(found, layer, n, stays[n] == layer) for n in range(len(tokens)))
+        + "".join(_cell(predictions, layer, n, stable[n] == layer) for n in range(len(tokens)))
         + "</tr>"
-        for layer in range(len(found.pieces))
+        for layer in range(len(predictions.pieces))
     )
     return (
         '<div role="region" tabindex="0" aria-label="What each layer would write" '
-        'style="position:relative;overflow-x:auto;padding-block:2px">'  # what is unseen stays in it
+        'style="position:relative;overflow-x:auto;padding-block:2px">'  # holds the hidden text
         '<table style="border-collapse:separate;border-spacing:2px;border:0;margin:0;'
         'width:auto;font-size:.875rem">'
         f'<thead><tr style="border:0"><th scope="col" style="{_CELL};{_QUIET};font-weight:400">'
@@ -59,11 +59,11 @@ def predictions_html(found: LayerPredictions, tokens: Sequence[str], step: int) 
     )
 
 
-def top_html(found: LayerPredictions, step: int) -> str:
-    """The most probable pieces of each layer at one step, as the Translate page lists choices."""
+def top_html(predictions: LayerPredictions, step: int) -> str:
+    """Format the most probable pieces of each layer at one step, as on the Translate page."""
     items = []
-    for layer, steps in enumerate(found.pieces):
-        best = zip(steps[step], found.probabilities[layer, step], strict=True)
+    for layer, steps in enumerate(predictions.pieces):
+        best = zip(steps[step], predictions.probabilities[layer, step], strict=True)
         lines = "".join(
             f"<small><bdi>{escape(shown_piece(piece))}</bdi> "
             f"<span>{escape(format_probability(float(value)))}</span></small>"
@@ -83,9 +83,9 @@ def _heading(name: str, chosen: bool) -> str:
     )
 
 
-def _cell(found: LayerPredictions, layer: int, step: int, stays: bool) -> str:
-    pieces, values = found.pieces[layer][step], found.probabilities[layer, step]
-    rank = int(found.rank[layer, step])
+def _cell(predictions: LayerPredictions, layer: int, step: int, stays: bool) -> str:
+    pieces, values = predictions.pieces[layer][step], predictions.probabilities[layer, step]
+    rank = int(predictions.rank[layer, step])
     depth = round(_DEEPEST * float(values[0]))
     style = f"{_CELL};background:color-mix(in srgb,{VIOLET} {depth}%,transparent)"
     if stays:
@@ -96,10 +96,10 @@ def _cell(found: LayerPredictions, layer: int, step: int, stays: bool) -> str:
         f"{shown_piece(piece)} {format_probability(float(value))}"
         for piece, value in zip(pieces, values, strict=True)
     )
-    quiet = _QUIET if rank else ""  # on a deep colour in full ink
+    quiet = _QUIET if rank else ""  # full ink on a deep colour
     below = escape(format_probability(float(values[0])) if rank == 0 else f"rank {rank + 1:,}")
-    said = '<span class="headlight-unseen">, stays from here</span>' if stays else ""
+    hidden = '<span class="headlight-unseen">, stays from here</span>' if stays else ""
     return (
         f'<td style="{style}" title="{escape(hover)}"><bdi>{escape(shown_piece(pieces[0]))}</bdi>'
-        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{said}</span></td>'
+        f'<br><span style="font-size:.75rem;font-weight:400;{quiet}">{below}{hidden}</span></td>'
     )

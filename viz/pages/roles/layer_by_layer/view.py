@@ -1,4 +1,4 @@
-"""Layer by layer: what each decoder layer would write, and the sum that makes the last logit."""
+"""The view “Layer by layer”: predictions of each decoder layer, and the summands of a logit."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from viz.app.chrome.markdown import as_markdown
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number
 from viz.draw.labels import SCREEN_NAMES, decoder_rows, display_tokens, head_title, quoted
-from viz.pages.roles.layer_by_layer.charts import parts_of, shares_chart, shares_of_words, sum_chart
-from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from, top_html
+from viz.pages.roles.layer_by_layer.charts import logit_parts, shares_chart, sum_chart, word_shares
+from viz.pages.roles.layer_by_layer.table import first_stable_layers, predictions_html, top_html
+from viz.pages.roles.pieces import least_certain_step, pick_written, step_choices
 from viz.pages.roles.why_this_word.charts import heads_chart
-from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_written
 
 SHARES = "shares"
-"""Name in the URL: whether the shares of a long sentence are computed, too."""
+"""Name in the URL: whether the shares of a long sentence are computed."""
 AT_ONCE = 160
-"""Pieces of both sides up to which they are: many more would keep the page waiting for seconds."""
+"""Pieces of both sides up to which they are computed unasked; more take seconds."""
 TOP = 5
-"""Pieces of each layer that a hover names."""
+"""Most probable pieces of each layer that a tooltip lists."""
 
 
 def show() -> None:
-    """The view: the logit lens, the sum of one logit, and where each written word comes from."""
+    """Draw the view: the logit lens, the sum of one logit, and the shares of the source."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
@@ -41,7 +41,7 @@ def show() -> None:
         "Each decoder layer, read as if it were the last: the piece that it would write at each "
         "step of the translation."
     )
-    step, no_step = pick_written(trace, least_certain_step(choices_of(translator, trace)))
+    step, no_step = pick_written(trace, least_certain_step(step_choices(translator, trace)))
     if no_step:
         st.text(no_step)
     layers = memo_per_trace(
@@ -67,25 +67,21 @@ def _step(
     *,
     given: bool,
 ) -> None:
-    """What each layer would write at one step, and what makes the logit of the written piece.
-
-    Args:
-        given: whether no search has written the piece: it was forced, or written by hand.
-    """
+    """Draw predictions and summands at one step, whose piece was `given` or searched."""
     row = decoder_rows(trace.decoder_tokens, trace.target_tokens)[step]
     st.subheader(as_markdown(f"Step {step + 1} {row}"), anchor=False)
-    stays = stays_from(layers.rank)[step]
+    stable_from = first_stable_layers(layers.rank)[step]
     written = quoted(display_tokens(trace.target_tokens)[step])
-    came = "this one was given" if given else "the search kept this one"
+    origin = "this one was given" if given else "the search kept this one"
     st.text(
-        f"{written} is the most probable piece from layer {stays + 1} on."
-        if stays is not None
-        else f"The last layer finds another piece more probable than {written}: {came}."
+        f"{written} is the most probable piece from layer {stable_from + 1} on."
+        if stable_from is not None
+        else f"The last layer finds another piece more probable than {written}: {origin}."
     )
     st.html(top_html(layers, step))
     logits = memo_per_trace(trace, "direct logits", lambda: direct_logits(translator.model, trace))
     total = float(logits.logits[step])
-    parts = parts_of(logits, step)
+    parts = logit_parts(logits, step)
     bars, heads = st.columns([7, 5], gap="large")
     with bars:
         st.subheader(f"What makes the logit {format_number(total)}", anchor=False)
@@ -103,30 +99,30 @@ def _step(
 
 
 def _heads(logits: DirectLogits, step: int) -> None:
-    """The heads whose sums are parts of the logit, one by one."""
+    """Draw the summand of each head of the decoder."""
     st.subheader("Head by head", anchor=False)
-    values = {kind: of[..., step] for kind, of in logits.heads.items()}
-    most = max(float(np.abs(of).max()) for of in values.values())
-    for kind, of in values.items():
-        st.text(f"{SCREEN_NAMES[kind]} {format_number(float(of.sum()), sign=True)}")
+    values = {kind: heads[..., step] for kind, heads in logits.heads.items()}
+    maximum = max(float(np.abs(heads).max()) for heads in values.values())
+    for kind, heads in values.items():
+        st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
         altair_chart(
-            heads_chart(kind, of, most, "adds to the logit"),
+            heads_chart(kind, heads, maximum, "adds to the logit"),
             key=f"layers-heads-{kind}",
             alt=f"What each head of the kind {SCREEN_NAMES[kind]} adds to the logit.",
         )
-    kind, at = max(
-        ((kind, at) for kind, of in values.items() for at in np.ndindex(of.shape)),
-        key=lambda one: float(values[one[0]][one[1]]),
+    kind, place = max(
+        ((kind, place) for kind, heads in values.items() for place in np.ndindex(heads.shape)),
+        key=lambda head: float(values[head[0]][head[1]]),
     )
     st.caption(
-        f"Purple adds to the logit, olive takes from it; the full colour is {most:.2f}. Most is "
-        f"added by {head_title(kind, *at)}, "
-        f"{format_number(float(values[kind][at]), sign=True)}."
+        f"Purple adds to the logit, olive takes from it; the full colour is {maximum:.2f}. Most is "
+        f"added by {head_title(kind, *place)}, "
+        f"{format_number(float(values[kind][place]), sign=True)}."
     )
 
 
 def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
-    """From where each written word comes, over the whole model."""
+    """Draw the shares of source and earlier words in each written word."""
     st.subheader("From the source, or from what was written before", anchor=False)
     pieces = len(trace.source_pieces) + len(trace.target_pieces)
     if pieces > AT_ONCE and not st.toggle(
@@ -139,7 +135,7 @@ def _shares(translator: Translator, trace: AttentionTrace, step: int) -> None:
         with progress_bar("Sharing out each layer's output") as report:
             return whole_model(translator.model, trace, progress=report)
 
-    first, shares = shares_of_words(trace, memo_per_trace(trace, "shares", compute))
+    first, shares = word_shares(trace, memo_per_trace(trace, "shares", compute))
     words = by_words(trace, "cross").labels.queries
     altair_chart(
         shares_chart(words, shares, int(np.searchsorted(first, step, side="right")) - 1),

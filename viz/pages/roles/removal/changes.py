@@ -1,8 +1,8 @@
-"""Heads that are taken away or patched, as the link has them: `c1.3,e2.0u,c0.1p9x8_2-0.3,d0.0z`.
+"""Removed, painted and patched heads, and their text in a link: `c1.3,e2.0u,c0.1p9x8_2-0.3,d0.0z`.
 
-The notation of `transformer.analysis.heads.removal_text`, with three more endings: `p9x8_2-0.3`
-for rows that were painted on a map of 9 × 8 (row 2 looks at keys 0 and 3, evenly), `z` and `w` for
-the output z or the weights that the head has on the second sentence. All numbers count from 0.
+The text extends that of `transformer.analysis.heads.removal_text` by three endings: `p9x8_2-0.3`
+for rows painted on a map of 9 × 8 (row 2 looks evenly at keys 0 and 3), `z` and `w` for the output
+or the weights of the head on the second sentence. All numbers count from 0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from transformer.traces.fields import Weights
 from viz.draw.labels import head_title
 
 How = Literal["zero", "uniform", "mean", "rows", "pattern", "z", "weights"]
-"""What stands in the place of a head: `pattern` is a whole one, which only a link can name."""
+"""Replacement of a head: `pattern` is a complete map, which only a link can set."""
 
 Rows = tuple[tuple[int, tuple[int, ...]], ...]
-"""Painted rows in their order, each with the keys that it looks at."""
+"""Painted rows in ascending order, each with its keys."""
 
 _ENDINGS: dict[str, How] = {"z": "z", "w": "weights"}
-_OURS = re.compile(
+_EXTENDED = re.compile(
     r"([edc][0-9]{1,4}\.[0-9]{1,4})(?:([zw])|"
     r"p([0-9]{1,4})x([0-9]{1,4})((?:_[0-9]{1,4}-[0-9]{1,4}(?:\.[0-9]{1,4}){0,511}){1,512}))",
     re.ASCII,
@@ -40,14 +40,14 @@ _OURS = re.compile(
 
 @dataclass(frozen=True)
 class Change:
-    """One head that is taken away, or patched.
+    """One removed, painted or patched head.
 
     Args:
-        head: which.
-        how: what stands in its place.
-        rows: painted ones, for "rows".
-        shape: queries and keys of the map on which they were painted.
-        pattern: for "pattern".
+        head: the head.
+        how: its replacement.
+        rows: painted rows, for "rows".
+        shape: numbers of queries and keys of the map on which they were painted.
+        pattern: the complete map, for "pattern".
     """
 
     head: Head
@@ -58,21 +58,21 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Such as `L3 H5 · cross`."""
+        """Name on the screen, such as `L3 H5 · cross`."""
         return head_title(*self.head)
 
 
 def format_changes(changes: Sequence[Change]) -> str:
-    """The text of a link, in the order of the heads' switching."""
+    """Format changes as the text of a link, in their order."""
     return ",".join(map(_format, changes))
 
 
 def parse_changes(text: str, model: Transformer | None) -> tuple[list[Change], str]:
-    """The heads that a link names, and what is wrong with the first that is left out, or "".
+    """Parse the text of a link into changes, and name the first problem, or "".
 
     Args:
-        text: of the link.
-        model: which has them, and each is named once; None leaves that open.
+        text: text of the link.
+        model: the model that must have the heads, each named once; None skips this check.
     """
     changes: list[Change] = []
     problem = ""
@@ -80,7 +80,7 @@ def parse_changes(text: str, model: Transformer | None) -> tuple[list[Change], s
         try:
             change = _parse(part.strip())
             if model is not None:
-                require_heads(model, [*(one.head for one in changes), change.head])
+                require_heads(model, [*(earlier.head for earlier in changes), change.head])
         except HeadlightError as error:
             problem = problem or f"{error} It is left out here."
             continue
@@ -88,20 +88,20 @@ def parse_changes(text: str, model: Transformer | None) -> tuple[list[Change], s
     return changes, problem
 
 
-def switched(changes: Sequence[Change], head: Head, how: How) -> list[Change]:
-    """The same with one head off, or on again if it was off."""
-    others = [change for change in changes if change.head != head]
-    return others if len(others) < len(changes) else [*others, Change(head, how)]
+def toggle_head(changes: Sequence[Change], head: Head, how: How) -> list[Change]:
+    """Return the changes with a head removed, or restored if it was changed."""
+    remaining = [change for change in changes if change.head != head]
+    return remaining if len(remaining) < len(changes) else [*remaining, Change(head, how)]
 
 
-def with_row(
+def paint_row(
     changes: Sequence[Change],
     head: Head,
     shape: tuple[int, int],
     row: int,
     keys: Sequence[int],
 ) -> list[Change]:
-    """The same with one row of a head painted; without keys the row is what it was."""
+    """Return the changes with one row of a head painted; without keys the row is restored."""
     before = next((change for change in changes if change.head == head), None)
     rows = dict(before.rows) if before and before.shape == shape else {}
     rows.pop(row, None)
@@ -110,7 +110,9 @@ def with_row(
     change = Change(head, "rows", tuple(sorted(rows.items())), shape)
     if before is None:
         return [*changes, change] if rows else list(changes)
-    return [change if one is before else one for one in changes if one is not before or rows]
+    return [
+        change if other is before else other for other in changes if other is not before or rows
+    ]
 
 
 def fitting_changes(
@@ -120,12 +122,12 @@ def fitting_changes(
     *,
     measured: bool,
 ) -> tuple[list[Change], str]:
-    """The changes that fit this sentence, and what is wrong with the first that does not, or "".
+    """Select the changes that fit this sentence, and name the first problem, or "".
 
     Args:
-        changes: of a link.
-        trace: of the sentence.
-        donor: that of the second sentence, where there is one.
+        changes: the changes of a link.
+        trace: trace of the sentence.
+        donor: trace of the second sentence, where there is one.
         measured: whether the mean output of each head is known.
     """
     fitting: list[Change] = []
@@ -144,10 +146,10 @@ def fitting_changes(
     return fitting, problem
 
 
-def removal_of(change: Change, trace: AttentionTrace, donor: AttentionTrace | None) -> Removal:
-    """What a fitting change other than "z" is for the model."""
+def to_removal(change: Change, trace: AttentionTrace, donor: AttentionTrace | None) -> Removal:
+    """Convert a fitting change other than "z" into a removal."""
     if change.how == "weights":
-        assert donor is not None  # it fits
+        assert donor is not None  # checked by `fitting_changes`
         return painted(change.head, _map(donor, change.head))
     if change.how == "rows":
         return painted(change.head, painted_map(change.rows, _map(trace, change.head)))
@@ -155,7 +157,7 @@ def removal_of(change: Change, trace: AttentionTrace, donor: AttentionTrace | No
 
 
 def painted_map(rows: Rows, weights: Weights) -> Weights:
-    """A map `[query, key]` with some rows painted over: each looks evenly at its keys."""
+    """Return a map `[query, key]` with some rows painted: each looks evenly at its keys."""
     weights = weights.copy()
     for row, keys in rows:
         weights[row] = 0
@@ -169,7 +171,7 @@ def _map(trace: AttentionTrace, head: Head) -> Weights:
 
 
 def _removal(change: Change) -> Removal:
-    """Of those ways that the model knows by themselves."""
+    """Convert a change that the analysis package supports."""
     assert change.how in ("zero", "uniform", "mean", "pattern")
     return Removal(*change.head, how=change.how, pattern=change.pattern)
 
@@ -185,8 +187,8 @@ def _format(change: Change) -> str:
 
 
 def _parse(part: str) -> Change:
-    """Raise InputError if it is none."""
-    match = _OURS.fullmatch(part)
+    """Parse one change, or raise InputError."""
+    match = _EXTENDED.fullmatch(part)
     (removal,) = parse_removals(match[1] if match else part) or (None,)
     if removal is None:
         raise InputError("The list of heads has a comma too many.")
@@ -197,9 +199,9 @@ def _parse(part: str) -> Change:
     if ending:
         return replace(change, how=_ENDINGS[ending])
     rows: dict[int, tuple[int, ...]] = {}
-    for one in painted_rows.split("_")[1:]:
-        row, looked_at = one.split("-")
-        rows[int(row)] = tuple(sorted({int(key) for key in looked_at.split(".")}))
+    for text in painted_rows.split("_")[1:]:
+        row, key_texts = text.split("-")
+        rows[int(row)] = tuple(sorted({int(key) for key in key_texts.split(".")}))
     change = Change(removal.place, "rows", tuple(sorted(rows.items())), (int(queries), int(keys)))
     _require_within(change)
     return change
@@ -207,11 +209,11 @@ def _parse(part: str) -> Change:
 
 def _require_within(change: Change) -> None:
     queries, keys = change.shape
-    for row, looked_at in change.rows:
+    for row, row_keys in change.rows:
         last = row if change.head.kind == "decoder_self" else keys - 1
-        if row >= queries or looked_at[-1] > last:
+        if row >= queries or row_keys[-1] > last:
             raise InputError(
-                f"The painted row {row} of {change.name}, from 0, looks at key {looked_at[-1]}, "
+                f"The painted row {row} of {change.name}, from 0, looks at key {row_keys[-1]}, "
                 f"which a map of {queries} × {keys} does not have or its mask hides: paint it "
                 f"again."
             )
@@ -232,9 +234,10 @@ def _require_fitting(change: Change, trace: AttentionTrace, donor: AttentionTrac
             raise InputError(
                 f"{change.name} is patched from a second sentence, and there is none: type one."
             )
-        other = donor.weights(kind).shape[2:]
-        if other != (rows, columns):
+        donor_shape = donor.weights(kind).shape[2:]
+        if donor_shape != (rows, columns):
             raise InputError(
-                f"The map of {change.name} is {other[0]} × {other[1]} on the second sentence and "
-                f"{rows} × {columns} on this one: a patch needs as many pieces in both."
+                f"The map of {change.name} is {donor_shape[0]} × {donor_shape[1]} on the second "
+                f"sentence and {rows} × {columns} on this one: a patch needs as many pieces in "
+                f"both."
             )

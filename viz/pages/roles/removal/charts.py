@@ -1,4 +1,4 @@
-"""What heads that are taken away change: log P of each word, and BLEU over a corpus."""
+"""Charts of removed heads: log P of each word, and BLEU over a corpus."""
 
 from __future__ import annotations
 
@@ -23,23 +23,26 @@ _HEIGHT = 240  # CSS pixels, without legend and words
 
 
 def word_log_probs(trace: AttentionTrace, log_probs: Floats) -> tuple[tuple[str, ...], Floats]:
-    """log P of each word of a translation, the sum over its pieces.
+    """Sum log P over the pieces of each word of a translation.
 
     Args:
-        trace: of the translation.
-        log_probs: `[target]`, of its pieces.
+        trace: trace of the translation.
+        log_probs: `[target]`, log P of its pieces.
+
+    Returns:
+        The words, and `[word]`.
     """
     first = first_pieces(trace.target_pieces)
     return by_words(trace, "cross").labels.queries, np.add.reduceat(log_probs, first)
 
 
 def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.LayerChart:
-    """log P of each word of the translation, before and after.
+    """Draw log P of each word of the translation, before and after.
 
     Args:
         words: `[word]`.
         before: `[word]`, in nats.
-        after: `[word]`.
+        after: `[word]`, in nats.
     """
     places = range(len(words))
     wide = pd.DataFrame({"place": places, "word": words, "before": before, "after": after})
@@ -70,7 +73,7 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
             y,
             alt.Color("model:N", scale=scale, legend=legend),
             alt.Shape("model:N", scale=shapes, legend=legend),
-            # where the two are equal, both are seen
+            # sizes differ, so that both are visible where they are equal
             alt.Size(
                 "model:N",
                 scale=alt.Scale(domain=[BEFORE, AFTER], range=[120, 50]),
@@ -82,15 +85,17 @@ def words_chart(words: Sequence[str], before: Floats, after: Floats) -> alt.Laye
     return rules + points
 
 
-def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
-    """BLEU with more and more heads taken away, its interval as a band.
+def curve_chart(curve: Curve, removed: int | None) -> alt.LayerChart:
+    """Draw BLEU over the number of removed heads, its interval as a band.
 
     Args:
-        curve: as it was measured, at some numbers of heads.
-        at: how many are away on the page; None where those are not the first of this order.
+        curve: the measured curve.
+        removed: number of heads removed on the page; None where they are not the first of this
+            order.
     """
     table = pd.DataFrame(
-        [(p.removed, *p.bleu) for p in curve.points], columns=["removed", "value", "low", "high"]
+        [(point.removed, *point.bleu) for point in curve.points],
+        columns=["removed", "value", "low", "high"],
     )
     x = alt.X(
         "removed:Q",
@@ -110,7 +115,7 @@ def curve_chart(curve: Curve, at: int | None) -> alt.LayerChart:
     line = base.mark_line(
         color=VIOLET, strokeWidth=2, point=alt.OverlayMarkDef(size=40, filled=True, color=VIOLET)
     ).encode(x, y, tooltip=tooltip)
-    if at is None:
+    if removed is None:
         return band + line
-    here = alt.Chart(pd.DataFrame({"removed": [at]}))
-    return band + line + here.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)
+    position = alt.Chart(pd.DataFrame({"removed": [removed]}))
+    return band + line + position.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=2).encode(x)

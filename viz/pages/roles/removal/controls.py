@@ -1,8 +1,8 @@
-"""What the view “Take away” is asked to do: every choice stands in the URL."""
+"""Controls of the view “Take away”; every choice is kept in the URL."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -17,9 +17,9 @@ from viz.app.cache import cached_results
 from viz.app.chrome.fields import choose_one, text_field
 from viz.app.chrome.head_picker import open_head, pick_head
 from viz.app.links.role_views import REMOVED, TAKE_AWAY, VIEW
+from viz.app.links.undo import History
 from viz.app.sentence import sentence_bar
 from viz.pages.roles.removal.changes import Change, How, format_changes, parse_changes
-from viz.pages.roles.removal.undo_buttons import history_of_session, undo_buttons
 
 HOW, WHICH, DONOR = "removed_how", "removed_map", "donor"
 """Names in the URL."""
@@ -32,7 +32,7 @@ HOWS: dict[str, How] = {
     "patched z": "z",
     "patched map": "weights",
 }
-"""By the name on the screen and in the URL."""
+"""Replacements by their name on the screen and in the URL."""
 
 _HELP = "  \n".join(
     (
@@ -46,34 +46,28 @@ _HELP = "  \n".join(
     )
 )
 
-Which = Literal["after", "before", "difference"]
+MapChoice = Literal["after", "before", "difference"]
 
 
 @dataclass(frozen=True)
 class Controls:
-    """The choices of the view.
+    """Choices of the view.
 
     Args:
         head: the open head.
-        how: what replaces a head that the next click switches off.
-        removed: the heads that are off, as the link has them.
-        which: of the maps of the open head is drawn.
+        how: replacement of a head that the next click removes.
+        removed: the removed heads, as text of the link.
+        which: the map of the open head that is drawn.
     """
 
     head: Head
     how: How
     removed: str
-    which: Which
+    which: MapChoice
 
 
 def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> Controls:
-    """Draw the controls.
-
-    Args:
-        translator: of this page.
-        row: takes all but one.
-        below: takes the heads that are off, as the link has them.
-    """
+    """Draw the controls into `row`, and the text of the link into `below`."""
     with below:
         removed = st.text_input(
             "Heads that are off, as in the link",
@@ -84,43 +78,46 @@ def draw(translator: Translator, row: DeltaGenerator, below: DeltaGenerator) -> 
             placeholder="none",
             autocomplete="off",
         )
-    history = history_of_session()
+    history = session_history()
     history.see(removed or "", 0.0)
     with row:
         head = pick_head(translator)
         how = st.selectbox("By", list(HOWS), key=HOW, bind="query-params", width=185, help=_HELP)
         undo_buttons(history, choose_removed)
-        which = choose_one("Map", get_args(Which), WHICH)
+        which = choose_one("Map", get_args(MapChoice), WHICH)
     return Controls(head, HOWS[how], (removed or "").strip(), which)
 
 
 def choose_removed(text: str) -> None:
-    """Set the heads that are off in the next run of the page, as the link has them."""
+    """Set the removed heads for the next run of the page, as text of the link."""
     st.session_state[REMOVED] = text
 
 
-def removed_now(layers: int, heads: int) -> list[Change]:
-    """The heads that are off when a click is heard, from which it goes on.
+def current_changes(layers: int, heads: int) -> list[Change]:
+    """Return the heads that are removed when a click arrives.
 
-    Those of the page that was clicked can be fewer: a quick second click ends the run of the first.
+    The page that was clicked may show fewer: a quick second click interrupts the run of the first.
 
     Args:
-        layers: of the model, which is not given: what waits for a click stays in memory with the
-            tab. What the link names beyond them, or twice, is left out.
-        heads: of each layer.
+        layers: number of layers. The model itself is not passed, because Streamlit keeps the
+            arguments of callbacks in memory; heads that it does not have are dropped, as is a
+            repeated one.
+        heads: number of heads of each layer.
     """
     named, _ = parse_changes(st.session_state.get(REMOVED) or "", None)
-    there = [one for one in named if one.head.layer < layers and one.head.head < heads]
-    first = {one.head: one for one in reversed(there)}
-    return [one for one in there if first[one.head] is one]
+    existing = [
+        change for change in named if change.head.layer < layers and change.head.head < heads
+    ]
+    first = {change.head: change for change in reversed(existing)}
+    return [change for change in existing if first[change.head] is change]
 
 
 def second_sentence(
     translator: Translator, controls: Controls, changes: Sequence[Change]
 ) -> tuple[AttentionTrace | None, str]:
-    """The second sentence's trace, and what is wrong with the sentence, or "".
+    """Return the second sentence's trace, or None with a message on what is wrong, or "".
 
-    Its field is drawn where something is to be patched from it.
+    Draw its field where a head is to be patched from it.
     """
     patches = [change for change in changes if change.how in ("z", "weights")]
     if controls.how not in ("z", "weights") and not patches:
@@ -143,11 +140,37 @@ def second_sentence(
 
 
 def open_without(head: Head) -> None:
-    """Let the next run open the view that takes heads away, with this one away and open."""
+    """Open this view in the next run, with this head removed and open."""
     open_head(head)
     st.session_state[VIEW] = TAKE_AWAY
     st.session_state[REMOVED] = removed = format_changes([Change(head)])
-    # the field that holds it is not on the page yet, so nothing else puts it into the address;
-    # after a double click it is, and does so by itself
+    # the field is not on the page yet, so the address is set here; after a double click the field
+    # exists, and Streamlit refuses
     with suppress(StreamlitAPIException):
         st.query_params[REMOVED] = removed
+
+
+_HISTORY = "removal.history"
+
+
+def session_history() -> History[str]:
+    """Return the session's history of link texts."""
+    history: History[str] = st.session_state.setdefault(_HISTORY, History())
+    return history
+
+
+def undo_buttons(history: History[str], choose: Callable[[str], None]) -> None:
+    """Draw undo, redo and “all back”, which `choose` a text of the link for the next run."""
+    st.button(
+        "Undo",
+        key="removal-undo",
+        disabled=not history.before,
+        on_click=lambda: choose(history.undo() or ""),
+    )
+    st.button(
+        "Redo",
+        key="removal-redo",
+        disabled=not history.undone,
+        on_click=lambda: choose(history.redo() or ""),
+    )
+    st.button("All back", key="removal-none", disabled=not history.now, on_click=lambda: choose(""))

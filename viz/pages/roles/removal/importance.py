@@ -1,4 +1,4 @@
-"""Heads taken away by their measured importance: a slider beside the BLEU curve of the model."""
+"""Removal of heads by measured importance: a slider beside the model's BLEU curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.app.chrome.charts import draw_spec, spec_of
 from viz.draw.formatting import format_number
 from viz.pages.roles.removal.changes import Change, format_changes
 from viz.pages.roles.removal.charts import curve_chart
-from viz.pages.roles.stored_report import state_of_report, stored_report
+from viz.pages.roles.stored_report import report_state, stored_report
 
 ORDER = "removal_order"
 """Name in the URL of the measure that gives the order."""
@@ -23,12 +23,7 @@ _COUNT = "removal-count"
 def remove_by_importance(
     translator: Translator, changes: Sequence[Change], choose: Callable[[str], None]
 ) -> None:
-    """Draw the slider and the curve, or what makes them.
-
-    Args:
-        changes: what is switched off now.
-        choose: takes the text of a link that is to be there in the next run.
-    """
+    """Draw the slider, which sets the link by `choose`, and the curve, or how to measure it."""
     st.subheader("Remove by importance", anchor=False)
     try:
         report = stored_report(translator)
@@ -49,8 +44,8 @@ def remove_by_importance(
         "Least important first, by", list(report.curves), key=ORDER, bind="query-params"
     )
     curve = report.curves[measure]
-    at = place_on(curve, changes)
-    st.session_state[_COUNT] = at or 0
+    removed = position_on_curve(curve, changes)
+    st.session_state[_COUNT] = removed or 0
     st.slider(
         f"How many of the {len(curve.order)} heads are away, each with z = 0",
         0,
@@ -58,45 +53,51 @@ def remove_by_importance(
         key=_COUNT,
         on_change=lambda: choose(first_heads(curve, st.session_state[_COUNT])),
     )
-    # most clicks leave the place on the curve as it was
-    state = "curve", state_of_report(translator), measure, at
+    # most clicks do not change the position on the curve
+    state = "curve", report_state(translator), measure, removed
     draw_spec(
-        memo(state, lambda: spec_of(curve_chart(curve, at))),
+        memo(state, lambda: spec_of(curve_chart(curve, removed))),
         key="removal-curve",
         alt="BLEU of the model over the number of heads that are taken away.",
     )
-    st.caption(_said(report, curve, at))
+    st.caption(_caption(report, curve, removed))
 
 
-def place_on(curve: Curve, changes: Sequence[Change]) -> int | None:
-    """How many heads of a curve are away, if they are its first ones and no other."""
-    first = set(curve.order[: len(changes)])
-    is_curve = first == {change.head for change in changes}
-    return len(changes) if is_curve and all(one.how == "zero" for one in changes) else None
+def position_on_curve(curve: Curve, changes: Sequence[Change]) -> int | None:
+    """Return the number of removed heads if they are the first of the curve, else None."""
+    expected = set(curve.order[: len(changes)])
+    is_curve = expected == {change.head for change in changes}
+    return len(changes) if is_curve and all(change.how == "zero" for change in changes) else None
 
 
 def first_heads(curve: Curve, count: int) -> str:
-    """The first heads of a curve as the link has them."""
+    """Format the first heads of a curve as text of the link."""
     return format_changes([Change(head) for head in curve.order[:count]])
 
 
-def _said(report: HeadReport, curve: Curve, at: int | None) -> str:
-    """What was measured, and where on the curve the page is."""
-    how = (
+def _caption(report: HeadReport, curve: Curve, removed: int | None) -> str:
+    """Describe the measurement and the position on the curve."""
+    source = (
         f"BLEU of greedy translations of {report.bleu_sentences:,} sentences, which are among "
         f"those that gave the order, with its 95 % bootstrap interval."
     )
-    if at is None:
+    if removed is None:
         return (
-            f"{how} The heads that are off now are not the first of this order, or are not set to "
-            f"z = 0."
+            f"{source} The heads that are off now are not the first of this order, or are not set "
+            f"to z = 0."
         )
-    below = max((p for p in curve.points if p.removed <= at), key=lambda p: p.removed)
-    above = min((p for p in curve.points if p.removed >= at), key=lambda p: p.removed)
-    whole = f"with all heads {format_number(report.bleu.value)}"
+    below = max(
+        (point for point in curve.points if point.removed <= removed),
+        key=lambda point: point.removed,
+    )
+    above = min(
+        (point for point in curve.points if point.removed >= removed),
+        key=lambda point: point.removed,
+    )
+    all_heads = f"with all heads {format_number(report.bleu.value)}"
     if below == above:
-        return f"{how} With {at} away {format_number(below.bleu.value)}, {whole}."
+        return f"{source} With {removed} away {format_number(below.bleu.value)}, {all_heads}."
     return (
-        f"{how} With {below.removed} away {format_number(below.bleu.value)}, with {above.removed} "
-        f"{format_number(above.bleu.value)}, {whole}."
+        f"{source} With {below.removed} away {format_number(below.bleu.value)}, with "
+        f"{above.removed} {format_number(above.bleu.value)}, {all_heads}."
     )

@@ -1,4 +1,4 @@
-"""Rows of the open head's map as the reader paints them: each looks evenly at chosen keys."""
+"""Painted rows of the open head's map: each looks evenly at chosen keys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import streamlit as st
 from transformer import AttentionTrace
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.heads.head import Head
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.mounts import say_late
 from viz.app.sentence import search_request, sentence_bar
 from viz.draw.labels import display_tokens, row_names
-from viz.pages.roles.removal.changes import Change, format_changes, with_row
-from viz.pages.roles.removal.controls import removed_now
+from viz.pages.roles.removal.changes import Change, format_changes, paint_row
+from viz.pages.roles.removal.controls import current_changes
 
 _ROW, _KEYS = "removal-row", "removal-keys"
 
@@ -24,20 +25,14 @@ def paint_rows(
     changes: Sequence[Change],
     choose: Callable[[str], None],
 ) -> None:
-    """Draw the menus that paint a row of the open head.
-
-    Args:
-        head: the open head.
-        changes: what is switched off or painted now.
-        choose: takes the text of a link that is to be there in the next run.
-    """
+    """Draw the menus that paint a row of the open head, and set the link by `choose`."""
     request = sentence_bar.drawn_from().requested
     axes = by_pieces(trace, head.kind)
     names = row_names(axes.labels.queries, reads=axes.reads, writes=axes.writes)
     tokens = display_tokens(axes.labels.keys)
     if isinstance(row := st.session_state.get(_ROW), int):
         st.session_state[_ROW] = min(row, len(names) - 1)  # another sentence may have fewer
-    with st.container(key="painting", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with controls_row("painting"):
         row = st.selectbox(
             "Paint",
             range(len(names)),
@@ -49,29 +44,29 @@ def paint_rows(
 
         layers, heads = trace.weights(head.kind).shape[:2]
 
-        def chosen() -> None:
+        def paint() -> None:
             if search_request.is_asked(request):
                 keys = st.session_state[_KEYS]
-                now = removed_now(layers, heads)
-                choose(format_changes(with_row(now, head, shape, row, keys)))
+                current = current_changes(layers, heads)
+                choose(format_changes(paint_row(current, head, shape, row, keys)))
             else:
                 say_late()
 
         st.multiselect(
             "so that it looks evenly at",
-            # its mask shows a row of the decoder nothing that comes later
+            # the causal mask hides later keys from a row of the decoder
             range(row + 1 if head.kind == "decoder_self" else len(tokens)),
             format_func=lambda n: f"{n + 1} {tokens[n]}",
             key=_KEYS,
             placeholder="as it was: choose tokens",
-            on_change=chosen,
+            on_change=paint,
         )
 
 
 def painted_rows(
     changes: Sequence[Change], head: Head, shape: tuple[int, int]
 ) -> dict[int, tuple[int, ...]]:
-    """The rows of a head that are painted on a map of this shape, with their keys."""
+    """Return the painted rows of a head on a map of this shape, with their keys."""
     return {
         row: keys
         for change in changes
@@ -80,21 +75,24 @@ def painted_rows(
     }
 
 
-def painted_squares(
+def toggle_squares(
     changes: Sequence[Change],
     head: Head,
     shape: tuple[int, ...],
     squares: Sequence[tuple[int, int]],
 ) -> str:
-    """The link after squares were pressed: they join their row's painted keys, or leave them.
+    """Return the text of the link after squares were pressed: their row's painted keys are toggled.
 
     Args:
-        squares: of one row, at least one; all of them do as the first one does.
+        changes: the current changes.
+        head: the open head.
+        shape: numbers of queries and keys of its map.
+        squares: (row, key) pairs of one row, at least one; all follow the first one.
     """
     queries, keys = shape
     row, first = squares[0]
     before = set(painted_rows(changes, head, (queries, keys)).get(row, ()))
-    # what comes later is hidden from a row of the decoder
+    # the causal mask hides later keys from a row of the decoder
     pressed = {key for _, key in squares if head.kind != "decoder_self" or key <= row}
     after = before - pressed if first in before else before | pressed
-    return format_changes(with_row(changes, head, (queries, keys), row, sorted(after)))
+    return format_changes(paint_row(changes, head, (queries, keys), row, sorted(after)))

@@ -1,8 +1,9 @@
-"""Take heads away, or patch them, and see what changes: never why the model decided."""
+"""The view “Take away”: remove or patch heads, and see the change, never why the model decided."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,16 @@ from transformer import AttentionTrace, HeadlightError, Translation, Translator
 from transformer.analysis.axes import by_pieces
 from transformer.analysis.corpus.head_report import MEANS_FILE
 from transformer.analysis.distance import total_variation
-from transformer.analysis.heads.effect import Effect, patched
+from transformer.analysis.heads.effect import Effect, effect, patched
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.removal import removed
+from transformer.decoding.settings import SearchSettings
 from transformer.kinds import KINDS
+from viz.app.cache import cached_results
+from viz.app.cache.memory import memo, state_of_file
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
+from viz.app.chrome.fields import controls_row
 from viz.app.chrome.head_picker import head_buttons, open_head
 from viz.app.chrome.mounts import mount, mount_grid, mount_painted_map, say_late, show_late
 from viz.app.sentence import search_request, sentence_bar
@@ -35,26 +40,24 @@ from viz.pages.roles.removal.changes import (
     fitting_changes,
     format_changes,
     parse_changes,
-    switched,
+    to_removal,
+    toggle_head,
 )
 from viz.pages.roles.removal.charts import word_log_probs, words_chart
-from viz.pages.roles.removal.controls import Controls, choose_removed, removed_now
-from viz.pages.roles.removal.effect import effect_of
+from viz.pages.roles.removal.controls import Controls, choose_removed, current_changes
 from viz.pages.roles.removal.importance import remove_by_importance
-from viz.pages.roles.removal.painting import paint_rows, painted_squares
+from viz.pages.roles.removal.painting import paint_rows, toggle_squares
 
 MOST_CHANGED = 8
-"""Heads that are named."""
+"""Most changed heads that are listed."""
 
 
 def show() -> None:
-    """The view: switch heads off, and see the translation, its log P and every other head."""
+    """Draw the view: head toggles, the new translation, its log P and the changed maps."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, translation, trace = bar
-    row = st.container(
-        key="roles-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    )
+    row = controls_row("roles-controls")
     above = st.container()
     left, right = st.columns([5, 7], gap="medium")
     with left:
@@ -79,9 +82,10 @@ def show() -> None:
 def _effect(
     translator: Translator, translation: Translation, trace: AttentionTrace, controls: Controls
 ) -> tuple[list[Change], list[Change], Effect]:
-    """The heads that the link names, those of them that are away, and what that changes.
+    """Parse the link and compute the effect of its changes; draw the first problem.
 
-    Says what is wrong with the others.
+    Returns:
+        The changes of the link, those of them that fit this sentence, and their effect.
     """
     named, wrong = parse_changes(controls.removed, translator.model)
     donor, no_donor = menus.second_sentence(translator, controls, named)
@@ -90,7 +94,7 @@ def _effect(
     effect, failed = Effect(trace, trace, translation), ""
     try:
         settings = sentence_bar.settings()
-        effect = effect_of(translator, translation, trace, donor, changes, settings)
+        effect = cached_effect(translator, translation, trace, donor, changes, settings)
     except HeadlightError as error:
         changes, failed = [], str(error)
     if problem := wrong or no_donor or unfitting or failed:
@@ -99,7 +103,7 @@ def _effect(
 
 
 def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
-    """All heads under the removal, small; a click switches one."""
+    """Draw the small maps of all heads with the changes; a click toggles a head."""
     kinds = sorted(KINDS, key=lambda kind: kind != controls.head.kind)
     parts = [
         GridPart(kind, effect.after.weights(kind), effect.after.labels(kind)) for kind in kinds
@@ -108,14 +112,14 @@ def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None
     request = sentence_bar.drawn_from().requested
     layers, heads = effect.before.weights(controls.head.kind).shape[:2]
 
-    def picked(head: Head) -> None:
+    def pick(head: Head) -> None:
         if not search_request.has_model(request):
             say_late()
         elif paints:
             open_head(head)
         else:
-            now = removed_now(layers, heads)
-            choose_removed(format_changes(switched(now, head, controls.how)))
+            current = current_changes(layers, heads)
+            choose_removed(format_changes(toggle_head(current, head, controls.how)))
 
     data = encode_grid(
         parts,
@@ -124,13 +128,13 @@ def _grid(controls: Controls, changes: Sequence[Change], effect: Effect) -> None
         key="roles-grid",
         caption=origin_of(effect.before).caption("every head.", _changed(changes)),
     )
-    mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=picked)
+    mount_grid("roles-grid", data, parts, selected=controls.head, on_pick=pick)
 
 
 def _translation(
     controls: Controls, translation: Translation, changes: Sequence[Change], effect: Effect
 ) -> None:
-    """What the model writes now, with what differs from the bar marked."""
+    """Draw the new translation, with differences from the bar marked."""
     new = effect.translation
     old, now = float(effect.before.log_probs.sum()), float(effect.after.log_probs.sum())
     figures = f"log p {format_number(new.log_prob)}"
@@ -148,34 +152,34 @@ def _translation(
 
 
 def _headline(how: How, changes: Sequence[Change], effect: Effect) -> str:
-    """How many heads are off, in words of our own."""
+    """Say how many heads are removed."""
     total = sum(int(np.prod(effect.before.weights(kind).shape[:2])) for kind in KINDS)
     if not changes:
-        does = "open it, then paint its rows" if how == "rows" else "switch it off"
-        return f"All {total} heads are there: click one in the map to {does}."
+        action = "open it, then paint its rows" if how == "rows" else "switch it off"
+        return f"All {total} heads are there: click one in the map to {action}."
     changed = "is changed" if len(changes) == 1 else "are changed"
     return f"{len(changes)} of {total} heads {changed}, and the model writes:"
 
 
 def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
-    """The open head after, before, or the difference."""
+    """Draw the open head after, before, or the difference."""
     request, which = sentence_bar.drawn_from().requested, controls.which
     kind, layer, head = controls.head
     axes = by_pieces(effect.before, kind)
-    at = layer, head
+    place = layer, head
     layers, heads = effect.before.weights(kind).shape[:2]
     weights = {
-        "after": effect.after.weights(kind)[at],
-        "before": effect.before.weights(kind)[at],
-        "difference": effect.after.weights(kind)[at] - effect.before.weights(kind)[at],
+        "after": effect.after.weights(kind)[place],
+        "before": effect.before.weights(kind)[place],
+        "difference": effect.after.weights(kind)[place] - effect.before.weights(kind)[place],
     }[which]
     signed, shape = which == "difference", weights.shape
 
-    # Streamlit keeps it with the session: the weights would be a view of those of every head
+    # Streamlit keeps this callback: closing over `weights` would keep the maps of all heads alive
     def on_paint(squares: list[tuple[int, int]]) -> None:
         if search_request.is_asked(request):
-            now = removed_now(layers, heads)
-            choose_removed(painted_squares(now, controls.head, shape, squares))
+            current = current_changes(layers, heads)
+            choose_removed(toggle_squares(current, controls.head, shape, squares))
         else:
             say_late()
 
@@ -190,7 +194,7 @@ def _map(controls: Controls, changes: Sequence[Change], effect: Effect) -> None:
         reads=axes.reads,
         writes=axes.writes,
         signed=signed,
-        # most differences are small, and the legend says how they are coloured
+        # most differences are small
         scale="square root" if signed else "linear",
         note=_note(controls),
         beside_difference=True,
@@ -217,7 +221,7 @@ def _note(controls: Controls) -> str | None:
 
 
 def _most_changed(effect: Effect) -> None:
-    """The heads whose attention moved most, each a click away."""
+    """Draw the heads whose attention changed most, each with a button that opens it."""
     distances = most_changed(effect)
     st.subheader("Attention that changed most", anchor=False)
     if not distances:
@@ -227,21 +231,23 @@ def _most_changed(effect: Effect) -> None:
 
 
 def most_changed(effect: Effect) -> list[tuple[Head, float]]:
-    """The heads whose weights lie farthest from before, with the distance, largest first."""
-    found: list[tuple[Head, float]] = []
+    """Return the heads with the largest distance from before, largest first."""
+    distances: list[tuple[Head, float]] = []
     for kind in KINDS:
-        apart: npt.NDArray[np.float64] = total_variation(
+        moved: npt.NDArray[np.float64] = total_variation(
             effect.after.weights(kind),
             effect.before.weights(kind),
             causal=kind == "decoder_self" and effect.before.causal,
         )
-        found += [(Head(kind, *map(int, at)), float(apart[at])) for at in np.ndindex(apart.shape)]
-    found.sort(key=lambda one: -one[1])
-    return [(head, value) for head, value in found[:MOST_CHANGED] if round(value, 2) > 0]
+        distances += [
+            (Head(kind, *map(int, place)), float(moved[place])) for place in np.ndindex(moved.shape)
+        ]
+    distances.sort(key=lambda item: -item[1])
+    return [(head, value) for head, value in distances[:MOST_CHANGED] if round(value, 2) > 0]
 
 
 def _words(effect: Effect) -> None:
-    """log P of each word of the old translation."""
+    """Draw log P of each word of the translation in the bar."""
     words, before = word_log_probs(effect.before, effect.before.log_probs)
     _, after = word_log_probs(effect.before, effect.after.log_probs)
     st.subheader("The translation in the bar, word by word", anchor=False)
@@ -253,8 +259,8 @@ def _words(effect: Effect) -> None:
 
 
 def _changed(changes: Sequence[Change]) -> str:
-    """For a saved picture: which heads are changed in it."""
-    return f"heads changed: {', '.join(one.name for one in changes) or 'none'}."
+    """Name the changed heads in the caption of a saved picture."""
+    return f"heads changed: {', '.join(change.name for change in changes) or 'none'}."
 
 
 def _explain() -> None:
@@ -268,3 +274,60 @@ def _explain() -> None:
         f"{code_line(total_variation)}; 0 is the same, 1 is not one key in common. "
         f"{MARKS}"
     )
+
+
+def cached_effect(
+    translator: Translator,
+    translation: Translation,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    changes: Sequence[Change],
+    settings: SearchSettings,
+) -> Effect:
+    """Return the sentence before and after the changes, from the cache where possible.
+
+    Raises:
+        InputError: if the model does not support a change.
+    """
+    if not changes:
+        return Effect(trace, trace, translation)
+    patches = any(change.how in ("z", "weights") for change in changes)
+    means = translator.folder / MEANS_FILE  # a command may rewrite it
+    key = (
+        "heads taken away",
+        cached_results.identity(translator),
+        state_of_file(means) if any(change.how == "mean" for change in changes) else None,
+        cached_results.trace_identity(trace),
+        cached_results.trace_identity(donor) if donor and patches else None,
+        settings,
+        format_changes(changes),
+    )
+
+    def search() -> tuple[AttentionTrace, Translation]:
+        result = _compute(translator, trace, donor, changes, settings)
+        return result.after, result.translation
+
+    return Effect(trace, *memo(key, search))
+
+
+def _compute(
+    translator: Translator,
+    trace: AttentionTrace,
+    donor: AttentionTrace | None,
+    changes: Sequence[Change],
+    settings: SearchSettings,
+) -> Effect:
+    patches = [change.head for change in changes if change.how == "z"]
+    patching: AbstractContextManager[None] = nullcontext()
+    if patches:
+        assert donor is not None  # checked by `fitting_changes`
+        patching = patched(translator.model, donor, patches)
+    removals = [to_removal(change, trace, donor) for change in changes if change.how != "z"]
+    with patching:
+        return effect(
+            translator,
+            trace,
+            removals,
+            should_stop=cached_results.SearchBudget(),
+            **settings.arguments,
+        )

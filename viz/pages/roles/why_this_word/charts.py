@@ -1,4 +1,4 @@
-"""What speaks for one piece and against another: source pieces as bars, heads as small tables."""
+"""Charts of a contrast between two pieces: source pieces as bars, heads as small tables."""
 
 from __future__ import annotations
 
@@ -20,31 +20,30 @@ from viz.pages.roles.clicked_head import PICKED
 Floats = npt.NDArray[np.floating]
 
 MOST_ROWS = 40
-"""Bars of a chart; of more, the strongest are drawn."""
+"""Bars of a chart; of more pieces, the strongest are drawn."""
 
 _ROW = 22  # CSS pixels
 _CELL = 26
-_EVEN = 1e-9
-
+_TINY = 1e-9  # keeps a division by the largest value finite
 
 _SIGN = alt.Color(
     "sign:N", scale=alt.Scale(domain=["for", "against"], range=[PURPLE, OLIVE]), legend=None
 )
-"""Purple for what is above 0, olive for what is below."""
+"""Colour by sign: purple above 0, olive below."""
 
 
 def signs(values: Floats) -> list[str]:
-    """`for` or `against`, which a bar is coloured by."""
+    """Return `for` or `against` for each value, by its sign."""
     return ["for" if value >= 0 else "against" for value in values]
 
 
 def strongest(*measures: Floats) -> list[int]:
-    """Which places to draw, in their order: those where any measure is largest beside its most.
+    """Select the places where any measure is relatively largest, in their order.
 
     Args:
-        measures: `[place]` each.
+        measures: one or more arrays `[place]`.
     """
-    shares = [np.abs(values) / max(float(np.abs(values).max()), _EVEN) for values in measures]
+    shares = [np.abs(values) / max(float(np.abs(values).max()), _TINY) for values in measures]
     places = np.argsort(-np.max(shares, axis=0), kind="stable")[:MOST_ROWS]
     return sorted(places.tolist())
 
@@ -58,15 +57,15 @@ def pieces_chart(
     marked: Sequence[bool] | None = None,
     more: dict[str, Floats] | None = None,
 ) -> alt.LayerChart:
-    """Signed bars, one for each piece.
+    """Draw signed bars, one for each piece.
 
     Args:
-        names: `[place]`, as the screen shows them.
+        names: `[place]`, text of the pieces on the screen.
         values: `[place]`, in nats.
-        title: of the axis.
-        places: which are drawn, in this order.
-        marked: `[place]`, these have a ≠ behind their bar.
-        more: `[place]` each, what a hover says beside the value.
+        title: title of the axis.
+        places: places that are drawn, in this order.
+        marked: `[place]`, whether a ≠ stands after the bar.
+        more: arrays `[place]` that the tooltip shows too, by their name.
     """
     more = more or {}
     marks = [False] * len(names) if marked is None else marked
@@ -77,7 +76,7 @@ def pieces_chart(
             "value": [float(values[n]) for n in places],
             "sign": signs(values[list(places)]),
             "mark": ["≠" if marks[n] else "" for n in places],
-            **{name: [float(of[n]) for n in places] for name, of in more.items()},
+            **{name: [float(column[n]) for n in places] for name, column in more.items()},
         }
     )
     # as data in the expression, each `<` and quote is text that Vega draws on its canvas
@@ -87,12 +86,12 @@ def pieces_chart(
         title=None,
         axis=alt.Axis(labelExpr=labels, labelLimit=110, grid=False, ticks=False, domain=False),
     )
-    most = max(float(frame["value"].abs().max()), 0.01)
+    maximum = max(float(frame["value"].abs().max()), 0.01)
     x = alt.X(
         "value:Q",
         title=title,
-        # room for the mark behind the longest bar
-        scale=alt.Scale(domain=[-1.12 * most, 1.12 * most], nice=False),
+        # space for the mark after the longest bar
+        scale=alt.Scale(domain=[-1.12 * maximum, 1.12 * maximum], nice=False),
         axis=alt.Axis(labelExpr=tick_label("+"), tickCount=5),
     )
     tooltip = [
@@ -110,28 +109,29 @@ def pieces_chart(
         color=INK, fontSize=14, align="right", dx=-4
     )
     layered = zero + bars
-    for behind in (right, left):
-        layered += behind.encode(x, y, text="mark:N")
+    for mark in (right, left):
+        layered += mark.encode(x, y, text="mark:N")
     return layered
 
 
 def heads_chart(
     kind: Kind,
     values: Floats,
-    most: float,
+    maximum: float,
     measure: str,
     *,
     opened: tuple[int, int] | None = None,
     clickable: bool = False,
 ) -> alt.Chart | alt.LayerChart:
-    """The heads of one kind, layers down: purple above 0, olive below; the open one is outlined.
+    """Draw the heads of one kind, layers down: purple above 0, olive below.
 
     Args:
+        kind: kind of attention.
         values: `[layer, head]`.
-        most: gets the full colour.
-        measure: what the values are, for a hover.
-        opened: layer and head, from 0; None where none of this kind is open.
-        clickable: whether a click on a head is told to the page, as `PICKED`.
+        maximum: value of the full colour.
+        measure: name of the values in the tooltip.
+        opened: layer and head of the outlined head, from 0; None without one.
+        clickable: whether a click on a head selects `PICKED`.
     """
     places = list(np.ndindex(values.shape))
     frame = pd.DataFrame(
@@ -167,7 +167,7 @@ def heads_chart(
             _SIGN,
             fillOpacity=alt.FillOpacity(
                 "strength:Q",
-                scale=alt.Scale(domain=[0, max(most, _EVEN)], range=[0, 1], clamp=True),
+                scale=alt.Scale(domain=[0, max(maximum, _TINY)], range=[0, 1], clamp=True),
                 legend=None,
             ),
             tooltip=[
@@ -180,6 +180,6 @@ def heads_chart(
         cells = cells.add_params(alt.selection_point(name=PICKED, fields=["layer", "head"]))
     if opened is None:
         return cells
-    at = pd.DataFrame({"layer": [opened[0]], "head": [opened[1]]})
-    outline = alt.Chart(at).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
+    opened_cell = pd.DataFrame({"layer": [opened[0]], "head": [opened[1]]})
+    outline = alt.Chart(opened_cell).mark_rect(filled=False, stroke=INK, strokeWidth=2.5)
     return cells + outline.encode(x, y)

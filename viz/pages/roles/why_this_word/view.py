@@ -1,44 +1,57 @@
-"""Why this word and not that one: what speaks for each, and the check by erasing."""
+"""The view “Why this word?”: evidence for two alternative pieces, and a check by erasing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
 from transformer import AttentionTrace, HeadlightError, Translator
+from transformer.analysis.heads.head import Head
 from transformer.analysis.logits.contrast import Contrast, contrast, erase
-from transformer.analysis.logits.direct_logits import direct_logits
+from transformer.analysis.logits.direct_logits import DecoderKind, direct_logits
 from transformer.analysis.teacher_forcing import Array
+from transformer.kinds import KINDS, Kind
 from viz.app.cache.memory import memo_per_trace
 from viz.app.cache.progress import progress_bar
 from viz.app.chrome.charts import altair_chart
 from viz.app.chrome.explanations import code_line, explain
-from viz.app.chrome.head_picker import pick_head
+from viz.app.chrome.fields import choose_one, controls_row
+from viz.app.chrome.head_picker import head_buttons, in_link, pick_head
 from viz.app.chrome.markdown import as_markdown
+from viz.app.links import navigation
 from viz.app.sentence import sentence_bar
 from viz.draw.formatting import format_number, format_probability
-from viz.draw.labels import capitalised, display_tokens, quoted
-from viz.pages.roles.other_piece import clear_other, pick_other, shown_piece, text_of
-from viz.pages.roles.why_this_word.charts import MOST_ROWS, pieces_chart, strongest
-from viz.pages.roles.why_this_word.heads import show_heads, show_open_head
-from viz.pages.roles.written_piece import choices_of, least_certain_step, pick_written
+from viz.draw.labels import SCREEN_NAMES, capitalised, display_tokens, head_title, quoted
+from viz.pages.roles.clicked_head import draw_clickable
+from viz.pages.roles.pieces import (
+    clear_other,
+    least_certain_step,
+    pick_other,
+    pick_written,
+    piece_text,
+    shown_piece,
+    step_choices,
+)
+from viz.pages.roles.removal.controls import open_without
+from viz.pages.roles.why_this_word.charts import MOST_ROWS, heads_chart, pieces_chart, strongest
 
 ERASE = "erase"
-"""Name in the URL: whether the pieces of a long sentence are erased, too."""
+"""Name in the URL: whether the pieces of a long sentence are erased."""
 ERASED_AT_ONCE = 32
-"""Pieces up to which the check is done unasked: many more would keep the page waiting."""
+"""Pieces up to which the check runs unasked; more take seconds."""
 MOST_ERASED = 128
-"""Each piece is one run of the whole model, so the time grows with the cube of the length."""
-OF_NOTE = 0.1
-"""Share of the largest bar from which two bars can be said to disagree."""
+"""Pieces up to which the check is offered: its time grows with the cube of the length."""
+NOTABLE = 0.1
+"""Share of the largest bar from which two bars can disagree."""
 
 
 def show() -> None:
-    """The view: a written piece, another one, and what speaks for the first or the second."""
+    """Draw the view: a written piece, an alternative, and what favours either."""
     if (bar := sentence_bar.traced()) is None:
         return
     translator, _, trace = bar
@@ -47,49 +60,44 @@ def show() -> None:
         "At one step of the translation: what speaks for the piece that was written, what for "
         f"another one that could have stood there, and what changes when {source_piece} is erased."
     )
-    with st.container(
-        key="why-controls", horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
+    with controls_row("why-controls"):
         head = pick_head(translator)
-    choices = choices_of(translator, trace)
+    choices = step_choices(translator, trace)
     step, no_step = pick_written(trace, least_certain_step(choices), on_pick=clear_other)
     written = trace.target_pieces[step]
-    other, said = pick_other(translator, written.id, choices[step][1:])
-    for sentence in filter(None, (no_step, said)):
+    other, message = pick_other(translator, written.id, choices[step][1:])
+    for sentence in filter(None, (no_step, message)):
         st.text(sentence)
-    names = shown_piece(written.text), shown_piece(text_of(translator, other))
-    contrasted = memo_per_trace(
+    names = shown_piece(written.text), shown_piece(piece_text(translator, other))
+    evidence = memo_per_trace(
         trace, ("contrast", step, other), lambda: contrast(translator.model, trace, step, other)
     )
-    st.subheader(as_markdown(_headline(*names)), anchor=False)
-    st.text(_odds(*names, choices[step][0].probability, contrasted.log_odds))
+    headline = f"Why {quoted(names[0])} and not {quoted(names[1])}?"
+    st.subheader(as_markdown(headline), anchor=False)
+    st.text(_odds(*names, choices[step][0].probability, evidence.log_odds))
     sources, heads = st.columns(2, gap="large")
     with sources:
-        _sources(translator, trace, step, other, contrasted, names)
-        show_open_head(trace, step, contrasted, head, *names)
+        _sources(translator, trace, step, other, evidence, names)
+        show_open_head(trace, step, evidence, head, *names)
     with heads:
         st.subheader("Heads", anchor=False)
-        show_heads(contrasted, head, *names)
+        show_heads(evidence, head, *names)
     _explain(source_piece)
 
 
 def disagree(first: Array, check: Array) -> npt.NDArray[np.bool_]:
-    """`[place]`: where both have a bar of note, and on different sides of 0."""
-    noted = [np.abs(values) >= OF_NOTE * np.abs(values).max() for values in (first, check)]
-    apart: npt.NDArray[np.bool_] = noted[0] & noted[1] & (np.sign(first) != np.sign(check))
-    return apart
+    """Return where both bars are notable and have different signs, `[place]`."""
+    notable = [np.abs(values) >= NOTABLE * np.abs(values).max() for values in (first, check)]
+    result: npt.NDArray[np.bool_] = notable[0] & notable[1] & (np.sign(first) != np.sign(check))
+    return result
 
 
-def _headline(written: str, other: str) -> str:
-    return f"Why {quoted(written)} and not {quoted(other)}?"
-
-
-def _odds(written: str, other: str, own: float, log_odds: float) -> str:
-    """The two probabilities and the logarithm of their ratio."""
+def _odds(written: str, other: str, probability: float, log_odds: float) -> str:
+    """Describe the two probabilities and the logarithm of their ratio."""
     favoured = written if log_odds >= 0 else other
     return (
-        f"P is {format_probability(own)} for {quoted(written)} and "
-        f"{format_probability(own * math.exp(-log_odds))} for {quoted(other)}: log-odds "
+        f"P is {format_probability(probability)} for {quoted(written)} and "
+        f"{format_probability(probability * math.exp(-log_odds))} for {quoted(other)}: log-odds "
         f"{format_number(log_odds, sign=True)} nats, for {quoted(favoured)}."
     )
 
@@ -99,13 +107,13 @@ def _sources(
     trace: AttentionTrace,
     step: int,
     other: int,
-    found: Contrast,
+    evidence: Contrast,
     names: tuple[str, str],
 ) -> None:
-    """Each piece of the source: to first order, and really erased."""
+    """Draw the effect of each source piece: to first order, and by erasing."""
     language = translator.languages.name("source")
     st.subheader(f"{capitalised(language)} pieces", anchor=False)
-    tokens, first = display_tokens(trace.source_tokens), found.by_source
+    tokens, first = display_tokens(trace.source_tokens), evidence.by_source
     erased, why_not = _erased(translator, trace, step, other)
     places = strongest(first) if erased is None else strongest(first, erased)
     marked = None if erased is None else disagree(first, erased).tolist()
@@ -135,7 +143,7 @@ def _sources(
 
 
 def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
-    """How the bars are to be read."""
+    """Explain how to read the bars."""
     written, other = map(quoted, names)
     text = f"Above 0 a piece speaks for {written}, below for {other}."
     if not any(marked or ()):
@@ -149,7 +157,7 @@ def _reading(names: tuple[str, str], marked: Sequence[bool] | None) -> str:
 def _erased(
     translator: Translator, trace: AttentionTrace, step: int, other: int
 ) -> tuple[Array | None, str]:
-    """What erasing each piece really costs, or why that is not shown."""
+    """Return the change by erasing each piece, or None with a message."""
     pieces = len(trace.source_pieces)
     if pieces > MOST_ERASED:
         return None, (
@@ -185,3 +193,99 @@ def _explain(source_piece: str) -> None:
         f"something was erased, not why the model decided; other pieces can stand in for the one "
         f"that is gone."
     )
+
+
+MEASURE = "why_heads"
+"""Name in the URL of the measure of the heads."""
+Measure = Literal["gradient × value", "direct logits"]
+DECODER_KINDS: tuple[DecoderKind, ...] = get_args(DecoderKind)
+MOST_NAMED = 5
+"""Heads on each side that are listed."""
+
+
+def show_heads(evidence: Contrast, head: Head, written: str, other: str) -> None:
+    """Draw the heads as tables, and the strongest by name; a click opens a head."""
+    measure: Measure = choose_one("Heads by", get_args(Measure), MEASURE)
+    values: dict[Kind, Array] = dict(evidence.by_head)
+    if measure == "direct logits":
+        values = {kind: evidence.direct[kind] for kind in DECODER_KINDS}
+    maximum = max(float(np.abs(heads).max()) for heads in values.values())
+    for column, (kind, heads) in zip(st.columns(len(KINDS)), values.items(), strict=False):
+        with column:
+            st.text(f"{SCREEN_NAMES[kind]} {format_number(float(heads.sum()), sign=True)}")
+            _table(kind, heads, maximum, head, measure)
+    st.caption(
+        as_markdown(
+            f"Purple speaks for {quoted(written)}, olive for {quoted(other)}; the full colour is "
+            f"{maximum:.2f} nats. Beside each kind stands the sum of its heads."
+        )
+    )
+    ordered = heads_by_value(values)
+    _name_heads(written, [item for item in ordered if item[1] > 0][:MOST_NAMED])
+    _name_heads(other, [item for item in reversed(ordered) if item[1] < 0][:MOST_NAMED])
+
+
+def heads_by_value(values: Mapping[Kind, Array]) -> list[tuple[Head, float]]:
+    """Return every head with its value, the largest first.
+
+    Args:
+        values: `[layer, head]` of each kind.
+    """
+    heads = [
+        (Head(kind, *map(int, place)), float(array[place]))
+        for kind, array in values.items()
+        for place in np.ndindex(array.shape)
+    ]
+    return sorted(heads, key=lambda item: -item[1])
+
+
+def show_open_head(
+    trace: AttentionTrace, step: int, evidence: Contrast, head: Head, written: str, other: str
+) -> None:
+    """Draw the contribution of each key of the open head, and links to other pages."""
+    kind, place = head.kind, (head.layer, head.head)
+    st.subheader(head_title(*head), anchor=False)
+    values = evidence.values[kind][place]
+    total = format_number(float(values.sum()), sign=True)
+    summary = f"{total} nats by gradient × value"
+    if kind != "encoder_self":
+        direct = format_number(float(evidence.direct[kind][place]), sign=True)
+        summary += f", {direct} by direct logits"
+    st.text(f"{summary}: above 0 it speaks for {quoted(written)}, below for {quoted(other)}.")
+    tokens = trace.decoder_tokens[: step + 1] if kind == "decoder_self" else trace.source_tokens
+    more: dict[str, Array] = {}
+    if kind != "encoder_self":  # whose rows are not steps
+        more["weight"] = trace.weights(kind)[place][step, : len(values)]
+    altair_chart(
+        pieces_chart(
+            display_tokens(tokens),
+            values,
+            "gradient × value, nats",
+            places=strongest(values),
+            more=more,
+        ),
+        key="why-open",
+        alt="Gradient × value of each key of the open head.",
+    )
+    with st.container(key="why-links", horizontal=True, gap="small"):
+        navigation.link("heads", "where this head looks", in_link(*head))
+        st.button(
+            "Take it away: what changes", key="why-remove", on_click=open_without, args=(head,)
+        )
+
+
+def _table(kind: Kind, values: Array, maximum: float, head: Head, measure: Measure) -> None:
+    opened = (head.layer, head.head) if head.kind == kind else None
+    draw_clickable(
+        heads_chart(kind, values, maximum, measure, opened=opened, clickable=True),
+        "why-heads",
+        kind,
+        head,
+        values.shape,
+        f"What each head of the kind {SCREEN_NAMES[kind]} adds, layers down and heads across.",
+    )
+
+
+def _name_heads(piece: str, heads: Sequence[tuple[Head, float]]) -> None:
+    st.text(f"For {quoted(piece)}" if heads else f"No head speaks for {quoted(piece)}.")
+    head_buttons("why-open", [(head, format_number(value, sign=True)) for head, value in heads])

@@ -26,8 +26,13 @@ from transformer.analysis.corpus.stored import Figure
 from transformer.analysis.heads.head import Head
 from transformer.analysis.heads.roles import head_roles
 from viz.draw.labels import SCREEN_NAMES, head_name
-from viz.pages.roles.corpus_roles.quantities import cells_of_report
-from viz.pages.roles.corpus_roles.text import importance_said, naming, role_said, sureness
+from viz.pages.roles.corpus_roles.quantities import report_cells
+from viz.pages.roles.corpus_roles.text import (
+    deciding_measure,
+    importance_text,
+    interval_verdict,
+    role_text,
+)
 
 ENCODER, CROSS = Head("encoder_self", 0, 0), Head("cross", 1, 0)
 
@@ -55,7 +60,7 @@ def plain(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("place", "values", "said"),
+    ("place", "values", "text"),
     [
         (ENCODER, {"positional": 0.93, "offset": -1.0}, "Looks at the token before: 93 % of its "
          "largest weights lie there. Voita et al. 2019 call a head positional from 90 %."),
@@ -73,8 +78,8 @@ def plain(text: str) -> str:
          "with 20 %, and the page gives a name from 25 %."),
     ],
 )  # fmt: skip
-def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, said) -> None:
-    assert said in plain(role_said(made_figures(place, **values)))
+def test_a_role_is_said_with_its_figure_and_its_threshold(place, values, text) -> None:
+    assert text in plain(role_text(made_figures(place, **values)))
 
 
 def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
@@ -87,8 +92,8 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
             offset=offset,
             **{name: draw.random() for name in ("positional", "rare word", "spread", "first")},
         )
-        measure, figure, least = naming(figures)
-        values = {name: one.value for name, one in figures.measures.items()}
+        measure, figure, least = deciding_measure(figures)
+        values = {name: item.value for name, item in figures.measures.items()}
         assert figures.role == corpus_role(values, kind, offset)
         assert (figure.value >= least) == bool(figures.role)
         if figures.role and measure != "positional":
@@ -98,7 +103,7 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "said"),
+    ("value", "low", "high", "text"),
     [
         (0.45, 0.41, 0.5, "41 to 50 %, lies above 40 %."),
         (0.45, 0.39, 0.5, "reaches below 40 %: another sample could name the head otherwise."),
@@ -106,69 +111,69 @@ def test_the_measure_beside_a_name_is_the_one_that_gave_it() -> None:
         (0.35, 0.3, 0.41, "reaches above 40 %: another sample could give the head this name."),
     ],
 )
-def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, said) -> None:
+def test_how_sure_a_name_is_follows_from_its_interval(value, low, high, text) -> None:
     figures = made_figures(CROSS, first=value)
     measures = {**figures.measures, "first": Figure(value, low, high)}
-    assert plain(sureness(replace(figures, measures=measures), 60)).endswith(said)
+    assert plain(interval_verdict(replace(figures, measures=measures), 60)).endswith(text)
 
 
 def test_importance_has_its_rank_among_all_heads_and_within_the_layer(report) -> None:
-    places = [one.place for one in report.heads]
-    loss = [one.measures["loss without"].value for one in report.heads]
+    places = [figures.place for figures in report.heads]
+    loss = [figures.measures["loss without"].value for figures in report.heads]
     most, least = int(np.argmax(loss)), int(np.argmin(loss))
-    assert f"raises the loss by {loss[most]:.3f}" in importance_said(report, report.heads[most])
-    assert f"rank 1 of {len(loss)}" in importance_said(report, report.heads[most])
-    assert "lowers the loss" in importance_said(report, report.heads[least])
-    assert f"rank {len(loss)} of {len(loss)}" in importance_said(report, report.heads[least])
-    layer = [one for one in report.heads if one.place[:2] == places[0][:2]]
-    first = max(layer, key=lambda one: one.measures["gradient"].value)
-    assert f"rank 1 of {len(layer)} in its layer" in importance_said(report, first)
+    assert f"raises the loss by {loss[most]:.3f}" in importance_text(report, report.heads[most])
+    assert f"rank 1 of {len(loss)}" in importance_text(report, report.heads[most])
+    assert "lowers the loss" in importance_text(report, report.heads[least])
+    assert f"rank {len(loss)} of {len(loss)}" in importance_text(report, report.heads[least])
+    layer = [figures for figures in report.heads if figures.place[:2] == places[0][:2]]
+    first = max(layer, key=lambda figures: figures.measures["gradient"].value)
+    assert f"rank 1 of {len(layer)} in its layer" in importance_text(report, first)
 
 
 def test_each_cell_is_its_heads_figure_on_one_scale(opened, report: HeadReport) -> None:
     app = opened(kind="decoder", layer="2", head="2", roles_measure="change of loss")
-    largest = max(abs(one.measures["loss without"].value) for one in report.heads)
+    largest = max(abs(head.measures["loss without"].value) for head in report.heads)
     for kind, rows in zip(KINDS, charts(app), strict=False):
         values = {f.place: f.measures["loss without"].value for f in report.heads}
         for row in rows:
             value = values[Head(kind, row["layer"], row["head"])]
             assert row["opacity"] == pytest.approx(0.05 + 0.55 * abs(value) / largest, abs=1e-4)
             assert (row["color"] == "#888800") == (value < 0)
-            assert f"{abs(value):.3f}" in row["says"]
+            assert f"{abs(value):.3f}" in row["description"]
             assert row["opened"] == ((kind, row["layer"], row["head"]) == ("decoder_self", 1, 1))
         assert len(rows) == sum(place.kind == kind for place in values)
     assert any("Olive is below 0" in caption.value for caption in app.caption)
     app.selectbox(key="roles_measure").set_value("alignment").run()
     encoder, _, cross = charts(app)[:3]
-    assert {row["says"] for row in encoder} == {"not measured for this kind"}
+    assert {row["description"] for row in encoder} == {"not measured for this kind"}
     assert all(row["text"] == "10" for row in cross)
     app.selectbox(key="roles_measure").set_value("role").run()
     spoken = "".join(html.proto.body for html in app.get("html"))
     assert '<div class="headlight-unseen"><table>' in spoken  # a table alone would widen the page
     for row, figures in zip(charts(app)[0], report.heads, strict=False):
-        assert row["says"].startswith(figures.role or "no one role, nearest ")
-        assert row["says"] in spoken  # who hears the page gets the same
+        assert row["description"].startswith(figures.role or "no one role, nearest ")
+        assert row["description"] in spoken  # who hears the page gets the same
 
 
 def test_what_rounds_to_0_has_no_sign_in_a_cell(report: HeadReport) -> None:
     figures = made_figures(ENCODER, same_word=-0.001, loss_without=-0.001)
     for quantity in ("same word", "change of loss"):
-        (cell,) = cells_of_report(replace(report, heads=(figures,)), quantity)["encoder_self"]
+        (cell,) = report_cells(replace(report, heads=(figures,)), quantity)["encoder_self"]
         assert cell.text == "0"
 
 
 def test_the_card_follows_the_menus_and_a_like_head_is_a_click_away(opened, report) -> None:
     app = opened(kind="cross", layer="1", head="2")
     figures = report.head(Head("cross", 0, 1))
-    assert f"{role_said(figures)} {sureness(figures, 60)}" in texts(app)
-    assert importance_said(report, figures) in texts(app)
-    like = next(one for one in app.button if one.key.startswith("similar-measures"))
+    assert f"{role_text(figures)} {interval_verdict(figures, 60)}" in texts(app)
+    assert importance_text(report, figures) in texts(app)
+    like = next(element for element in app.button if element.key.startswith("similar-measures"))
     kind, layer, head = like.key.removeprefix("similar-measures-").split("-")
     like.click().run()
     place = Head(kind, int(layer), int(head))
-    assert role_said(report.head(place)) in " ".join(texts(app))
+    assert role_text(report.head(place)) in " ".join(texts(app))
     title = f"{head_name(*place[1:])} · {SCREEN_NAMES[place.kind]} · "
-    assert any(one.value.startswith(title) for one in app.subheader)
+    assert any(element.value.startswith(title) for element in app.subheader)
     assert in_url(app, "layer") == str(place.layer + 1)
 
 
@@ -197,12 +202,12 @@ def test_without_a_report_the_roles_on_the_sentence_are_there(
     if content:
         (folder / FILE).write_text(content)
     app = serve(roles_page, checkpoint=folder, text=SENTENCE, roles_view="Roles", kind="encoder")
-    (said,) = [text for text in texts(app) if COMMAND in text]
-    assert str(folder) in said
+    (message,) = [text for text in texts(app) if COMMAND in text]
+    assert str(folder) in message
     trace = translator.trace(SENTENCE)
     for kind, rows in zip(KINDS, charts(app), strict=True):
         roles = head_roles(by_pieces(trace, kind), kind)
         for row in rows:
             role = roles[row["layer"]][row["head"]]
-            assert row["says"].startswith(role or "no one role, nearest ")
+            assert row["description"].startswith(role or "no one role, nearest ")
     assert any("On the sentence in the bar" in text for text in texts(app))

@@ -31,9 +31,9 @@ from transformer.analysis.lenses import NAMES
 from viz.app.cache import progress
 from viz.draw.formatting import format_number
 from viz.pages.roles.faithful import sentence as faithful_sentence
-from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, largest
+from viz.pages.roles.faithful.charts import RANDOM, erasing_chart, upper_end
 from viz.pages.roles.faithful.sentence import MOST_WORDS, screen_name
-from viz.pages.roles.faithful.text import attention_said, corpus_said
+from viz.pages.roles.faithful.text import attention_text, corpus_sentences
 from viz.pages.roles.faithful.view import ERASE, PERMUTED, UNIFORM
 
 
@@ -51,15 +51,15 @@ def opened(serve, translator: Translator, trained_folder: Path, tmp_path: Path):
 
 
 def curves(rows: list[dict]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for row in rows:
-        found.setdefault(row["lens"], []).append(row["value"])
-    return found
+        result.setdefault(row["lens"], []).append(row["value"])
+    return result
 
 
 def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -> None:
     report = faithfulness_of(translator, norm=1.5, alti=1.49, rollout=0.5, gradient=0.2)
-    most, random, least = corpus_said(report)
+    most, random, least = corpus_sentences(report)
     assert most.startswith("The words that come first by norms")
     assert (
         "fell by 1.50 nats, mean over the shares, which has no interval, and by 0.50 with random "
@@ -73,7 +73,7 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
     )
     assert least.startswith("Kept alone, the first words by norms cost least: 0.50 nats, mean")
     assert least.endswith(unparted)
-    most, random, _ = corpus_said(faithfulness_of(translator, gradient=2.0))
+    most, random, _ = corpus_sentences(faithfulness_of(translator, gradient=2.0))
     assert most.startswith("The words that come first by gradient")
     assert "No other lens has an interval that overlaps with its own at every share." in most
     assert random == (
@@ -83,9 +83,9 @@ def test_what_the_corpus_says_follows_from_its_figures(translator: Translator) -
 
 @pytest.mark.parametrize("fall", [-2.0, 0.0, 2.0])
 def test_the_axis_holds_all_of_its_curves(fall: float) -> None:
-    assert largest([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
+    assert upper_end([near(fall - 1)], [near(fall)]) > max(fall, 0.0)
     random = Figure(fall, fall - 3, fall + 3)
-    most = largest([random], [near(fall)])
+    most = upper_end([random], [near(fall)])
     chart = erasing_chart({"a": [near(fall)]}, [random], [0.5], most, legend=False).to_dict()
     ((low, high),) = [
         layer["encoding"]["y"]["scale"]["domain"]
@@ -100,10 +100,10 @@ def test_shares_are_named_where_a_lens_is_not_told_from_random_words(
 ) -> None:
     report = faithfulness_of(translator)
     falls = (near(0.5), near(0.53), near(1.0), near(0.3), near(1.0))
-    one = replace(report.lenses["weights"], curves=Curves(falls, falls))
-    random = corpus_said(replace(report, lenses={**report.lenses, "weights": one}))[1]
-    said = random.replace("\u00a0", " ")
-    assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in said
+    item = replace(report.lenses["weights"], curves=Curves(falls, falls))
+    random = corpus_sentences(replace(report, lenses={**report.lenses, "weights": item}))[1]
+    text = random.replace("\u00a0", " ")
+    assert "intervals: weights at 10 % and 20 %. Below random words: weights at 40 %." in text
 
 
 def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
@@ -118,19 +118,19 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
     targets = faithful_sentence.measured_pieces(trace)
     best: dict[str, float] = {}
     for name in NAMES:
-        found = lens_faithfulness(translator, trace, name, targets=targets)
-        falls = found.erasing.comprehensiveness.mean(0)
+        result = lens_faithfulness(translator, trace, name, targets=targets)
+        falls = result.erasing.comprehensiveness.mean(0)
         np.testing.assert_allclose(curves(first)[screen_name(name)], falls, atol=1e-4)
         np.testing.assert_allclose(
-            curves(others)[screen_name(name)], found.erasing.sufficiency.mean(0), atol=1e-4
+            curves(others)[screen_name(name)], result.erasing.sufficiency.mean(0), atol=1e-4
         )
         best[screen_name(name)] = falls.mean()
-        tau = format_number(float(np.nan_to_num(found.kendall).mean()))
+        tau = format_number(float(np.nan_to_num(result.kendall).mean()))
         assert tau in list(app.dataframe[0].value["Kendall's τ"])
     random = random_erasing(translator.model, trace, 3, targets=targets)
     np.testing.assert_allclose(curves(first)[RANDOM], random.comprehensiveness.mean(0), atol=1e-4)
-    (said,) = [text for text in texts(app) if text.startswith("On this sentence")]
-    assert f"the first words by {max(best, key=lambda name: best[name])} are erased" in said
+    (message,) = [text for text in texts(app) if text.startswith("On this sentence")]
+    assert f"the first words by {max(best, key=lambda name: best[name])} are erased" in message
     # another sentence is asked for anew
     app.text_area(key="text").set_value("Her horse waits.").run()
     assert len(charts(app)) == 2
@@ -138,11 +138,11 @@ def test_erasing_waits_for_its_button_and_is_what_the_analysis_says(
 
 def test_the_stored_curves_are_those_of_the_report(opened, translator: Translator) -> None:
     app = opened(ERASE)
-    for rows, of_norm in zip(charts(app), (1.5, 0.5), strict=True):
+    for rows, norm_text in zip(charts(app), (1.5, 0.5), strict=True):
         for name in NAMES:
-            value = of_norm if name == "norm" else 1.0
+            value = norm_text if name == "norm" else 1.0
             assert curves(rows)[screen_name(name)] == [value] * len(FRACTIONS)
-    assert set(corpus_said(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
+    assert set(corpus_sentences(faithfulness_of(translator, norm=1.5))) <= set(texts(app))
 
 
 def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
@@ -171,8 +171,8 @@ def test_what_there_was_no_time_for_is_named_and_goes_on_at_the_next_press(
     app = opened(ERASE, text="The old cat sleeps under the table.")
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:2]]
-    (said,) = [text for text in texts(app) if "time for one go" in text]
-    assert all(screen_name(name) in said for name in NAMES[2:])
+    (message,) = [text for text in texts(app) if "time for one go" in text]
+    assert all(screen_name(name) in message for name in NAMES[2:])
     app.button(key="faithful-erase").click().run()
     assert asked == [*NAMES[:4]]  # what was computed is remembered
 
@@ -189,17 +189,17 @@ def test_an_error_takes_the_bar_with_it(opened, monkeypatch: pytest.MonkeyPatch)
     assert not app.get("progress")
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("Dog", "fewer than two words"),
     ("dog " * (MOST_WORDS + 1), f"tests up to {MOST_WORDS}"),
 ])  # fmt: skip
 def test_a_sentence_that_cannot_be_tested_is_said_so_before_it_is_asked_for(
-    opened, text: str, said: str
+    opened, text: str, message: str
 ) -> None:
     app = opened(ERASE, text=text)
-    assert any(said in line for line in texts(app))
+    assert any(message in line for line in texts(app))
     app.button(key="faithful-erase").click().run()
-    assert any(said in line for line in texts(app))
+    assert any(message in line for line in texts(app))
 
 
 def test_uniform_attention_is_an_even_row_in_every_head(opened, translator: Translator) -> None:
@@ -232,13 +232,13 @@ def test_permuted_attention_follows_the_seed_and_the_report_stands_beside(
         app.number_input(key="faithful_seed").set_value(6).run()
     attention = faithfulness_of(translator).attention
     stored = {kind: attention[kind]["permuted"] for kind in KINDS}
-    said = attention_said(stored, "permuted")
-    assert said in texts(app)
-    assert said.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
+    text = attention_text(stored, "permuted")
+    assert text in texts(app)
+    assert text.count("which holds 0") == 2  # 0 ± 0.02 and 0.015 ± 0.02, not 0.03
     assert [row["value"] for row in charts(app)[1]] == [stored[kind].value for kind in KINDS]
 
 
 def test_without_a_measurement_the_command_is_named(serve, trained_folder: Path) -> None:
     app = serve(roles_page, checkpoint=trained_folder, text=SENTENCE, roles_view="Faithful?")
-    (said,) = [text for text in texts(app) if COMMAND in text]
-    assert str(trained_folder) in said
+    (message,) = [text for text in texts(app) if COMMAND in text]
+    assert str(trained_folder) in message

@@ -22,9 +22,9 @@ from transformer.analysis.teacher_forcing import forced_pair
 from transformer.decoding import NEVER_WRITTEN
 from viz.app.cache import cached_results
 from viz.pages.roles.layer_by_layer import view as layers
-from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, shares_of_words
-from viz.pages.roles.layer_by_layer.table import predictions_html, stays_from
-from viz.pages.roles.other_piece import shown_piece
+from viz.pages.roles.layer_by_layer.charts import BEFORE, SOURCE, START, word_shares
+from viz.pages.roles.layer_by_layer.table import first_stable_layers, predictions_html
+from viz.pages.roles.pieces import shown_piece
 
 STEP = 2
 
@@ -47,11 +47,11 @@ def trace(translator: Translator) -> AttentionTrace:
 def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]:
     """The logits of each decoder layer, `[target, vocab]`, layer after layer by hand."""
     model, pair = translator.model, forced_pair(translator.model, trace)
-    found: list[torch.Tensor] = []
+    result: list[torch.Tensor] = []
 
     def watch(_module: object, _read: object, written: Any) -> None:
         written = written[0] if isinstance(written, tuple) else written
-        found.append((written[0] @ model.shared_embedding.T).detach().double())
+        result.append((written[0] @ model.shared_embedding.T).detach().double())
 
     handles = [layer.register_forward_hook(watch) for layer in model.decoder.layers]
     try:
@@ -60,7 +60,7 @@ def outputs(translator: Translator, trace: AttentionTrace) -> list[torch.Tensor]
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return result
 
 
 def cells(html: str) -> list[list[tuple[str, str]]]:
@@ -91,7 +91,7 @@ def test_each_cell_is_what_the_layer_would_write(opened, translator, trace) -> N
             ranks[-1].append(rank)
             expected = f"rank {rank + 1:,}" if rank else f"{own:.2f}"
             assert below == (expected if rank or own >= 0.005 else "< 0.01")
-    held = stays_from(np.array(ranks))
+    held = first_stable_layers(np.array(ranks))
     assert table.count("stays from here") == sum(layer is not None for layer in held)
 
 
@@ -143,7 +143,7 @@ def test_the_shares_of_each_word_are_alti_plus_by_hand(opened, translator, trace
         drawn = table[table["place"] == place].set_index("from")["share"].to_dict()
         assert drawn == pytest.approx(expected, abs=1e-5)
         assert sum(drawn.values()) == pytest.approx(1, abs=1e-5)
-    first, _ = shares_of_words(trace, state)
+    first, _ = word_shares(trace, state)
     assert first.tolist() == [words.index(word) for word in dict.fromkeys(words)]
 
 
@@ -165,14 +165,16 @@ def test_a_written_piece_is_text_in_the_heading(opened, translator, monkeypatch)
     trace = translator.trace(SENTENCE, target="Das ist $ $ .")
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
-    (heading,) = [one.value for one in opened(written=str(step)).subheader if "Step" in one.value]
+    (heading,) = [
+        item.value for item in opened(written=str(step)).subheader if "Step" in item.value
+    ]
     assert re.findall(r"(.)\$", heading) == ["\\"]  # two bare ones are a formula
 
 
 def test_what_the_last_layer_would_not_write_was_searched_or_given(
     opened, trace, monkeypatch
 ) -> None:
-    monkeypatch.setattr(layers, "stays_from", lambda rank: [None] * rank.shape[1])
+    monkeypatch.setattr(layers, "first_stable_layers", lambda rank: [None] * rank.shape[1])
     first = trace.target_pieces[0].text
     for url, searched in (
         ({"written": "1"}, True),
@@ -180,23 +182,27 @@ def test_what_the_last_layer_would_not_write_was_searched_or_given(
         ({"written": "1", "prefix": first}, False),
         ({"written": "2", "prefix": first}, True),
     ):
-        (said,) = [text for text in texts(opened(**url)) if text.startswith("The last layer finds")]
-        assert said.endswith(": the search kept this one." if searched else ": this one was given.")
+        (message,) = [
+            text for text in texts(opened(**url)) if text.startswith("The last layer finds")
+        ]
+        assert message.endswith(
+            ": the search kept this one." if searched else ": this one was given."
+        )
 
 
 def test_the_frame_stands_where_the_piece_stays() -> None:
     rank = np.array([[0, 3, 0, 5], [2, 0, 0, 0], [0, 0, 0, 1]])
-    assert stays_from(rank) == [2, 1, 0, None]
+    assert first_stable_layers(rank) == [2, 1, 0, None]
 
 
 def test_pieces_are_text_in_the_table() -> None:
-    found = LayerPredictions(
+    result = LayerPredictions(
         pieces=((("▁<b>", '"x'), ("·", "&")),),
         probabilities=np.array([[[0.5, 0.2], [0.4, 0.1]]]),
         written=np.array([[0.5, 0.1]]),
         rank=np.array([[0, 1]]),
     )
-    html = predictions_html(found, ["▁<i>", "</s>"], 0)
+    html = predictions_html(result, ["▁<i>", "</s>"], 0)
     assert "<b>" not in html
     assert "<i>" not in html
     assert cells(html) == [[("<b>", "0.50"), ("·", "rank 2")]]

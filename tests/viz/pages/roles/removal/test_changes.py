@@ -12,12 +12,12 @@ from viz.pages.roles.removal.changes import (
     Change,
     fitting_changes,
     format_changes,
+    paint_row,
     painted_map,
     parse_changes,
-    switched,
-    with_row,
+    toggle_head,
 )
-from viz.pages.roles.removal.painting import painted_squares
+from viz.pages.roles.removal.painting import toggle_squares
 
 CROSS, ENCODER = Head("cross", 1, 3), Head("encoder_self", 0, 0)
 DECODER = Head("decoder_self", 1, 2)
@@ -71,22 +71,22 @@ def test_what_is_no_head_is_named_and_the_others_stay(
 
 
 def test_a_click_switches_one_head_off_and_on() -> None:
-    off = switched(EVERY[:2], DECODER, "uniform")
+    off = toggle_head(EVERY[:2], DECODER, "uniform")
     assert off == [*EVERY[:2], Change(DECODER, "uniform")]
-    assert switched(off, CROSS, "z") == [EVERY[1], Change(DECODER, "uniform")]
+    assert toggle_head(off, CROSS, "z") == [EVERY[1], Change(DECODER, "uniform")]
 
 
 def test_rows_are_painted_one_by_one_and_taken_off_again() -> None:
-    one = with_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
-    assert one == [EVERY[0], Change(ENCODER, "rows", ((2, (1, 3)),), (3, 4))]
-    two = with_row(one, ENCODER, (3, 4), 0, [0])
+    first = paint_row(EVERY[:1], ENCODER, (3, 4), 2, [3, 1])
+    assert first == [EVERY[0], Change(ENCODER, "rows", ((2, (1, 3)),), (3, 4))]
+    two = paint_row(first, ENCODER, (3, 4), 0, [0])
     assert two[1].rows == ((0, (0,)), (2, (1, 3)))
-    assert with_row(two, ENCODER, (3, 4), 0, []) == one
-    assert with_row(one, ENCODER, (3, 4), 2, []) == EVERY[:1]
-    assert with_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert paint_row(two, ENCODER, (3, 4), 0, []) == first
+    assert paint_row(first, ENCODER, (3, 4), 2, []) == EVERY[:1]
+    assert paint_row(EVERY[:1], ENCODER, (3, 4), 2, []) == EVERY[:1]
     # what was painted on a map of another size is gone, and so is what a click had switched off
-    assert with_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)
-    assert with_row(EVERY[:1], CROSS, (3, 4), 0, [1]) == [
+    assert paint_row(two, ENCODER, (5, 5), 4, [4])[1].rows == ((4, (4,)),)
+    assert paint_row(EVERY[:1], CROSS, (3, 4), 0, [1]) == [
         Change(CROSS, "rows", ((0, (1,)),), (3, 4))
     ]
 
@@ -122,10 +122,10 @@ def test_pressed_squares_do_what_the_first_of_them_does() -> None:
         ([0], ""),
     ):
         changes = parse_painted(text)
-        text = painted_squares(changes, ENCODER, (3, 3), [(1, key) for key in keys])
+        text = toggle_squares(changes, ENCODER, (3, 3), [(1, key) for key in keys])
         assert text == painted
-    assert painted_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
-    assert painted_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"
+    assert toggle_squares([], DECODER, (3, 3), [(1, 2)]) == ""  # its mask hides it
+    assert toggle_squares([], DECODER, (3, 3), [(1, 0), (1, 1), (1, 2)]) == "d1.2p3x3_1-0.1"
 
 
 def parse_painted(text: str) -> list[Change]:

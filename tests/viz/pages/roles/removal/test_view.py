@@ -38,8 +38,7 @@ from viz.app.sentence.request_translation import settings_of
 from viz.app.sentence.search_request import SearchRequest
 from viz.pages.roles.removal import view
 from viz.pages.roles.removal.changes import parse_changes
-from viz.pages.roles.removal.effect import effect_of
-from viz.pages.roles.removal.view import most_changed
+from viz.pages.roles.removal.view import cached_effect, most_changed
 
 TWO = [Removal("cross", 1, 3), Removal("encoder_self", 0, 0, "uniform")]
 LINK = "c1.3,e0.0u"
@@ -56,8 +55,8 @@ def opened(serve):
 
 
 def message(app: AppTest, component: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    found = [decode(one.proto.bytes) for one in app.get("bidi_component")]
-    (only,) = [one for one in found if one[0]["component"] == component]
+    result = [decode(element.proto.bytes) for element in app.get("bidi_component")]
+    (only,) = [element for element in result if element[0]["component"] == component]
     return only
 
 
@@ -68,7 +67,7 @@ def candidate(app: AppTest) -> str:
 
 def words_of(app: AppTest) -> dict[tuple[str, str], float]:
     chart = app.get("vega_lite_chart")[-1].proto  # the only one of a model without a report
-    frames = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in chart.datasets]
+    frames = [convert_arrow_bytes_to_pandas_df(element.data.data) for element in chart.datasets]
     (long,) = [frame for frame in frames if "log_p" in frame]
     return {(row["word"], row["model"]): row["log_p"] for _, row in long.iterrows()}
 
@@ -80,9 +79,9 @@ def test_heads_are_taken_away_under_the_settings_of_the_search_in_the_bar(
     app = opened(removed=LINK, prefix=" ".join(prefix), beam="2")
     steered = translator.translate(SENTENCE, beam_size=2, prefix=prefix)
     trace = translator.trace_of(steered)
-    found = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
-    assert found.translation.text.startswith("Mein Bruder")
-    assert mark_changed_words(found.translation.text, steered.text) in candidate(app)
+    result = effect(translator, trace, TWO, beam_size=2, prefix=prefix)
+    assert result.translation.text.startswith("Mein Bruder")
+    assert mark_changed_words(result.translation.text, steered.text) in candidate(app)
 
 
 def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
@@ -91,31 +90,31 @@ def test_what_a_link_takes_away_is_gone_everywhere_on_the_page(
     url = {"removed": LINK, "kind": "cross", "layer": "2", "head": "4", "removed_map": "difference"}
     app = opened(**url)
     trace = translator.trace(SENTENCE)
-    found = effect(translator, trace, TWO)
-    assert np.abs(found.changes).max() > 0.01
-    new = mark_changed_words(found.translation.text, translator.translate(SENTENCE).text)
+    result = effect(translator, trace, TWO)
+    assert np.abs(result.changes).max() > 0.01
+    new = mark_changed_words(result.translation.text, translator.translate(SENTENCE).text)
     assert new in candidate(app)
     grid, levels = message(app, "head_grid")
     assert grid["crossed"] == [["cross", 1, 3], ["encoder_self", 0, 0]]
     assert grid["switches"] is True
     assert message(app, "selection")[0]["key"] == grid["key"]
     for kind in ("encoder_self", "decoder_self", "cross"):
-        after = np.rint(found.after.weights(kind) * 255)
+        after = np.rint(result.after.weights(kind) * 255)
         np.testing.assert_allclose(levels[f"{kind}.weights"], after, atol=1)
     _, arrays = message(app, "attention_map")
-    differences = {k: found.after.weights(k) - found.before.weights(k) for k in KINDS}
+    differences = {k: result.after.weights(k) - result.before.weights(k) for k in KINDS}
     np.testing.assert_allclose(arrays["weights"], differences["cross"][1, 3], atol=1e-5)
     drawn = words_of(app)
     for name, log_probs in (
         ("before", trace.log_probs),
-        ("with heads taken away", found.after.log_probs),
+        ("with heads taken away", result.after.log_probs),
     ):
         total = sum(value for (_, model), value in drawn.items() if model == name)
         assert total == pytest.approx(log_probs.sum(), abs=1e-4)
     # the decoder's first row is the same in every head
     rows = [np.abs(differences[kind]).sum(-1)[..., kind == "decoder_self" :] for kind in KINDS]
-    moved = [of_kind.mean(-1).ravel() / 2 for of_kind in rows]
-    (first, distance), *others = most_changed(found)
+    moved = [kind_text.mean(-1).ravel() / 2 for kind_text in rows]
+    (first, distance), *others = most_changed(result)
     named = [distance, *(other for _, other in others)]
     assert named == pytest.approx(sorted(np.concatenate(moved), reverse=True)[: len(named)])
     buttons = [b for b in app.button if b.key and b.key.startswith("removal-open")]
@@ -193,9 +192,9 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     weights[0] = np.eye(keys)[[1, 2]].mean(0)
     drawn = message(app, "attention_map")[1]["weights"]
     np.testing.assert_allclose(drawn, weights, atol=1e-6)
-    found = effect(translator, trace, [painted(Head("cross", 0, 1), weights)])
+    result = effect(translator, trace, [painted(Head("cross", 0, 1), weights)])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(result.after.log_probs.sum(), abs=1e-4)
     again = opened(**url, removed=in_url(app, "removed"))
     np.testing.assert_array_equal(message(again, "attention_map")[1]["weights"], drawn)
     assert again.multiselect(key="removal-keys").value == [1, 2]
@@ -203,7 +202,7 @@ def test_a_painted_row_is_what_the_head_looks_at(opened, translator: Translator)
     changes, _ = parse_changes(in_url(app, "removed") or "", translator.model)
     settings = settings_of(SearchRequest(SENTENCE))
     translation = translator.translate(SENTENCE)
-    remembered = effect_of(translator, translation, trace, None, changes, settings).after
+    remembered = cached_effect(translator, translation, trace, None, changes, settings).after
     held = ref(remembered.cross)
     np.testing.assert_array_equal(remembered.cross[0, 1], drawn)
     del remembered
@@ -218,7 +217,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     app = opened()
     first = choice(app, "roles-grid", ["cross", 0, 0])
     app.text_input(key="removed").set_value("c0.0")  # the run of the first click has drawn it
-    meanwhile(monkeypatch, view, "effect_of", [choice(app, "roles-grid", ["cross", 0, 1])])
+    meanwhile(monkeypatch, view, "cached_effect", [choice(app, "roles-grid", ["cross", 0, 1])])
     app._run(first)
     assert in_url(app, "removed") == "c0.0,c0.1"
     app = opened(removed_how="painted", kind="cross", layer="1", head="2")
@@ -228,7 +227,7 @@ def test_a_click_goes_on_from_the_one_before_it_however_soon_it_comes(
     first = choice(app, "roles-map", shown | {"squares": [[0, 1]]})
     app.text_input(key="removed").set_value(rows)
     second = choice(app, "roles-map", shown | {"squares": [[0, 2]]})
-    meanwhile(monkeypatch, view, "effect_of", [second])
+    meanwhile(monkeypatch, view, "cached_effect", [second])
     app._run(first)
     assert in_url(app, "removed") == f"{rows}.2"
     app.text_input(key="removed").set_value("e0.0")  # typed, and left by a click into the menu
@@ -264,13 +263,13 @@ def test_a_patch_needs_a_second_sentence_of_the_same_shape(opened, translator, p
     trace = translator.trace(SENTENCE)
     others = (translator.trace(english) for english, _ in pairs)
     other = next(
-        one for one in others if one.source != SENTENCE and one.cross.shape == trace.cross.shape
+        item for item in others if item.source != SENTENCE and item.cross.shape == trace.cross.shape
     )
     app = opened(removed="c1.3z", donor=other.source)
     with patched(translator.model, other, [Head("cross", 1, 3)]):
-        found = effect(translator, trace, [])
+        result = effect(translator, trace, [])
     shown = sum(v for (_, model), v in words_of(app).items() if model != "before")
-    assert shown == pytest.approx(found.after.log_probs.sum(), abs=1e-4)
+    assert shown == pytest.approx(result.after.log_probs.sum(), abs=1e-4)
 
 
 @pytest.fixture
@@ -297,13 +296,13 @@ def test_means_that_are_measured_anew_are_taken(measured_folder: Path) -> None:
     trace = translator.trace_of(translation)
     changes, _ = parse_changes("c1.3m", translator.model)
     shape = translator.model.config.N, translator.model.config.h, translator.model.config.d_v
-    found = set()
+    result = set()
     for value in (0.0, 9.0):
         means: dict[str, torch.Tensor] = {kind: torch.full(shape, value) for kind in KINDS}
         save_file(means, measured_folder / head_report.MEANS_FILE)
-        of = effect_of(translator, translation, trace, None, changes, SearchSettings())
-        found.add(of.after.log_probs.tobytes())
-    assert len(found) == 2
+        values = cached_effect(translator, translation, trace, None, changes, SearchSettings())
+        result.add(values.after.log_probs.tobytes())
+    assert len(result) == 2
 
 
 def test_the_same_words_in_other_pieces_are_another_translation(translator: Translator) -> None:
@@ -316,9 +315,9 @@ def test_the_same_words_in_other_pieces_are_another_translation(translator: Tran
         pieces = [*known[:n], *known[n], *known[n + 1 :]]
         translation = translator.score(SENTENCE, pieces).translation
         trace = translator.trace_of(translation)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
+        result = cached_effect(translator, translation, trace, None, changes, SearchSettings())
         alone = effect(translator, trace, [Removal("cross", 1, 3)])
-        np.testing.assert_array_equal(found.after.log_probs, alone.after.log_probs)
+        np.testing.assert_array_equal(result.after.log_probs, alone.after.log_probs)
 
 
 def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
@@ -327,11 +326,13 @@ def test_the_slider_takes_the_least_important_away_and_the_curve_says_where(
     app = opened(checkpoint=measured_folder)
     app.slider(key="removal-count").set_value(2).run()
     assert in_url(app, "removed") == "c1.3,c1.2"
-    assert any("With 2 away 20.50, with all heads 30.00" in one.value for one in app.caption)
-    assert any("among those that gave the order" in one.value for one in app.caption)
+    assert any(
+        "With 2 away 20.50, with all heads 30.00" in element.value for element in app.caption
+    )
+    assert any("among those that gave the order" in element.value for element in app.caption)
     app.text_input(key="removed").set_value("e0.0").run()
     assert app.slider(key="removal-count").value == 0
-    assert any("not the first of this order" in one.value for one in app.caption)
+    assert any("not the first of this order" in element.value for element in app.caption)
 
 
 def test_without_a_report_the_page_says_how_to_make_one(opened) -> None:
@@ -346,14 +347,14 @@ def test_readers_who_take_different_heads_away_never_meet(translator: Translator
 
     def look(link: str) -> np.ndarray:
         changes, _ = parse_changes(link, translator.model)
-        found = effect_of(translator, translation, trace, None, changes, SearchSettings())
-        return found.after.log_probs
+        result = cached_effect(translator, translation, trace, None, changes, SearchSettings())
+        return result.after.log_probs
 
     with ThreadPoolExecutor(6) as people:
-        found = list(people.map(look, links))
-    for link, log_probs in zip(links, found, strict=True):
+        result = list(people.map(look, links))
+    for link, log_probs in zip(links, result, strict=True):
         changes, _ = parse_changes(link, translator.model)
         with removed(translator, [Removal(*change.head) for change in changes]):
             alone = translator.trace(SENTENCE, target=translation.text)
         np.testing.assert_array_equal(log_probs, alone.log_probs)
-    assert len({log_probs.tobytes() for log_probs in found}) > len(links) // 2
+    assert len({log_probs.tobytes() for log_probs in result}) > len(links) // 2

@@ -25,10 +25,9 @@ from transformer.kinds import Kind, attention_name
 from viz.app.cache import cached_results
 from viz.draw.labels import SCREEN_NAMES
 from viz.pages.roles.clicked_head import PICKED
-from viz.pages.roles.other_piece import name_of, piece_of
+from viz.pages.roles.pieces import find_piece, make_unique, piece_name
 from viz.pages.roles.why_this_word import view as why
 from viz.pages.roles.why_this_word.view import disagree
-from viz.pages.roles.written_piece import make_unique
 
 FIRST_ORDER, ERASED = "gradient × value, nats", "lost when erased, nats"
 STEP, OTHER = 1, 40  # any piece
@@ -51,7 +50,7 @@ def trace(translator: Translator) -> AttentionTrace:
 
 @pytest.fixture
 def link(translator: Translator) -> dict[str, str]:
-    return {"written": str(STEP + 1), "other": name_of(translator, OTHER)}
+    return {"written": str(STEP + 1), "other": piece_name(translator, OTHER)}
 
 
 def log_odds(translator: Translator, trace: AttentionTrace, edits: dict[str, Any]) -> float:
@@ -120,16 +119,18 @@ def test_the_bars_are_what_the_model_loses(opened, link, translator, trace) -> N
 
 
 def tables_of(app: AppTest) -> set[str]:
-    """What names the tables of heads in the session."""
-    ids = (one.proto.id for one in app.get("vega_lite_chart"))
-    return {one for one in ids if "why-heads-" in one}
+    """Return the keys of the tables of heads in the session."""
+    ids = (element.proto.id for element in app.get("vega_lite_chart"))
+    return {element for element in ids if "why-heads-" in element}
 
 
 def test_heads_are_coloured_named_and_opened_by_what_they_add(
     opened, link, translator, trace
 ) -> None:
-    found = contrast(translator.model, trace, STEP, OTHER)
-    values = {(k, *at): of[at] for k, of in found.by_head.items() for at in np.ndindex(of.shape)}
+    result = contrast(translator.model, trace, STEP, OTHER)
+    values = {
+        (k, *at): array[at] for k, array in result.by_head.items() for at in np.ndindex(array.shape)
+    }
     app = opened(**link)
     tables = pd.concat(chart_tables(app, "fillOpacity", "strength"))
     drawn = dict(zip(tables["name"], tables["value"], strict=True))
@@ -147,12 +148,12 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
     kind, layer, head = expected[-1]
     # a new one, with no selection: a click there opens any head, the one clicked last, too
     new = tables_of(app) - before
-    assert any(one.endswith(f"{kind}-{layer}.{head}") for one in new)
+    assert any(item.endswith(f"{kind}-{layer}.{head}") for item in new)
     menus = [app.selectbox(key=name).value for name in ("layer", "head")]
     assert menus == [str(layer + 1), str(head + 1)]
     assert app.button_group(key="kind").value == SCREEN_NAMES[kind]
     assert any(line.value == names[expected[-1]] for line in app.subheader)
-    keys = found.values[kind][layer, head]
+    keys = result.values[kind][layer, head]
     np.testing.assert_allclose(bars(app, FIRST_ORDER)[1]["value"], keys, atol=1e-5)
     app.button(key="why-remove").click().run()
     letter = {"encoder_self": "e", "decoder_self": "d", "cross": "c"}[kind]
@@ -163,7 +164,9 @@ def test_heads_are_coloured_named_and_opened_by_what_they_add(
 def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(opened, link) -> None:
     app = opened(**link, kind="encoder")
     (table,) = [
-        one.proto.id for one in app.get("vega_lite_chart") if "heads-cross-" in one.proto.id
+        element.proto.id
+        for element in app.get("vega_lite_chart")
+        if "heads-cross-" in element.proto.id
     ]
 
     def send(selection: object) -> tuple[object, ...]:
@@ -186,15 +189,15 @@ def test_a_click_in_a_table_opens_a_head_and_nothing_else_that_is_sent_does(open
 def test_direct_logits_are_there_for_the_kinds_that_have_them(
     opened, link, translator, trace
 ) -> None:
-    found = contrast(translator.model, trace, STEP, OTHER)
+    result = contrast(translator.model, trace, STEP, OTHER)
     app = opened(**link, why_heads="direct logits")
-    said = texts(app)
-    for kind, of in found.direct.items():
-        assert any(line.startswith(f"{SCREEN_NAMES[kind]} ") for line in said)
-        (line,) = [line for line in said if line.startswith(f"{SCREEN_NAMES[kind]} ")]
+    text = texts(app)
+    for kind, values in result.direct.items():
+        assert any(line.startswith(f"{SCREEN_NAMES[kind]} ") for line in text)
+        (line,) = [line for line in text if line.startswith(f"{SCREEN_NAMES[kind]} ")]
         shown = float(line.rsplit(" ", 1)[1].replace("−", "-"))
-        assert shown == pytest.approx(float(of.sum()), abs=0.0051)
-    assert not any(line.startswith("encoder ") for line in said)
+        assert shown == pytest.approx(float(values.sum()), abs=0.0051)
+    assert not any(line.startswith("encoder ") for line in text)
 
 
 def test_what_was_clicked_is_in_the_link_and_the_link_opens_it(opened) -> None:
@@ -220,10 +223,10 @@ def test_what_is_not_there_is_one_sentence_and_the_rest_is_alive(opened, trace) 
     wrong = ["no piece 99", "not in the vocabulary"]
     typed = ["<pad>", "·漢漢", "written"]
     for then in (*typed, None):
-        said = texts(app)
-        assert [len([text for text in said if why_not in text]) for why_not in wrong] == [1] * len(
-            wrong
-        )
+        message = texts(app)
+        assert [len([text for text in message if why_not in text]) for why_not in wrong] == [
+            1
+        ] * len(wrong)
         assert math.isfinite(bars(app, ERASED)[0]["value"].sum())
         at = app.number_input(key="written").value
         assert 1 <= at <= len(trace.target_pieces)
@@ -240,20 +243,23 @@ def test_a_written_piece_is_text_in_the_heading_and_has_the_name_of_its_button(
     monkeypatch.setattr(cached_results, "trace", lambda *_: trace)
     step = 1 + trace.target_tokens.index("$")
     app = opened(written=str(step))
-    (heading,) = [one.value for one in app.subheader if one.value.startswith("Why")]
+    (heading,) = [element.value for element in app.subheader if element.value.startswith("Why")]
     assert heading.startswith("Why “\u2068\\$\u2069” and not ")  # two bare ones are a formula
     assert "“\u2068$\u2069”" in odds_line(app)
 
 
 def test_back_compares_the_piece_that_the_link_names(opened, link, monkeypatch) -> None:
     app = opened(**link)
-    odds, (heading,) = odds_line(app), (one.value for one in app.subheader if "Why" in one.value)
+    odds, (heading,) = (
+        odds_line(app),
+        (element.value for element in app.subheader if "Why" in element.value),
+    )
     app.button_group(key="other-pieces").set_value(2).run()
     assert odds_line(app) != odds
     go_back(app, monkeypatch, text=SENTENCE, roles_view="Why this word", **link)
     assert app.text_input(key="other").value == link["other"]
     assert odds_line(app) == odds
-    assert heading in [one.value for one in app.subheader]
+    assert heading in [element.value for element in app.subheader]
 
 
 def test_back_to_a_shorter_sentence_asks_for_no_piece_of_the_longer_one(
@@ -308,14 +314,14 @@ def test_every_piece_has_a_name_that_names_it_alone(translator: Translator) -> N
     for piece in range(translator.model.config.vocab_size):
         if piece in NEVER_WRITTEN:
             with pytest.raises(InputError, match="never written"):
-                piece_of(translator, translator.tokenizer.pieces_of([piece])[0].text)
+                find_piece(translator, translator.tokenizer.pieces_of([piece])[0].text)
             with pytest.raises(InputError, match="goes on with"):
-                piece_of(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
+                find_piece(translator, f"·{translator.tokenizer.pieces_of([piece])[0].text}")
         else:
-            assert piece_of(translator, name_of(translator, piece)) == piece
-    assert piece_of(translator, "</s>") == EOS
+            assert find_piece(translator, piece_name(translator, piece)) == piece
+    assert find_piece(translator, "</s>") == EOS
     word = translator.tokenizer.encode("dog")[0]
-    assert piece_of(translator, "dog and more") == word
+    assert find_piece(translator, "dog and more") == word
 
 
 def test_bars_disagree_where_both_are_of_note_and_apart() -> None:

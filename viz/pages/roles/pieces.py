@@ -1,0 +1,301 @@
+"""The written piece that a view explains, and its alternative: menus and their messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from transformer import AttentionTrace, InputError, Translator
+from transformer.analysis.logits.alternatives import alternatives
+from transformer.config import EOS, UNK
+from transformer.decoding import NEVER_WRITTEN
+from transformer.errors import quoted as typed_text
+from transformer.text.tokenizer import SPECIAL, WORD_START
+from transformer.translation.score import Choice
+from viz.app.cache.memory import memo, memo_per_trace
+from viz.app.chrome.markdown import as_markdown
+from viz.app.links import address
+from viz.draw.formatting import format_probability
+from viz.draw.labels import display_tokens, quoted
+
+WRITTEN = "written"
+"""Name in the URL of the number of the piece, from 1; shared by the views."""
+ALTERNATIVES = 6
+"""Most probable alternatives of a step."""
+MOST_BUTTONS = 60
+"""Pieces up to which each has a button; a longer translation has a menu."""
+
+OTHER = "other"
+"""Name in the URL; empty for the most probable alternative."""
+MOST_CHARACTERS = 60
+
+_WRITTEN_BUTTONS, _BY_DEFAULT = "written-pieces", "written.by-default"
+_CONTINUES = "·"  # marks a piece inside a word, as `labels.display_tokens` does
+_UNKNOWN = "<unk>"
+
+
+def pick_written(
+    trace: AttentionTrace, first: int, on_pick: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    """Draw the number field, by default at step `first`, and the pieces.
+
+    Args:
+        trace: the sentence with its translation.
+        first: default step, from 0.
+        on_pick: function called before the next run when the reader selects another step.
+
+    Returns:
+        The step, from 0, and a message if the requested one does not exist, or "".
+    """
+    names = display_tokens(trace.target_tokens)
+    requested, problem = _requested_number(), ""
+    if requested is not None and not 1 <= requested <= len(names):
+        problem = (
+            f"The translation has {len(names)} pieces and no piece {requested}: this is piece "
+            f"{first + 1}."
+        )
+        requested = None
+    st.session_state[WRITTEN] = requested or first + 1
+    # a default, which may differ for another sentence
+    st.session_state[_BY_DEFAULT] = first + 1 if requested is None else None
+    with st.container(key="written-controls", horizontal=True, gap="small"):
+        number = st.number_input(
+            "Piece",
+            1,
+            len(names),
+            None,  # no default value: Streamlit would leave it out of the link
+            key=WRITTEN,
+            bind="query-params",
+            on_change=_pick,
+            args=(on_pick,),
+            width=190,
+        )
+        step = (number or first + 1) - 1
+        _draw_pieces(names, step, on_pick)
+    return step, problem
+
+
+def _requested_number() -> int | None:
+    """Return the number that the reader or the link has set, valid or not."""
+    if address.is_restored():
+        return None  # the field itself reads the number of the link
+    value = st.session_state.get(WRITTEN, st.query_params.get(WRITTEN))
+    try:
+        number = None if value is None else int(value)
+    except ValueError:
+        return None
+    return None if number == st.session_state.get(_BY_DEFAULT) else number
+
+
+def _pick(on_pick: Callable[[], None] | None) -> None:
+    st.session_state[_BY_DEFAULT] = None
+    if on_pick:
+        on_pick()
+
+
+def _draw_pieces(names: Sequence[str], step: int, on_pick: Callable[[], None] | None) -> None:
+    def choose(index: int) -> None:
+        st.session_state[WRITTEN] = index + 1
+        _pick(on_pick)
+
+    if len(names) <= MOST_BUTTONS:
+        _draw_pills("Written", names, _WRITTEN_BUTTONS, step, choose)
+        return
+    st.session_state[_WRITTEN_BUTTONS] = step
+    st.selectbox(
+        "Written",
+        range(len(names)),
+        format_func=lambda n: f"{n + 1} {names[n]}",
+        key=_WRITTEN_BUTTONS,
+        on_change=lambda: choose(st.session_state[_WRITTEN_BUTTONS]),
+        label_visibility="collapsed",
+    )
+
+
+def _draw_pills(
+    label: str,
+    names: Sequence[str],
+    key: str,
+    selected: int | None,
+    choose: Callable[[int], None],
+) -> None:
+    """Draw one button for each name, one of them selected; `choose` gets the index of a click."""
+
+    def changed() -> None:
+        index = st.session_state[key]
+        if index is not None:  # a second click on the same button deselects it
+            choose(index)
+
+    labels = make_unique(list(map(as_markdown, names)))
+    st.session_state[key] = selected
+    st.pills(
+        label,
+        range(len(labels)),
+        format_func=labels.__getitem__,
+        key=key,
+        on_change=changed,
+        label_visibility="collapsed",
+    )
+
+
+def step_choices(translator: Translator, trace: AttentionTrace) -> list[tuple[Choice, ...]]:
+    """Return the written piece and the most probable alternatives at each step."""
+    return memo_per_trace(
+        trace,
+        ("alternatives", ALTERNATIVES),
+        lambda: alternatives(translator.model, translator.target_tokenizer, trace, ALTERNATIVES),
+    )
+
+
+def least_certain_step(choices: Sequence[Sequence[Choice]]) -> int:
+    """Return the step where the best alternative is nearest to the written piece."""
+    tiny = 1e-30  # keeps the logarithm of a rounded 0 finite
+    margins = [
+        math.log(max(step[0].probability, tiny) / max(step[1].probability, tiny))
+        for step in choices
+    ]
+    return int(np.argmin(margins))
+
+
+def make_unique(labels: Sequence[str]) -> list[str]:
+    """Append invisible characters so that equal labels differ.
+
+    Streamlit identifies the choices of a widget by their labels.
+    """
+    return [
+        label + "\u2060" * labels[:index].count(label)  # WORD JOINER
+        for index, label in enumerate(labels)
+    ]
+
+
+def pick_other(translator: Translator, written: int, choices: Sequence[Choice]) -> tuple[int, str]:
+    """Draw alternatives to the piece with the id `written`, and a field for another one.
+
+    Returns:
+        The id of the chosen piece, and a message on the typed text, or "".
+    """
+    ids = _ids(translator)
+    top = [ids[choice.piece] for choice in choices]
+    piece, message = top[0], ""
+    with st.container(key="other-controls", horizontal=True, gap="small"):
+        entered = st.text_input(
+            "and not",
+            key=OTHER,
+            bind="query-params",
+            max_chars=MOST_CHARACTERS,
+            autocomplete="off",
+            placeholder="type another one",
+            width=290,
+            help="Its first piece is compared. `·es` is a piece that goes on with a word, "
+            "`</s>` the end of the sentence.",
+        )
+        typed = _normalise(entered or "")
+        try:
+            if typed:
+                piece = _require_other(written, find_piece(translator, typed), typed)
+                message = _compared_piece(translator, piece, typed)
+        except InputError as error:
+            message = f"{error} Until then it is {quoted(shown_piece(choices[0].piece))}."
+
+        def choose(index: int) -> None:
+            st.session_state[OTHER] = piece_name(translator, top[index])
+
+        names = [
+            f"{shown_piece(choice.piece)} {format_probability(choice.probability)}"
+            for choice in choices
+        ]
+        selected = top.index(piece) if piece in top else None
+        _draw_pills("Most probable others", names, "other-pieces", selected, choose)
+    return piece, message
+
+
+def find_piece(translator: Translator, typed: str) -> int:
+    """Find the id of a typed piece: as the screen shows it, or the first piece of the text.
+
+    With `·` or SentencePiece's `▁` in front it is exactly this piece.
+
+    Raises:
+        InputError: if the vocabulary does not have it, or a search never writes it.
+    """
+    ids = _ids(translator)
+    if typed in (*SPECIAL.values(), _UNKNOWN):
+        piece = {**{text: n for n, text in SPECIAL.items()}, _UNKNOWN: UNK}[typed]
+        if piece in NEVER_WRITTEN:
+            raise InputError(f"{typed_text(typed)} is never written: choose another piece.")
+        return piece
+    exact = typed.removeprefix(_CONTINUES) if len(typed) > 1 else typed
+    if exact != typed or typed.startswith(WORD_START) or not any(map(str.isalnum, typed)):
+        if exact in ids and ids[exact] not in NEVER_WRITTEN:
+            return ids[exact]
+        if exact != typed:
+            raise InputError(
+                f"No piece of the vocabulary goes on with {typed_text(exact)}: type another one."
+            )
+    pieces = translator.target_tokenizer.encode(typed)
+    first = next((piece for piece in pieces if piece != ids.get(WORD_START)), UNK)
+    if first == UNK:
+        raise InputError(
+            f"{typed_text(typed)} is not in the vocabulary of this model: type a word."
+        )
+    return pieces[0]
+
+
+def piece_name(translator: Translator, piece: int) -> str:
+    """Return the shown text of a piece, or its vocabulary text where that is ambiguous."""
+    text = piece_text(translator, piece)
+    name = shown_piece(text)
+    try:
+        return name if find_piece(translator, name) == piece else text
+    except InputError:
+        return text
+
+
+def piece_text(translator: Translator, piece: int) -> str:
+    """Return the text of a piece in the vocabulary."""
+    return str(translator.target_tokenizer.pieces_of([piece])[0].text)
+
+
+def shown_piece(piece: str) -> str:
+    """Return a single piece as `labels.display_tokens` shows it within a sentence."""
+    return display_tokens([piece, WORD_START])[0]
+
+
+def clear_other() -> None:
+    """Reset to the most probable alternative, as when another step is chosen."""
+    st.session_state[OTHER] = ""
+
+
+def _normalise(entered: str) -> str:
+    """Normalise typed text: no lone surrogates, single spaces between words."""
+    return " ".join(entered.encode(errors="replace").decode().split())
+
+
+def _require_other(written: int, piece: int, typed: str) -> int:
+    if piece == written:
+        raise InputError(
+            f"The first piece of {typed_text(typed)} is the one that was written: type another one."
+        )
+    return piece
+
+
+def _compared_piece(translator: Translator, piece: int, typed: str) -> str:
+    """Name the compared piece of a typed text; "" where it is the whole text."""
+    text = piece_text(translator, piece)
+    name = shown_piece(text)
+    if typed in (name, text) or piece == EOS:
+        return ""
+    return f"Of {quoted(typed)} the first piece is compared, {quoted(name)}."
+
+
+def _ids(translator: Translator) -> dict[str, int]:
+    """Return the id of each piece of the vocabulary, by its text."""
+
+    def read() -> dict[str, int]:
+        ids = range(translator.model.config.vocab_size)
+        pieces = translator.target_tokenizer.pieces_of(list(ids))
+        return {piece.text: piece.id for piece in pieces}
+
+    return memo(("ids of pieces", translator.checksum), read)
